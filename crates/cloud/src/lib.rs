@@ -1,0 +1,64 @@
+//! The door to AWS: what the engine may ask of Cloud Control and of the CloudFormation registry.
+//!
+//! `ucp-cloud-aws` opens it with the AWS SDK, `ucp-simulator` without a network. Mutations carry our client token and
+//! their document as the exact bytes that were recorded, so that a repeated call repeats every byte.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use ucp_model::{ClientToken, Identifier, Progress, RequestToken, Scope, TypeName};
+
+pub use ucp_model::{Fault, RetryClass};
+
+/// The Cloud Control API, with the scope's account and region chosen per call.
+#[async_trait]
+pub trait CloudControl: Send + Sync {
+    /// `CreateResource` with `desired_state`, the resource's properties as JSON text.
+    async fn create_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        desired_state: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault>;
+
+    /// `UpdateResource` with `patch_document`, an RFC 6902 JSON Patch as text.
+    async fn update_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        patch_document: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault>;
+
+    /// `DeleteResource`.
+    async fn delete_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault>;
+
+    /// `GetResource`: the live properties. A resource that does not exist is [`Fault::Missing`].
+    async fn get_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<Value, Fault>;
+
+    /// `GetResourceRequestStatus`. A token that AWS has forgotten is [`Fault::TokenUnknown`].
+    async fn get_resource_request_status(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault>;
+}
+
+/// The CloudFormation registry.
+#[async_trait]
+pub trait TypeRegistry: Send + Sync {
+    /// `DescribeType`: the schema of a resource type, as JSON text.
+    async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault>;
+}

@@ -1,0 +1,169 @@
+//! What Cloud Control says about a change, in the words the state machine understands.
+
+use std::time::Duration;
+
+use crate::{Identifier, RequestToken, Timestamp};
+
+/// Cloud Control's report on one change in flight (`ProgressEvent`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The handle under which AWS keeps the request for seven days.
+    pub request_token: RequestToken,
+    /// How far it is.
+    pub status: ProgressStatus,
+    /// The primary identifier, as soon as AWS reveals it.
+    pub identifier: Option<Identifier>,
+    /// When AWS asks to be asked again.
+    pub retry_after: Option<Timestamp>,
+}
+
+/// `OperationStatus` of a progress event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgressStatus {
+    /// `PENDING`, `IN_PROGRESS` or `CANCEL_IN_PROGRESS`.
+    Running,
+    /// `SUCCESS`.
+    Success,
+    /// `FAILED`, with the HandlerErrorCode and AWS's text.
+    Failed {
+        /// A `HandlerErrorCode`, for example `AlreadyExists`.
+        code: String,
+        /// `StatusMessage`.
+        message: String,
+    },
+    /// `CANCEL_COMPLETE`.
+    Canceled,
+}
+
+/// What a call to AWS came to instead of a reply, by what a caller would do differently.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// AWS asks to slow down; nothing happened. Wait, then send the same again.
+    #[error("throttled: {message}")]
+    Throttled {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+        /// How long AWS asks to wait, when it says so.
+        retry_after: Option<Duration>,
+    },
+    /// The call certainly had no effect, for a reason that passes (no connection, a read that broke off).
+    #[error("{code}: {message}")]
+    Transient {
+        /// AWS's exception name or `NetworkFailure`.
+        code: String,
+        /// AWS's text or the transport's.
+        message: String,
+    },
+    /// A mutation whose reply was lost: it may have happened. Never the same as "failed".
+    #[error("outcome unknown: {message}")]
+    OutcomeUnknown {
+        /// What the transport said.
+        message: String,
+    },
+    /// Another request for the same resource is in flight (`ConcurrentOperationException`). Wait, then look.
+    #[error("{code}: {message}")]
+    Concurrent {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+    /// The client token was used for another request (`ClientTokenConflictException`).
+    #[error("{code}: {message}")]
+    TokenConflict {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+    /// AWS no longer knows the request token (`RequestTokenNotFoundException`).
+    #[error("{code}: {message}")]
+    TokenUnknown {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+    /// The resource does not exist (`ResourceNotFoundException`, or what a type says in its place).
+    #[error("{code}: {message}")]
+    Missing {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+    /// The credentials do not allow it, or are none.
+    #[error("{code}: {message}")]
+    Denied {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+    /// AWS refuses the request as it stands; sending it again changes nothing.
+    #[error("{code}: {message}")]
+    Rejected {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
+}
+
+/// What to do about a [`Fault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryClass {
+    /// The same call may succeed later.
+    Later,
+    /// It will not.
+    Never,
+}
+
+impl Fault {
+    /// Whether the same call may succeed later.
+    pub fn retry_class(&self) -> RetryClass {
+        match self {
+            Fault::Throttled { .. }
+            | Fault::Transient { .. }
+            | Fault::OutcomeUnknown { .. }
+            | Fault::Concurrent { .. } => RetryClass::Later,
+            Fault::TokenConflict { .. }
+            | Fault::TokenUnknown { .. }
+            | Fault::Missing { .. }
+            | Fault::Denied { .. }
+            | Fault::Rejected { .. } => RetryClass::Never,
+        }
+    }
+
+    /// The code to report: AWS's own, or `OutcomeUnknown`.
+    pub fn code(&self) -> &str {
+        match self {
+            Fault::OutcomeUnknown { .. } => "OutcomeUnknown",
+            Fault::Throttled { code, .. }
+            | Fault::Transient { code, .. }
+            | Fault::Concurrent { code, .. }
+            | Fault::TokenConflict { code, .. }
+            | Fault::TokenUnknown { code, .. }
+            | Fault::Missing { code, .. }
+            | Fault::Denied { code, .. }
+            | Fault::Rejected { code, .. } => code,
+        }
+    }
+
+    /// The text to report.
+    pub fn message(&self) -> &str {
+        match self {
+            Fault::Throttled { message, .. }
+            | Fault::Transient { message, .. }
+            | Fault::OutcomeUnknown { message }
+            | Fault::Concurrent { message, .. }
+            | Fault::TokenConflict { message, .. }
+            | Fault::TokenUnknown { message, .. }
+            | Fault::Missing { message, .. }
+            | Fault::Denied { message, .. }
+            | Fault::Rejected { message, .. } => message,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use serde::{Deserialize, Serialize};
+
+/// Why an operation or a request failed, in ARM's terms. Its texts reach the caller, so they never hold secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// ARM, Cloud Control or our own error code, for example `RequiresReplacement`.
+    pub code: String,
+    /// What happened, where, and what to do next.
+    pub message: String,
+    /// One entry per cause, where there is more than one or where it has a place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Detail>,
+}
+
+/// One cause of a [`Failure`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    /// The code of this cause.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// Where: a JSON Pointer into the request, a resource id or a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+impl Failure {
+    /// A failure without details.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            details: Vec::new(),
+        }
+    }
+
+    /// The same failure with `details`.
+    #[must_use]
+    pub fn with_details(mut self, details: Vec<Detail>) -> Self {
+        self.details = details;
+        self
+    }
+}
+
+impl Detail {
+    /// A cause at `target`.
+    pub fn at(
+        code: impl Into<String>,
+        message: impl Into<String>,
+        target: impl Into<String>,
+    ) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            target: Some(target.into()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+use std::collections::BTreeMap;
+
+use crate::{GroupId, Timestamp};
+
+/// A resource group: the deployment scope, in which aliases are unique per resource type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceGroup {
+    /// Its id, in the casing of the first write.
+    pub id: GroupId,
+    /// The location the caller gave, `global` by convention.
+    pub location: String,
+    /// ARM tags of the group itself; they never reach AWS.
+    pub tags: BTreeMap<String, String>,
+    /// When it was first written.
+    pub created_at: Timestamp,
+    /// When it was last written.
+    pub updated_at: Timestamp,
+    /// Rises by one with each write.
+    pub revision: u64,
+}

@@ -1,0 +1,21 @@
+//! The pure heart of `ucp`: ids, tracked resources, operations and the state machine that moves them.
+//!
+//! Nothing here performs I/O, reads a clock or draws a random number; time and chance are arguments.
+
+mod ambient;
+mod cloud;
+mod failure;
+mod group;
+pub mod ids;
+pub mod retry;
+mod time;
+
+pub use ambient::{Clock, Entropy};
+pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
+pub use failure::{Detail, Failure};
+pub use group::ResourceGroup;
+pub use ids::{
+    ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, ReferenceId,
+    RequestToken, Scope, Target, TypeName,
+};
+pub use time::Timestamp;

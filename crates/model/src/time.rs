@@ -1,0 +1,78 @@
+use std::fmt;
+use std::time::Duration;
+
+use ::time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use serde::{Deserialize, Serialize};
+
+/// A moment, in milliseconds since the Unix epoch: what both databases store and every reply prints as RFC 3339.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// A moment from milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// The moment `duration` later, saturating.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+
+    /// How long ago `earlier` was; zero when it is not in the past.
+    pub fn since(self, earlier: Timestamp) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC, with milliseconds when there are any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
+            .ok()
+            .and_then(|moment| moment.format(&Rfc3339).ok());
+        match text {
+            Some(text) => f.write_str(&text),
+            None => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_rfc_3339() {
+        assert_eq!(
+            Timestamp::from_millis(1_767_323_045_000).to_string(),
+            "2026-01-02T03:04:05Z"
+        );
+        assert_eq!(
+            Timestamp::from_millis(1_767_323_045_120).to_string(),
+            "2026-01-02T03:04:05.12Z"
+        );
+    }
+
+    #[test]
+    fn since_never_goes_negative() {
+        let early = Timestamp::from_millis(10);
+        assert_eq!(early.since(Timestamp::from_millis(20)), Duration::ZERO);
+        assert_eq!(
+            Timestamp::from_millis(20).since(early),
+            Duration::from_millis(10)
+        );
+    }
+}
