@@ -1,12 +1,16 @@
 //! The pure heart of `ucp`: ids, tracked resources, operations and the state machine that moves them.
 //!
 //! Nothing here performs I/O, reads a clock or draws a random number; time and chance are arguments.
+//! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it answers.
 
 mod ambient;
 mod cloud;
 mod failure;
 mod group;
 pub mod ids;
+pub mod json;
+pub mod operation;
+mod reference;
 pub mod retry;
 mod time;
 
@@ -18,4 +22,6 @@ pub use ids::{
     ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, ReferenceId,
     RequestToken, Scope, Target, TypeName,
 };
+pub use operation::{Operation, State};
+pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use time::Timestamp;

@@ -1,1 +1,14 @@
-//! stub
+//! What `ucp` remembers: the [`Store`] trait with its contract, the in-memory reference engine, and the conformance
+//! suite that every engine passes.
+//!
+//! The SQL engines live in `ucp-store-sql`. Any difference between an engine and [`Memory`] that a caller can see is a
+//! bug in one of them.
+
+pub mod conformance;
+mod contract;
+mod memory;
+
+pub use contract::{
+    Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
+    NewOperation, Sealed, SealedKey, Store,
+};

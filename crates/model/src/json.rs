@@ -1,0 +1,171 @@
+//! JSON as this product compares and prints it.
+
+use serde_json::{Map, Number, Value};
+
+/// `value` as canonical text: object keys sorted, no white space, numbers in one spelling. Two texts are equal exactly
+/// when [`equal`] holds, so digests are taken of this form.
+pub fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let mut keys: Vec<&String> = members.keys().collect();
+            keys.sort_unstable();
+            text.push('{');
+            for (index, key) in keys.into_iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_canonical(&members[key], text);
+            }
+            text.push('}');
+        }
+        Value::Array(elements) => {
+            text.push('[');
+            for (index, element) in elements.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                write_canonical(element, text);
+            }
+            text.push(']');
+        }
+        Value::Number(number) => text.push_str(&canonical_number(number)),
+        Value::Null | Value::Bool(_) | Value::String(_) => text.push_str(&value.to_string()),
+    }
+}
+
+/// Whether two documents say the same: key order is nothing, `5` is `5.0` and `50e-1`, but not `"5"`.
+pub fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equal(left, right))
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            canonical_number(left) == canonical_number(right)
+        }
+        _ => left == right,
+    }
+}
+
+/// One spelling per number, without going through a float: `[-]digits` with the trailing zeros in the exponent, as in
+/// `5`, `-15e-1`, `1e3`.
+fn canonical_number(number: &Number) -> String {
+    let text = number.to_string();
+    let (sign, magnitude) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.as_str()),
+    };
+    let (mantissa, exponent) = magnitude.split_once(['e', 'E']).unwrap_or((magnitude, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let Ok(exponent) = exponent.parse::<i64>() else {
+        return text;
+    };
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return "0".to_owned();
+    }
+    let length = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
+    let exponent = exponent
+        .saturating_sub(length(fraction))
+        .saturating_add(length(digits) - length(significant));
+    if exponent == 0 {
+        format!("{sign}{significant}")
+    } else {
+        format!("{sign}{significant}e{exponent}")
+    }
+}
+
+/// Takes out every `null` member, at any depth: `null` means "not declared". Elements of arrays stay, since taking one
+/// out would move the others.
+pub fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `base` with the members of `overlay` laid over it at the top level.
+pub fn overlay(base: &Map<String, Value>, overlay: &Map<String, Value>) -> Map<String, Value> {
+    let mut result = base.clone();
+    result.extend(
+        overlay
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone())),
+    );
+    result
+}
+
+/// `segment` as one reference token of a JSON Pointer (RFC 6901, section 3).
+pub fn pointer_token(segment: &str) -> String {
+    segment.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value() {
+        for same in ["5", "5.0", "50e-1", "0.5e1", "5E0", "500.00e-2"] {
+            assert!(equal(&parse("5"), &parse(same)), "{same}");
+            assert_eq!(canonical(&parse(same)), "5", "{same}");
+        }
+        for zero in ["0", "0.0", "-0", "0e9"] {
+            assert!(equal(&parse("0"), &parse(zero)), "{zero}");
+        }
+        assert!(!equal(&parse("5"), &parse("\"5\"")));
+        assert!(!equal(
+            &parse("9007199254740993"),
+            &parse("9007199254740992")
+        ));
+        assert!(equal(&parse("1000"), &parse("1e3")));
+        assert!(!equal(&parse("-1"), &parse("1")));
+    }
+
+    #[test]
+    fn key_order_does_not_matter_and_array_order_does() {
+        assert!(equal(
+            &parse(r#"{"a":1,"b":[1,2]}"#),
+            &parse(r#"{"b":[1,2],"a":1}"#)
+        ));
+        assert!(!equal(&parse("[1,2]"), &parse("[2,1]")));
+        assert_eq!(
+            canonical(&parse(r#"{"b":[1,2.0],"a":{"d":null,"c":"é\""}}"#)),
+            r#"{"a":{"c":"é\"","d":null},"b":[1,2]}"#
+        );
+    }
+
+    #[test]
+    fn nulls_are_not_declared() {
+        let mut value = parse(r#"{"a":null,"b":{"c":null,"d":[null,{"e":null}]}}"#);
+        drop_nulls(&mut value);
+        assert_eq!(value, parse(r#"{"b":{"d":[null,{}]}}"#));
+    }
+}

@@ -1,0 +1,381 @@
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{
+    Action, Change, Operation, PATIENCE, State, looking, progressing, reading, submitting,
+};
+use crate::{ClientToken, Failure, Fault, Identifier, Progress, Timestamp, retry};
+
+/// What the engine has learned since the last decision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observation {
+    /// The operation was claimed, or moved on a moment ago: nothing is known beyond its row.
+    Claimed,
+    /// [`Effect::Look`] was carried out.
+    Looked(Presence, PlanOutcome),
+    /// [`Effect::Read`] was carried out.
+    Read(Presence),
+    /// [`Effect::Submit`] was carried out.
+    Submitted(Result<Progress, Fault>),
+    /// [`Effect::Poll`] was carried out.
+    Polled(Result<Progress, Fault>),
+}
+
+/// Whether AWS has the resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Presence {
+    /// It certainly has not.
+    Absent,
+    /// It has.
+    Present {
+        /// The live properties.
+        live: Value,
+        /// A digest of them.
+        digest: String,
+    },
+    /// The type has no read handler, so nobody can tell.
+    Unreadable,
+    /// Reading it came to this instead.
+    Unknown(Fault),
+}
+
+/// What the plan engine made of the declaration and what was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanOutcome {
+    /// Create the resource.
+    Create {
+        /// The identifier, where the declaration determines it.
+        identifier: Option<Identifier>,
+        /// What is set.
+        changes: Vec<Change>,
+    },
+    /// Patch it.
+    Update {
+        /// What is changed.
+        changes: Vec<Change>,
+    },
+    /// Delete it.
+    Delete,
+    /// It is as it should be.
+    Nothing,
+    /// It cannot be patched into what is declared, for this reason.
+    Impossible(Failure),
+}
+
+/// Draws made for one decision, so that deciding stays pure.
+#[derive(Clone, Copy, Debug)]
+pub struct Chance {
+    /// A fresh client token, used if an intent is recorded.
+    pub token: ClientToken,
+    /// From `[0, 1)`, for back-off.
+    pub jitter: f64,
+}
+
+/// What to write, what to do once it is durable, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What to write.
+    pub next: Next,
+    /// What to do then, in this order; each ends in an [`Observation`]. With none, the lease is handed back.
+    pub effects: Vec<Effect>,
+    /// Why, for the log.
+    pub reason: &'static str,
+}
+
+/// What to write about an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Nothing.
+    Keep,
+    /// It moved.
+    Move(Box<Moved>),
+    /// It ended.
+    Finish(Box<Finish>),
+}
+
+/// A step that does not end the operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// The state it is in now.
+    pub state: State,
+    /// AWS's name of the resource, as far as known.
+    pub identifier: Option<Identifier>,
+    /// Whether a create was recorded for what `identifier` names.
+    pub created: bool,
+    /// Tries so far in this state that told nothing.
+    pub attempt: u32,
+    /// When to go on.
+    pub due_at: Timestamp,
+    /// The changes of a new intent, whose document is to be recorded with it.
+    pub planned: Option<Vec<Change>>,
+}
+
+/// The step that ends the operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// A terminal state.
+    pub state: State,
+    /// AWS's name of the resource, as far as known.
+    pub identifier: Option<Identifier>,
+    /// What becomes of the mapping.
+    pub mapping: MappingChange,
+    /// The live form, where it was read.
+    pub live: Option<Value>,
+}
+
+/// What becomes of the alias when its operation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappingChange {
+    /// A put succeeded: the mapping names the resource, and what was declared becomes the baseline.
+    Applied {
+        /// We created the resource or were told to own it; otherwise ownership stays as it was.
+        owned: bool,
+    },
+    /// The operation failed, and the mapping stays.
+    Kept {
+        /// As in `Applied`.
+        owned: bool,
+    },
+    /// There is nothing left to map.
+    Removed,
+}
+
+/// What the engine does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Read the live resource and plan against it.
+    Look,
+    /// Send the recorded intent.
+    Submit,
+    /// Ask after the request token.
+    Poll,
+    /// Read the live resource.
+    Read,
+}
+
+/// What happens next to `operation`, given what was observed. Total and pure: every state meets every observation, and
+/// an observation that does not belong to the state (late, duplicate) changes nothing.
+pub fn decide(
+    operation: &Operation,
+    observation: Observation,
+    now: Timestamp,
+    chance: Chance,
+) -> Decision {
+    let step = Step {
+        operation,
+        now,
+        chance,
+    };
+    match (&operation.state, observation) {
+        (State::Accepted, Observation::Claimed) => {
+            Decision::then(Effect::Look, "look before deciding")
+        }
+        (State::Accepted, Observation::Looked(presence, plan)) => {
+            looking::at_first(&step, presence, plan)
+        }
+        (State::Submitting(intent), Observation::Claimed) => submitting::resumed(&step, intent),
+        (State::Submitting(intent), Observation::Looked(presence, plan)) => {
+            looking::after_lost_reply(&step, intent, presence, plan)
+        }
+        (State::Submitting(intent), Observation::Submitted(reply)) => {
+            submitting::answered(&step, intent, reply)
+        }
+        (State::Waiting(..), Observation::Claimed) => {
+            Decision::then(Effect::Poll, "a change is in flight")
+        }
+        (State::Waiting(intent, _), Observation::Polled(reply)) => {
+            progressing::polled(&step, intent, reply)
+        }
+        (State::Observing(_) | State::Salvaging(_), Observation::Claimed) => {
+            Decision::then(Effect::Read, "the outcome is to be read")
+        }
+        (State::Observing(action), Observation::Read(presence)) => {
+            reading::confirmed(&step, *action, presence)
+        }
+        (State::Salvaging(failure), Observation::Read(presence)) => {
+            reading::salvaged(&step, failure, presence)
+        }
+        (State::Adopting(_), Observation::Claimed) => {
+            Decision::then(Effect::Look, "the identifier is taken")
+        }
+        (State::Adopting(failure), Observation::Looked(presence, plan)) => {
+            looking::at_what_exists(&step, failure, presence, plan)
+        }
+        (State::Succeeded | State::Failed(_) | State::Canceled(_), _) => {
+            Decision::ignore("already ended")
+        }
+        (
+            State::Accepted
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(_)
+            | State::Adopting(_),
+            Observation::Looked(..)
+            | Observation::Read(_)
+            | Observation::Submitted(_)
+            | Observation::Polled(_),
+        ) => Decision::ignore("not what this state asked for"),
+    }
+}
+
+impl Decision {
+    /// Nothing to write; do `effect`.
+    pub(super) fn then(effect: Effect, reason: &'static str) -> Self {
+        Self {
+            next: Next::Keep,
+            effects: vec![effect],
+            reason,
+        }
+    }
+
+    /// Nothing to write, nothing to do.
+    pub(super) fn ignore(reason: &'static str) -> Self {
+        Self {
+            next: Next::Keep,
+            effects: Vec::new(),
+            reason,
+        }
+    }
+}
+
+/// An operation with the moment and the draws of one decision.
+pub(super) struct Step<'a> {
+    pub(super) operation: &'a Operation,
+    pub(super) now: Timestamp,
+    pub(super) chance: Chance,
+}
+
+/// Waits between tries that told nothing.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
+
+impl Step<'_> {
+    /// The same facts in another state, to go on at once.
+    pub(super) fn to(&self, state: State) -> Moved {
+        Moved {
+            state,
+            identifier: self.operation.identifier.clone(),
+            created: self.operation.created,
+            attempt: 0,
+            due_at: self.now,
+            planned: None,
+        }
+    }
+
+    /// Try the same state again after a back-off, or after what AWS asked for if that is longer.
+    pub(super) fn retry(&self, asked: Option<Duration>, reason: &'static str) -> Decision {
+        let attempt = self.operation.attempt.saturating_add(1);
+        let own = retry::backoff(
+            self.operation.attempt,
+            FIRST_RETRY,
+            LONGEST_RETRY,
+            self.chance.jitter,
+        );
+        let due_at = self.now.after(own.max(asked.unwrap_or_default()));
+        let moved = Moved {
+            attempt,
+            due_at,
+            ..self.to(self.operation.state.clone())
+        };
+        Decision {
+            next: Next::Move(Box::new(moved)),
+            effects: Vec::new(),
+            reason,
+        }
+    }
+
+    /// Whether this state has told us nothing for too long.
+    pub(super) fn out_of_patience(&self) -> bool {
+        self.now.since(self.operation.state_since) > PATIENCE
+    }
+
+    /// Ends in failure; the mapping stays if it maps something.
+    pub(super) fn fail(&self, failure: Failure, reason: &'static str) -> Decision {
+        self.end(State::Failed(failure), None, reason)
+    }
+
+    /// Ends in `state` without success; the mapping stays if it maps something.
+    pub(super) fn end(&self, state: State, live: Option<Value>, reason: &'static str) -> Decision {
+        let operation = self.operation;
+        let maps_something = operation.was_mapped
+            || operation.created
+            || matches!(
+                operation.state.action(),
+                Some(Action::Update | Action::Delete)
+            );
+        let mapping = match operation.identifier {
+            Some(_) if maps_something => MappingChange::Kept {
+                owned: operation.created,
+            },
+            _ => MappingChange::Removed,
+        };
+        self.finish(
+            Finish {
+                state,
+                identifier: self.operation.identifier.clone(),
+                mapping,
+                live,
+            },
+            reason,
+        )
+    }
+
+    pub(super) fn finish(&self, finish: Finish, reason: &'static str) -> Decision {
+        Decision {
+            next: Next::Finish(Box::new(finish)),
+            effects: Vec::new(),
+            reason,
+        }
+    }
+
+    /// Ends because AWS's answer cannot be had; the message names all that would help to find out.
+    pub(super) fn outcome_unknown(&self, what: &str, reason: &'static str) -> Decision {
+        let identifier = match &self.operation.identifier {
+            Some(identifier) => format!(" The resource, if it exists, is '{identifier}'."),
+            None => String::new(),
+        };
+        let message = format!(
+            "{what}{identifier} Look at {} in AWS, then put or delete it again.",
+            self.operation.type_name
+        );
+        self.fail(Failure::new("OutcomeUnknown", message), reason)
+    }
+}
+
+impl Moved {
+    /// Written, then followed by `effect`.
+    pub(super) fn then(self, effect: Effect, reason: &'static str) -> Decision {
+        Decision {
+            next: Next::Move(Box::new(self)),
+            effects: vec![effect],
+            reason,
+        }
+    }
+
+    /// Written, and gone on with when it is due.
+    pub(super) fn wait(self, reason: &'static str) -> Decision {
+        Decision {
+            next: Next::Move(Box::new(self)),
+            effects: Vec::new(),
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    /// One line for logs and tests, as in `submitting, then Submit: nothing stands there yet`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.next {
+            Next::Keep => f.write_str("keep")?,
+            Next::Move(moved) => f.write_str(moved.state.name())?,
+            Next::Finish(finish) => f.write_str(finish.state.name())?,
+        }
+        for effect in &self.effects {
+            write!(f, ", then {effect:?}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}

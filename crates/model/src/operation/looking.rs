@@ -1,0 +1,205 @@
+//! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
+
+use super::decide::{Decision, Effect, Finish, MappingChange, Moved, PlanOutcome, Presence, Step};
+use super::{Action, AdoptionPolicy, Intent, Kind, State};
+use crate::{Detail, Failure, Fault, Identifier, RetryClass};
+
+/// Nothing was sent yet.
+pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
+    match presence {
+        Presence::Unknown(fault) => look_again(step, &fault),
+        Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
+        Presence::Unreadable if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
+            Failure::new(
+                "UnsupportedActionException",
+                format!(
+                    "{} has no read handler, so ucp cannot compare it with the declaration; delete the resource and put it anew.",
+                    step.operation.type_name
+                ),
+            ),
+            "cannot be read, so cannot be updated",
+        ),
+        Presence::Absent | Presence::Unreadable => follow(step, None, plan),
+        Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
+    }
+}
+
+/// An update or delete was recorded and its reply lost, or a create's token has expired.
+pub(super) fn after_lost_reply(
+    step: &Step<'_>,
+    intent: &Intent,
+    presence: Presence,
+    plan: PlanOutcome,
+) -> Decision {
+    let resend = |reason| Decision::then(Effect::Submit, reason);
+    match (intent.action, presence) {
+        (_, Presence::Unknown(fault))
+            if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
+        {
+            step.retry(None, "cannot tell yet what the lost reply did")
+        }
+        (action, Presence::Unknown(fault)) => {
+            let what = format!(
+                "The reply to the {action} was lost, and reading the resource fails: {fault}."
+            );
+            step.outcome_unknown(&what, "looking cannot tell what the lost reply did")
+        }
+        (Action::Update, Presence::Present { digest, .. })
+            if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>
+        {
+            resend("the update has not shown: the same again")
+        }
+        (Action::Delete, Presence::Present { .. } | Presence::Unreadable)
+            if intent.token_lives(step.now) =>
+        {
+            resend("still there: the same again")
+        }
+        (Action::Create | Action::Update, Presence::Unreadable) => step.outcome_unknown(
+            "The reply was lost, and the type cannot be read.",
+            "looking cannot tell what the lost reply did",
+        ),
+        (_, Presence::Absent | Presence::Unreadable) => follow(step, None, plan),
+        (_, Presence::Present { live, digest }) => follow(step, Some((live, digest)), plan),
+    }
+}
+
+/// A create was refused with `AlreadyExists`.
+pub(super) fn at_what_exists(
+    step: &Step<'_>,
+    failure: &Failure,
+    presence: Presence,
+    plan: PlanOutcome,
+) -> Decision {
+    match presence {
+        Presence::Unknown(fault)
+            if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
+        {
+            step.retry(None, "cannot tell yet who holds the identifier")
+        }
+        Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
+        Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
+        Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => step.fail(
+            failure.clone(),
+            "the identifier is taken by something that cannot be seen",
+        ),
+    }
+}
+
+/// Carries the plan out against what is live.
+fn follow(
+    step: &Step<'_>,
+    live: Option<(serde_json::Value, String)>,
+    plan: PlanOutcome,
+) -> Decision {
+    let operation = step.operation;
+    let (live, base) = live.unzip();
+    match plan {
+        PlanOutcome::Create {
+            identifier,
+            changes,
+        } => {
+            let moved = Moved {
+                identifier,
+                created: true,
+                planned: Some(changes),
+                ..submit(step, Action::Create, None)
+            };
+            moved.then(Effect::Submit, "nothing stands there yet")
+        }
+        PlanOutcome::Update { changes } => {
+            let moved = Moved {
+                planned: Some(changes),
+                ..submit(step, Action::Update, base)
+            };
+            moved.then(Effect::Submit, "it differs from the declaration")
+        }
+        PlanOutcome::Delete => {
+            let moved = Moved {
+                planned: Some(Vec::new()),
+                ..submit(step, Action::Delete, None)
+            };
+            moved.then(Effect::Submit, "it is there")
+        }
+        PlanOutcome::Nothing => {
+            let mapping = match operation.kind {
+                Kind::Put => MappingChange::Applied {
+                    owned: operation.created || operation.options.take_ownership,
+                },
+                Kind::Delete => MappingChange::Removed,
+            };
+            let identifier = operation.identifier.clone();
+            step.finish(
+                Finish {
+                    state: State::Succeeded,
+                    identifier,
+                    mapping,
+                    live,
+                },
+                "it is as it should be",
+            )
+        }
+        PlanOutcome::Impossible(failure) => step.end(
+            State::Failed(failure),
+            live,
+            "the plan cannot be carried out",
+        ),
+    }
+}
+
+fn submit(step: &Step<'_>, action: Action, base: Option<String>) -> Moved {
+    step.to(State::Submitting(Intent {
+        action,
+        client_token: step.chance.token,
+        issued_at: step.now,
+        base,
+    }))
+}
+
+fn look_again(step: &Step<'_>, fault: &Fault) -> Decision {
+    let asked = match fault {
+        Fault::Throttled { retry_after, .. } => *retry_after,
+        Fault::Transient { .. }
+        | Fault::OutcomeUnknown { .. }
+        | Fault::Concurrent { .. }
+        | Fault::TokenConflict { .. }
+        | Fault::TokenUnknown { .. }
+        | Fault::Missing { .. }
+        | Fault::Denied { .. }
+        | Fault::Rejected { .. } => None,
+    };
+    if fault.retry_class() == RetryClass::Later && !step.out_of_patience() {
+        return step.retry(asked, "cannot look yet");
+    }
+    step.fail(
+        Failure::new(fault.code(), fault.message()),
+        "AWS refuses the look",
+    )
+}
+
+/// A put that would adopt although the caller said not to.
+fn refuses_adoption(step: &Step<'_>) -> bool {
+    let operation = step.operation;
+    operation.kind == Kind::Put
+        && operation.reference.is_some()
+        && !operation.was_mapped
+        && !operation.created
+        && operation.options.adoption_policy == AdoptionPolicy::Fail
+}
+
+fn refuse_adoption(step: &Step<'_>) -> Decision {
+    let operation = step.operation;
+    let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
+    let message = format!(
+        "AWS already has the {} '{name}', and adoptionPolicy is 'fail'. Import it, choose another name, or leave adoptionPolicy out to adopt it.",
+        operation.type_name
+    );
+    let details = operation.target().map(|target| {
+        Detail::at(
+            "AlreadyExists",
+            "exists in AWS",
+            target.scope.resource(target.type_name, target.identifier),
+        )
+    });
+    let failure = Failure::new("Conflict", message).with_details(details.into_iter().collect());
+    step.fail(failure, "exists, and is not to be adopted")
+}

@@ -1,0 +1,301 @@
+//! Operations: one asynchronous create, update or delete each, and the state machine that moves them.
+
+mod decide;
+mod looking;
+mod progressing;
+mod reading;
+mod submitting;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use decide::{
+    Chance, Decision, Effect, Finish, MappingChange, Moved, Next, Observation, PlanOutcome,
+    Presence, decide,
+};
+
+use crate::{
+    ClientToken, CorrelationId, Failure, Identifier, OperationId, ReferenceId, RequestToken, Scope,
+    Target, Timestamp, TypeName,
+};
+
+/// How long a client token is trusted to mean the same request: AWS honours it for 36 hours, less a margin for skew.
+pub const CLIENT_TOKEN_LIFE: Duration = Duration::from_secs(35 * 3600);
+/// How long "not found" right after a confirmed create or update is taken for eventual consistency.
+pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
+/// How long one state may go on without telling us anything before the operation ends without an answer.
+pub const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// What an operation is to achieve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// The resource is to be as declared.
+    Put,
+    /// The resource is to be gone.
+    Delete,
+}
+
+/// What was decided to ask of Cloud Control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// `CreateResource`.
+    Create,
+    /// `UpdateResource`.
+    Update,
+    /// `DeleteResource`.
+    Delete,
+}
+
+/// A recorded intent: it is durable, with the exact bytes of its document, before AWS is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intent {
+    /// The call.
+    pub action: Action,
+    /// The idempotency key of the call.
+    pub client_token: ClientToken,
+    /// When the token was drawn.
+    pub issued_at: Timestamp,
+    /// Digest of the live model that an update was planned on.
+    pub base: Option<String>,
+}
+
+impl Intent {
+    /// Whether AWS still takes a repeat under this token for the same request.
+    pub fn token_lives(&self, now: Timestamp) -> bool {
+        now.since(self.issued_at) < CLIENT_TOKEN_LIFE
+    }
+}
+
+/// How far an operation is. Each state that is not terminal has a next wake-up, [`Operation::due_at`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Recorded; nothing was sent to AWS for what is to be done next.
+    Accepted,
+    /// The intent is recorded; the call may or may not have reached AWS.
+    Submitting(Intent),
+    /// AWS has accepted the call.
+    Waiting(Intent, RequestToken),
+    /// AWS reports success; the result is still to be read.
+    Observing(Action),
+    /// A create failed but AWS named a resource; whether it exists is still to be read.
+    Salvaging(Failure),
+    /// A create was refused because the identifier is taken; who holds it is still to be read.
+    Adopting(Failure),
+    /// Done.
+    Succeeded,
+    /// Ended without reaching its aim.
+    Failed(Failure),
+    /// Cancelled, and AWS confirmed it.
+    Canceled(Failure),
+}
+
+impl State {
+    /// Whether it never changes again.
+    pub fn is_terminal(&self) -> bool {
+        matches!(
+            self,
+            State::Succeeded | State::Failed(_) | State::Canceled(_)
+        )
+    }
+
+    /// One word for the log and the database.
+    pub fn name(&self) -> &'static str {
+        match self {
+            State::Accepted => "accepted",
+            State::Submitting(_) => "submitting",
+            State::Waiting(..) => "waiting",
+            State::Observing(_) => "observing",
+            State::Salvaging(_) => "salvaging",
+            State::Adopting(_) => "adopting",
+            State::Succeeded => "succeeded",
+            State::Failed(_) => "failed",
+            State::Canceled(_) => "canceled",
+        }
+    }
+
+    /// The call that is under way.
+    pub fn action(&self) -> Option<Action> {
+        match self {
+            State::Submitting(intent) | State::Waiting(intent, _) => Some(intent.action),
+            State::Observing(action) => Some(*action),
+            State::Salvaging(_) | State::Adopting(_) => Some(Action::Create),
+            State::Accepted | State::Succeeded | State::Failed(_) | State::Canceled(_) => None,
+        }
+    }
+}
+
+/// What a put does when its alias is new but AWS already has a resource under the identifier it declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AdoptionPolicy {
+    /// Map it, not owned, and update it.
+    #[default]
+    Adopt,
+    /// Refuse, and leave it alone.
+    Fail,
+}
+
+/// What the caller may choose about one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Options {
+    /// What to do about an existing resource.
+    pub adoption_policy: AdoptionPolicy,
+    /// `"ownedResource": true`: own it even when it was adopted.
+    pub take_ownership: bool,
+}
+
+/// One path that an operation changes. Values are left out: they may be secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// JSON Pointer into the properties.
+    pub path: String,
+    /// `add`, `remove` or `replace`, after RFC 6902.
+    pub op: String,
+}
+
+/// One asynchronous change: the row that is also the job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// Its id.
+    pub id: OperationId,
+    /// What it is to achieve.
+    pub kind: Kind,
+    /// Where.
+    pub scope: Scope,
+    /// On a resource of which type.
+    pub type_name: TypeName,
+    /// Under which alias; none when untracked.
+    pub reference: Option<ReferenceId>,
+    /// AWS's name of the resource, as far as known.
+    pub identifier: Option<Identifier>,
+    /// Whether the mapping had an identifier when the operation began.
+    pub was_mapped: bool,
+    /// Whether a create was recorded for what `identifier` names: only this makes us its owner.
+    pub created: bool,
+    /// What the caller chose.
+    pub options: Options,
+    /// How far it is.
+    pub state: State,
+    /// When it entered that state.
+    pub state_since: Timestamp,
+    /// Consecutive tries in this state that told us nothing.
+    pub attempt: u32,
+    /// When to go on.
+    pub due_at: Timestamp,
+    /// The paths that the recorded intent changes.
+    pub changes: Vec<Change>,
+    /// The live form that a put ended with.
+    pub result: Option<Value>,
+    /// The schema it was validated and planned with.
+    pub schema_fingerprint: String,
+    /// The operation this one is a part of.
+    pub parent: Option<OperationId>,
+    /// What ties it to the caller's deployment.
+    pub correlation_id: CorrelationId,
+    /// Who asked for it.
+    pub caller: String,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Operation {
+    /// The AWS resource it works on, once known.
+    pub fn target(&self) -> Option<Target<'_>> {
+        let identifier = self.identifier.as_ref()?;
+        Some(Target {
+            scope: &self.scope,
+            type_name: &self.type_name,
+            identifier,
+        })
+    }
+
+    /// ARM's word for its status.
+    pub fn status(&self) -> &'static str {
+        match (&self.state, self.state.action()) {
+            (State::Succeeded, _) => "Succeeded",
+            (State::Failed(_), _) => "Failed",
+            (State::Canceled(_), _) => "Canceled",
+            (_, Some(Action::Create)) => "Provisioning",
+            (_, Some(Action::Update)) => "Updating",
+            (_, Some(Action::Delete)) => "Deleting",
+            (_, None) => "Accepted",
+        }
+    }
+
+    /// Whether what is to be done, or that nothing is, has been decided.
+    pub fn has_verdict(&self) -> bool {
+        self.state != State::Accepted
+    }
+
+    /// The operation after `moved`.
+    #[must_use]
+    pub fn moved(&self, moved: Moved, now: Timestamp) -> Self {
+        let stays = std::mem::discriminant(&self.state) == std::mem::discriminant(&moved.state);
+        Self {
+            state_since: if stays { self.state_since } else { now },
+            state: moved.state,
+            identifier: moved.identifier,
+            created: moved.created,
+            attempt: moved.attempt,
+            due_at: moved.due_at,
+            changes: moved.planned.unwrap_or_else(|| self.changes.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The operation after `finish`.
+    #[must_use]
+    pub fn finished(&self, finish: Finish, now: Timestamp) -> Self {
+        Self {
+            state: finish.state,
+            state_since: now,
+            identifier: finish.identifier,
+            attempt: 0,
+            due_at: now,
+            result: finish.live,
+            ended_at: Some(now),
+            ..self.clone()
+        }
+    }
+
+    /// Why it ended, when it did not succeed.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.state {
+            State::Failed(failure) | State::Canceled(failure) => Some(failure),
+            State::Accepted
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(_)
+            | State::Adopting(_)
+            | State::Succeeded => None,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::Create => "create",
+            Action::Update => "update",
+            Action::Delete => "delete",
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Put => "put",
+            Kind::Delete => "delete",
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
+
+use super::decide::{Decision, Effect, Finish, MappingChange, Step};
+use super::{Action, Intent, State, progressing};
+use crate::{Failure, Fault, Progress};
+
+/// Claimed with an intent whose call may or may not have reached AWS.
+pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
+    match intent.action {
+        Action::Create if intent.token_lives(step.now) => Decision::then(
+            Effect::Submit,
+            "the token makes the same bytes the same request",
+        ),
+        Action::Create if step.operation.identifier.is_none() => step.outcome_unknown(
+            "The reply to the create was lost, and its client token has expired.",
+            "the token has expired and there is nothing to look at",
+        ),
+        Action::Create => Decision::then(Effect::Look, "the token has expired"),
+        Action::Update | Action::Delete => {
+            Decision::then(Effect::Look, "look before sending it again")
+        }
+    }
+}
+
+/// AWS, or the transport, answered the call.
+pub(super) fn answered(
+    step: &Step<'_>,
+    intent: &Intent,
+    reply: Result<Progress, Fault>,
+) -> Decision {
+    let fault = match reply {
+        Ok(progress) => return progressing::reported(step, intent, progress),
+        Err(fault) => fault,
+    };
+    match fault {
+        Fault::Throttled { .. }
+        | Fault::Transient { .. }
+        | Fault::Concurrent { .. }
+        | Fault::OutcomeUnknown { .. }
+            if step.out_of_patience() =>
+        {
+            let what = format!("The {} got no answer for a day: {fault}.", intent.action);
+            step.outcome_unknown(&what, "no answer for too long")
+        }
+        Fault::Throttled { retry_after, .. } => step.retry(retry_after, "AWS asks to slow down"),
+        Fault::Transient { .. } => step.retry(None, "AWS could not be reached"),
+        Fault::Concurrent { .. } => step.retry(None, "another change of the resource is in flight"),
+        Fault::OutcomeUnknown { .. } => step.retry(None, "the reply was lost"),
+        Fault::Missing { .. } if intent.action == Action::Delete => {
+            let identifier = step.operation.identifier.clone();
+            let mapping = MappingChange::Removed;
+            step.finish(
+                Finish {
+                    state: State::Succeeded,
+                    identifier,
+                    mapping,
+                    live: None,
+                },
+                "already gone",
+            )
+        }
+        Fault::Missing { .. } if intent.action == Action::Update => step
+            .to(State::Accepted)
+            .then(Effect::Look, "gone since it was planned"),
+        Fault::TokenConflict { .. } if intent.action != Action::Create => {
+            step.to(State::Accepted).then(
+                Effect::Look,
+                "the token is spent: plan again under a new one",
+            )
+        }
+        Fault::TokenConflict { message, .. } => {
+            let what =
+                format!("AWS knows the create's client token under another request: {message}");
+            step.outcome_unknown(&what, "the token is spent")
+        }
+        Fault::Missing { code, message }
+        | Fault::TokenUnknown { code, message }
+        | Fault::Denied { code, message }
+        | Fault::Rejected { code, message } => refused(step, intent, Failure::new(code, message)),
+    }
+}
+
+/// AWS refused the call outright: a create has made nothing.
+fn refused(step: &Step<'_>, intent: &Intent, failure: Failure) -> Decision {
+    let identifier = step.operation.identifier.clone();
+    let mapping = match intent.action {
+        Action::Create => MappingChange::Removed,
+        Action::Update | Action::Delete => return step.fail(failure, "AWS refuses the change"),
+    };
+    step.finish(
+        Finish {
+            state: State::Failed(failure),
+            identifier,
+            mapping,
+            live: None,
+        },
+        "AWS refuses the create",
+    )
+}

@@ -1,0 +1,318 @@
+//! The contract of a store.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ucp_model::operation::{Change, Kind, MappingChange, Options};
+use ucp_model::{
+    Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, PlaneId, Reference,
+    ReferenceId, ResourceGroup, Scope, Timestamp, TypeName,
+};
+
+/// What a caller would do differently when the store says no.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The resource group does not exist.
+    #[error("the resource group does not exist")]
+    NoSuchGroup,
+    /// The alias maps nothing.
+    #[error("the alias maps nothing")]
+    NotMapped,
+    /// The alias, or the AWS resource it leads to, has a live operation.
+    #[error("operation {0} is under way")]
+    Busy(OperationId),
+    /// The alias maps a resource in another scope.
+    #[error("the alias maps a resource in {0}")]
+    MappedElsewhere(Scope),
+    /// Another reference owns the AWS resource.
+    #[error("{0} owns the resource")]
+    OwnedElsewhere(ReferenceId),
+    /// The lease has passed to another worker; nothing was written.
+    #[error("the lease was lost")]
+    LeaseLost,
+    /// The store cannot be reached or asks to try again; nothing was written, or the caller cannot know.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A row cannot be what this program wrote.
+    #[error("stored data is corrupt: {0}")]
+    Corrupt(String),
+}
+
+/// Bytes that only the holder of the encryption key can read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sealed(pub Vec<u8>);
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sealed({} bytes)", self.0.len())
+    }
+}
+
+/// A digest key, sealed under the encryption key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedKey {
+    /// Its public id, stored beside every digest it makes.
+    pub id: String,
+    /// The key.
+    pub key: Sealed,
+}
+
+/// The documents of an operation that wait to be sent. They are erased when it ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Documents {
+    /// The declared properties of a put.
+    pub desired: Option<Sealed>,
+    /// The exact bytes of the recorded intent.
+    pub document: Option<Sealed>,
+}
+
+/// An operation to accept. What it works on is settled in the accepting transaction: the mapping's identifier wins over
+/// `identifier`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewOperation {
+    /// Its id, fresh.
+    pub id: OperationId,
+    /// What it is to achieve.
+    pub kind: Kind,
+    /// Where.
+    pub scope: Scope,
+    /// On a resource of which type.
+    pub type_name: TypeName,
+    /// Under which alias; none when untracked.
+    pub reference: Option<ReferenceId>,
+    /// The identifier that the request determines.
+    pub identifier: Option<Identifier>,
+    /// What the caller chose.
+    pub options: Options,
+    /// The declared properties, sealed.
+    pub desired: Option<Sealed>,
+    /// The schema the declaration was validated with.
+    pub schema_fingerprint: String,
+    /// What ties it to the caller's deployment.
+    pub correlation_id: CorrelationId,
+    /// Who asked for it.
+    pub caller: String,
+    /// The operation this one is a part of.
+    pub parent: Option<OperationId>,
+    /// Now.
+    pub accepted_at: Timestamp,
+}
+
+/// What accepting an operation came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accepted {
+    /// The operation as recorded.
+    pub operation: Operation,
+    /// The reference it works on, as recorded.
+    pub reference: Option<Reference>,
+}
+
+/// The right to step one operation: every write under it is conditional on `generation`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The operation.
+    pub operation: OperationId,
+    /// Who holds it.
+    pub owner: String,
+    /// Rises by one with each claim.
+    pub generation: u64,
+    /// When others may take it.
+    pub expires_at: Timestamp,
+}
+
+/// How long a lease lasts from the moment it is taken or renewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseTerm(pub Duration);
+
+/// An operation under a lease, with what stepping it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    /// The right to write.
+    pub lease: Lease,
+    /// The operation.
+    pub operation: Operation,
+    /// Its documents.
+    pub documents: Documents,
+    /// What the last successful put of its alias declared.
+    pub baseline: Option<Baseline>,
+}
+
+/// The end of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishOperation {
+    /// The operation, in a terminal state.
+    pub operation: Operation,
+    /// What becomes of the mapping.
+    pub mapping: MappingChange,
+    /// What was declared, for [`MappingChange::Applied`] of a put.
+    pub baseline: Option<Baseline>,
+}
+
+/// What forgetting a reference came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Forgotten {
+    /// The mapping is gone; the AWS resource was left alone.
+    Forgotten,
+    /// The reference owns its resource, which has to be deleted first.
+    Owned(Reference),
+}
+
+/// One line of the append-only history, written in the transaction that ended the operation or forgot the reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub caller: String,
+    /// `put`, `delete` or `forget`.
+    pub kind: String,
+    /// The operation; none for `forget`.
+    pub operation: Option<OperationId>,
+    /// What ties it to the caller's deployment.
+    pub correlation_id: CorrelationId,
+    /// The tracking id, where there is one.
+    pub reference: Option<String>,
+    /// The AWS resource's id, where it is known.
+    pub resource: Option<String>,
+    /// What changed, by path.
+    pub changes: Vec<Change>,
+    /// `Succeeded`, `Failed` or `Canceled`.
+    pub outcome: String,
+    /// The failure's code.
+    pub code: Option<String>,
+}
+
+/// What `ucp` remembers.
+///
+/// Every method is one atomic step: it happens wholly, or it fails and nothing happened. `now` is the caller's clock;
+/// skew between callers costs liveness, never safety. Group names, aliases and types compare case-insensitively (by
+/// `key()`) and keep the casing of their first write; AWS identifiers compare byte for byte.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Makes sure that the plane exists.
+    async fn ensure_plane(&self, plane: &PlaneId, now: Timestamp) -> Result<(), Error>;
+
+    /// All planes, in the order of their ids.
+    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error>;
+
+    /// Creates the group, or replaces its location and tags; the casing of the first write stays.
+    async fn put_resource_group(
+        &self,
+        id: &GroupId,
+        location: &str,
+        tags: &BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error>;
+
+    /// The group, or [`Error::NoSuchGroup`].
+    async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error>;
+
+    /// The groups of a radius plane, in the order of their keys.
+    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error>;
+
+    /// Claims the alias and records the operation, or does neither.
+    ///
+    /// - [`Error::NoSuchGroup`] when the reference's group does not exist. It cannot vanish while this runs.
+    /// - [`Error::Busy`] when the alias, or the AWS resource that the operation would work on, has a live operation.
+    /// - A put of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned. A put or
+    ///   delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
+    ///   `Provisioning` or `Deleting`; [`Error::MappedElsewhere`] when the mapping's account or region is another.
+    /// - A delete of an alias that maps nothing is [`Error::NotMapped`].
+    /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
+    ///
+    /// The operation is due at once.
+    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
+
+    /// Takes leases on up to `limit` live operations that are due and that nobody holds, earliest first. Their lease
+    /// generation rises. No two callers ever hold the same generation.
+    async fn claim_due_operations(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+    ) -> Result<Vec<Claimed>, Error>;
+
+    /// Writes a step that does not end the operation, and renews the lease from `now`. [`Error::LeaseLost`] when the
+    /// generation has moved on.
+    ///
+    /// In the same step the mapping takes over the operation's identifier (also none), and becomes owned where the
+    /// operation `created` the resource and `identifier` is known. `document` replaces the recorded bytes when given.
+    async fn commit_step(
+        &self,
+        lease: &Lease,
+        operation: &Operation,
+        document: Option<Sealed>,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error>;
+
+    /// Prolongs the lease from `now`. [`Error::LeaseLost`] when the generation has moved on.
+    async fn renew_lease(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error>;
+
+    /// Hands the lease back, so that anyone may claim the operation when it is due. Losing it before is no error.
+    async fn release_lease(&self, lease: &Lease) -> Result<(), Error>;
+
+    /// Ends the operation: terminal state, documents erased, mapping written or removed, event appended, lease gone, all
+    /// in one step. [`Error::LeaseLost`] when the generation has moved on.
+    ///
+    /// - [`MappingChange::Applied`]: the mapping takes the identifier, the live form (`operation.result`, when some) and
+    ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so and no other reference owns
+    ///   the resource; otherwise ownership stays as it was.
+    /// - [`MappingChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed`.
+    /// - [`MappingChange::Removed`]: the operation's own mapping goes. When a delete ends `Succeeded`, every mapping of
+    ///   the AWS resource goes with it, except where a live operation holds it.
+    async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;
+
+    /// Removes the mapping of a reference that does not own its resource, with an event.
+    /// [`Error::NotMapped`] when there is none, [`Error::Busy`] when an operation is under way.
+    async fn forget_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error>;
+
+    /// Drops every lease, whoever holds it: for an engine that knows no other process can be alive.
+    async fn take_over_leases(&self) -> Result<(), Error>;
+
+    /// The operation, if it was ever accepted.
+    async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
+
+    /// How many operations are live, and when the next of them that nobody holds is due; with it a worker knows how
+    /// long it may sleep, and a test that the world is at rest.
+    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error>;
+
+    /// The reference, if the alias maps anything or is being created.
+    async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error>;
+
+    /// The references of a group, in the order of their keys; [`Error::NoSuchGroup`] when there is no such group.
+    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error>;
+
+    /// The events of an alias (by tracking id), oldest first.
+    async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error>;
+
+    /// The current digest key: `candidate` becomes it when there is none yet.
+    async fn ensure_digest_key(
+        &self,
+        candidate: SealedKey,
+        now: Timestamp,
+    ) -> Result<SealedKey, Error>;
+
+    /// Whether the store answers.
+    async fn ping(&self) -> Result<(), Error>;
+
+    /// Resolves when another process may have made an operation due. Engines without a way to know never resolve;
+    /// polling is the fallback.
+    async fn nudged(&self) {
+        std::future::pending().await
+    }
+}
