@@ -4,6 +4,7 @@
 //! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it answers.
 
 mod ambient;
+mod checkpoint;
 mod cloud;
 mod failure;
 mod group;
@@ -15,6 +16,7 @@ pub mod retry;
 mod time;
 
 pub use ambient::{Clock, Entropy};
+pub use checkpoint::{Checkpoints, CrashPoint, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
 pub use failure::{Detail, Failure};
 pub use group::ResourceGroup;

@@ -1,1 +1,344 @@
-//! stub
+//! Keeping secrets secret at rest: sealed documents and keyed digests.
+//!
+//! Documents that wait to be sent to AWS are sealed with XChaCha20-Poly1305; the operation's id and the column are
+//! associated data, so a sealed document opens nowhere else. Write-only values that must be compared later, but never
+//! kept, leave an HMAC-SHA-256 under a second key. That key is itself stored sealed, so that all replicas share it.
+//!
+//! This crate does not store anything and draws no random numbers: nonces come from the caller's [`Entropy`].
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use ucp_model::{Digest, Entropy, OperationId, ReferenceId, json};
+use zeroize::Zeroizing;
+
+const VERSION: u8 = 1;
+const KEY_ID_BYTES: usize = 8;
+const NONCE_BYTES: usize = 24;
+const HEADER_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
+
+/// What a caller would do about sealed bytes that do not open.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The text is not a key.
+    #[error(
+        "an encryption key is 32 bytes, written as 64 hexadecimal digits or as base64; `openssl rand -hex 32` makes one"
+    )]
+    NotAKey,
+    /// They were sealed under another key.
+    #[error(
+        "sealed under the key {sealed_under}, but the configured key is {configured}; start ucp with the key that wrote this database"
+    )]
+    OtherKey {
+        /// The id of the key that sealed them.
+        sealed_under: String,
+        /// The id of the key at hand.
+        configured: String,
+    },
+    /// They were changed, or belong to another row or column.
+    #[error("the sealed bytes were changed or moved")]
+    Corrupt,
+}
+
+/// What a sealed value belongs to. It opens only in its own place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// The declared properties of an operation.
+    Desired(OperationId),
+    /// The bytes of an operation's recorded intent.
+    Document(OperationId),
+    /// The digest key with this id.
+    DigestKey(&'a str),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Desired(id) => write!(f, "operations/{id}/desired"),
+            Place::Document(id) => write!(f, "operations/{id}/document"),
+            Place::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
+        }
+    }
+}
+
+/// The encryption key.
+pub struct SealingKey {
+    cipher: XChaCha20Poly1305,
+    id: [u8; KEY_ID_BYTES],
+}
+
+impl SealingKey {
+    /// The key of these bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        let bytes = Zeroizing::new(bytes);
+        let mut id = [0; KEY_ID_BYTES];
+        let fingerprint = Sha256::new_with_prefix(b"ucp sealing key id")
+            .chain_update(&bytes[..])
+            .finalize();
+        id.copy_from_slice(&fingerprint[..KEY_ID_BYTES]);
+        Self {
+            cipher: XChaCha20Poly1305::new(&(*bytes).into()),
+            id,
+        }
+    }
+
+    /// The key written as 64 hexadecimal digits or as base64.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let bytes = Zeroizing::new(
+            hex::decode(text)
+                .or_else(|_| BASE64.decode(text))
+                .map_err(|_| Error::NotAKey)?,
+        );
+        Ok(Self::new(
+            bytes.as_slice().try_into().map_err(|_| Error::NotAKey)?,
+        ))
+    }
+
+    /// A public name for the key: a prefix of its hash.
+    pub fn id(&self) -> String {
+        hex::encode(self.id)
+    }
+
+    /// Seals `plaintext` for `place`: version, key id, nonce, then the ciphertext with its tag.
+    pub fn seal(&self, place: Place<'_>, plaintext: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+        let mut nonce = [0; NONCE_BYTES];
+        nonce[..16].copy_from_slice(&entropy.draw("seal.nonce"));
+        nonce[16..].copy_from_slice(&entropy.draw("seal.nonce")[..8]);
+        let aad = place.to_string();
+        let payload = Payload {
+            msg: plaintext,
+            aad: aad.as_bytes(),
+        };
+        let ciphertext = self
+            .cipher
+            .encrypt(&XNonce::from(nonce), payload)
+            .expect("documents are far below the cipher's limit of 256 GiB");
+        let mut sealed = Vec::with_capacity(HEADER_BYTES + ciphertext.len());
+        sealed.push(VERSION);
+        sealed.extend_from_slice(&self.id);
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(&ciphertext);
+        sealed
+    }
+
+    /// Opens what was sealed for `place`.
+    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let (header, ciphertext) = sealed
+            .split_at_checked(HEADER_BYTES)
+            .ok_or(Error::Corrupt)?;
+        let (version, rest) = header.split_first().ok_or(Error::Corrupt)?;
+        let (key_id, nonce) = rest.split_at(KEY_ID_BYTES);
+        if *version != VERSION {
+            return Err(Error::Corrupt);
+        }
+        if key_id != self.id {
+            return Err(Error::OtherKey {
+                sealed_under: hex::encode(key_id),
+                configured: self.id(),
+            });
+        }
+        let nonce: [u8; NONCE_BYTES] = nonce.try_into().map_err(|_| Error::Corrupt)?;
+        let aad = place.to_string();
+        let payload = Payload {
+            msg: ciphertext,
+            aad: aad.as_bytes(),
+        };
+        self.cipher
+            .decrypt(&XNonce::from(nonce), payload)
+            .map(Zeroizing::new)
+            .map_err(|_| Error::Corrupt)
+    }
+}
+
+impl fmt::Debug for SealingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SealingKey({})", self.id())
+    }
+}
+
+/// The key under which write-only values leave a digest.
+pub struct DigestKey {
+    id: String,
+    key: Zeroizing<[u8; 32]>,
+}
+
+impl DigestKey {
+    /// A fresh key.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut key = Zeroizing::new([0; 32]);
+        key[..16].copy_from_slice(&entropy.draw("seal.digest-key"));
+        key[16..].copy_from_slice(&entropy.draw("seal.digest-key"));
+        Self {
+            id: entropy.uuid("seal.digest-key-id").to_string(),
+            key,
+        }
+    }
+
+    /// The key's public id, kept beside each digest.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The key, sealed for storage.
+    pub fn seal(&self, sealing: &SealingKey, entropy: &dyn Entropy) -> Vec<u8> {
+        sealing.seal(Place::DigestKey(&self.id), &self.key[..], entropy)
+    }
+
+    /// The key `id` from its sealed form.
+    pub fn open(id: &str, sealed: &[u8], sealing: &SealingKey) -> Result<Self, Error> {
+        let bytes = sealing.open(Place::DigestKey(id), sealed)?;
+        let key = Zeroizing::new(bytes.as_slice().try_into().map_err(|_| Error::Corrupt)?);
+        Ok(Self {
+            id: id.to_owned(),
+            key,
+        })
+    }
+
+    /// The digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length, so that
+    /// no two places share a digest.
+    pub fn digest(&self, reference: &ReferenceId, pointer: &str, value: &Value) -> Digest {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.key[..]).expect("HMAC takes keys of any length");
+        for part in [reference.key().as_str(), pointer, &json::canonical(value)] {
+            mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            mac.update(part.as_bytes());
+        }
+        Digest {
+            key_id: self.id.clone(),
+            hmac: hex::encode(mac.finalize().into_bytes()),
+        }
+    }
+}
+
+impl fmt::Debug for DigestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DigestKey({})", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counting(AtomicU8);
+
+    impl Entropy for Counting {
+        fn draw(&self, _: &'static str) -> [u8; 16] {
+            [self.0.fetch_add(1, Ordering::Relaxed); 16]
+        }
+    }
+
+    fn operation(last: u8) -> OperationId {
+        format!("00000000-0000-4000-8000-0000000000{last:02x}")
+            .parse()
+            .unwrap()
+    }
+
+    #[test]
+    fn opens_only_in_its_own_place_and_under_its_own_key() {
+        let entropy = Counting::default();
+        let key = SealingKey::new([7; 32]);
+        let sealed = key.seal(Place::Desired(operation(1)), b"secret", &entropy);
+        assert_eq!(
+            &key.open(Place::Desired(operation(1)), &sealed).unwrap()[..],
+            b"secret"
+        );
+        assert_eq!(
+            key.open(Place::Desired(operation(2)), &sealed),
+            Err(Error::Corrupt)
+        );
+        assert_eq!(
+            key.open(Place::Document(operation(1)), &sealed),
+            Err(Error::Corrupt)
+        );
+        let other = SealingKey::new([8; 32]);
+        assert!(matches!(
+            other.open(Place::Desired(operation(1)), &sealed),
+            Err(Error::OtherKey { .. })
+        ));
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert!(
+                key.open(Place::Desired(operation(1)), &changed).is_err(),
+                "byte {at}"
+            );
+            assert!(
+                key.open(Place::Desired(operation(1)), &sealed[..at])
+                    .is_err(),
+                "length {at}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_text_never_seals_alike() {
+        let entropy = Counting::default();
+        let key = SealingKey::new([7; 32]);
+        let seal = || key.seal(Place::Document(operation(1)), b"secret", &entropy);
+        assert_ne!(seal(), seal());
+        assert!(!seal().windows(6).any(|window| window == b"secret"));
+    }
+
+    #[test]
+    fn keys_are_read_as_hexadecimal_or_base64() {
+        let hexadecimal = "07".repeat(32);
+        assert_eq!(
+            SealingKey::parse(&format!("{hexadecimal}\n")).unwrap().id(),
+            SealingKey::new([7; 32]).id()
+        );
+        assert_eq!(
+            SealingKey::parse(&BASE64.encode([7; 32])).unwrap().id(),
+            SealingKey::new([7; 32]).id()
+        );
+        for text in ["", "07", "not a key", &"07".repeat(31)] {
+            assert_eq!(
+                SealingKey::parse(text).unwrap_err(),
+                Error::NotAKey,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_digest_depends_on_key_reference_place_and_value() {
+        let entropy = Counting::default();
+        let sealing = SealingKey::new([7; 32]);
+        let key = DigestKey::generate(&entropy);
+        let again = DigestKey::open(key.id(), &key.seal(&sealing, &entropy), &sealing).unwrap();
+        let reference = |alias: &str| -> ReferenceId {
+            format!("/planes/radius/local/resourceGroups/rg/providers/AWS.RDS/DBInstance:reference/{alias}").parse().unwrap()
+        };
+        let digest = key.digest(&reference("a"), "/Password", &"x".into());
+        assert_eq!(
+            digest,
+            again.digest(&reference("A"), "/Password", &"x".into())
+        );
+        assert_ne!(
+            digest,
+            key.digest(&reference("b"), "/Password", &"x".into())
+        );
+        assert_ne!(
+            digest,
+            key.digest(&reference("a"), "/Passwords", &"x".into())
+        );
+        assert_ne!(
+            digest,
+            key.digest(&reference("a"), "/Password", &"y".into())
+        );
+        assert_ne!(
+            digest,
+            DigestKey::generate(&entropy).digest(&reference("a"), "/Password", &"x".into())
+        );
+    }
+}

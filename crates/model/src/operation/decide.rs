@@ -78,8 +78,8 @@ pub struct Chance {
 pub struct Decision {
     /// What to write.
     pub next: Next,
-    /// What to do then, in this order; each ends in an [`Observation`]. With none, the lease is handed back.
-    pub effects: Vec<Effect>,
+    /// What to do then; it ends in the next [`Observation`]. With none, the lease is handed back.
+    pub effect: Option<Effect>,
     /// Why, for the log.
     pub reason: &'static str,
 }
@@ -226,7 +226,7 @@ impl Decision {
     pub(super) fn then(effect: Effect, reason: &'static str) -> Self {
         Self {
             next: Next::Keep,
-            effects: vec![effect],
+            effect: Some(effect),
             reason,
         }
     }
@@ -235,7 +235,7 @@ impl Decision {
     pub(super) fn ignore(reason: &'static str) -> Self {
         Self {
             next: Next::Keep,
-            effects: Vec::new(),
+            effect: None,
             reason,
         }
     }
@@ -282,7 +282,7 @@ impl Step<'_> {
         };
         Decision {
             next: Next::Move(Box::new(moved)),
-            effects: Vec::new(),
+            effect: None,
             reason,
         }
     }
@@ -326,7 +326,7 @@ impl Step<'_> {
     pub(super) fn finish(&self, finish: Finish, reason: &'static str) -> Decision {
         Decision {
             next: Next::Finish(Box::new(finish)),
-            effects: Vec::new(),
+            effect: None,
             reason,
         }
     }
@@ -350,7 +350,7 @@ impl Moved {
     pub(super) fn then(self, effect: Effect, reason: &'static str) -> Decision {
         Decision {
             next: Next::Move(Box::new(self)),
-            effects: vec![effect],
+            effect: Some(effect),
             reason,
         }
     }
@@ -359,7 +359,7 @@ impl Moved {
     pub(super) fn wait(self, reason: &'static str) -> Decision {
         Decision {
             next: Next::Move(Box::new(self)),
-            effects: Vec::new(),
+            effect: None,
             reason,
         }
     }
@@ -373,7 +373,7 @@ impl fmt::Display for Decision {
             Next::Move(moved) => f.write_str(moved.state.name())?,
             Next::Finish(finish) => f.write_str(finish.state.name())?,
         }
-        for effect in &self.effects {
+        if let Some(effect) = self.effect {
             write!(f, ", then {effect:?}")?;
         }
         write!(f, ": {}", self.reason)

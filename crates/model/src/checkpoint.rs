@@ -1,0 +1,141 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// A moment at which a process may die: just before or just after something that the rest of the world can see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CrashPoint {
+    /// Which side of it.
+    pub edge: Edge,
+    /// Of what.
+    pub moment: Moment,
+}
+
+/// Which side of a [`Moment`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edge {
+    /// It has not happened.
+    Before,
+    /// It has happened, and nobody has learned of it.
+    After,
+}
+
+macro_rules! moments {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// Each commit and each AWS call in the life of an operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Moment {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Moment {
+            /// All of them, in the order of an operation's life.
+            pub const ALL: &[Moment] = &[$(Moment::$name),*];
+
+            /// Its name in `UCP_PAUSE_AT`.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Moment::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+moments! {
+    /// The commit that claims the alias and records the operation.
+    Accept = "accept",
+    /// The commit that takes a lease.
+    Claim = "claim",
+    /// `GetResource`, before anything is decided.
+    Look = "look",
+    /// The commit of the intent: client token and exact bytes.
+    RecordIntent = "record-intent",
+    /// `CreateResource`.
+    Create = "create",
+    /// `UpdateResource`.
+    Update = "update",
+    /// `DeleteResource`.
+    Delete = "delete",
+    /// The commit of a request token, or of a revealed identifier.
+    RecordProgress = "record-progress",
+    /// `GetResourceRequestStatus`.
+    Poll = "poll",
+    /// The commit of AWS's verdict, before the result is read.
+    RecordVerdict = "record-verdict",
+    /// `GetResource`, after AWS's verdict.
+    Read = "read",
+    /// The commit of the end.
+    Finish = "finish",
+}
+
+impl CrashPoint {
+    /// Just before `moment`.
+    pub const fn before(moment: Moment) -> Self {
+        Self {
+            edge: Edge::Before,
+            moment,
+        }
+    }
+
+    /// Just after `moment`.
+    pub const fn after(moment: Moment) -> Self {
+        Self {
+            edge: Edge::After,
+            moment,
+        }
+    }
+
+    /// Every crash point, in the order of an operation's life.
+    pub fn all() -> impl Iterator<Item = CrashPoint> {
+        Moment::ALL
+            .iter()
+            .flat_map(|moment| [Self::before(*moment), Self::after(*moment)])
+    }
+}
+
+impl fmt::Display for CrashPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let edge = match self.edge {
+            Edge::Before => "before",
+            Edge::After => "after",
+        };
+        write!(f, "{edge}-{}", self.moment.as_str())
+    }
+}
+
+impl FromStr for CrashPoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::all()
+            .find(|point| point.to_string() == text)
+            .ok_or_else(|| {
+                let known: Vec<String> = Self::all().map(|point| point.to_string()).collect();
+                format!(
+                    "'{text}' is not a crash point; there are {}",
+                    known.join(", ")
+                )
+            })
+    }
+}
+
+/// The process is to be taken for dead: whoever receives this does nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("crashed on purpose at a checkpoint")]
+pub struct Crashed;
+
+/// Told of every crash point as it is reached. The product's own does nothing; tests pause or crash there.
+pub trait Checkpoints: Send + Sync {
+    /// `point` is reached. Returning [`Crashed`] abandons the work as a dying process would.
+    fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
+}
+
+/// Nothing happens at any point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unattended;
+
+impl Checkpoints for Unattended {
+    fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
+        Ok(())
+    }
+}
