@@ -1,1 +1,24 @@
-//! stub
+//! What the schema of a resource type says: which properties it has, of which classes they are, how its identifier is
+//! made, and whether a document is a valid model of it.
+//!
+//! [`Catalogue`] finds a type's [`ResourceSchema`]; the public types of us-east-1 are embedded (see `data/NOTICE`).
+//! Nothing here performs I/O: schemas come in as text.
+
+mod catalogue;
+mod embedded;
+mod error;
+mod identifier;
+mod path;
+mod path_set;
+mod schema;
+mod spelling;
+mod subschema;
+mod violation;
+
+pub use catalogue::Catalogue;
+pub use error::SchemaError;
+pub use identifier::IdentifierOutcome;
+pub use path::{PropertyPath, Segment};
+pub use path_set::PathSet;
+pub use schema::{Handlers, ResourceSchema};
+pub use violation::{Violation, ViolationCode};

@@ -1,0 +1,75 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use ucp_model::TypeName;
+
+use crate::{ResourceSchema, SchemaError, embedded, spelling};
+
+/// The known resource types. Cheap to clone: clones share the schemas and what was worked out from them.
+#[derive(Clone)]
+pub struct Catalogue {
+    /// By the lower-case type name.
+    entries: Arc<BTreeMap<String, Arc<Entry>>>,
+}
+
+/// A type whose schema is parsed when it is first asked for.
+struct Entry {
+    name: TypeName,
+    text: &'static str,
+    schema: OnceLock<Option<Arc<ResourceSchema>>>,
+}
+
+static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| {
+    let entry = |(name, text)| {
+        let name = TypeName::from_cloudformation(name).ok()?;
+        let schema = OnceLock::new();
+        Some((key(&name), Arc::new(Entry { name, text, schema })))
+    };
+    Catalogue {
+        entries: Arc::new(embedded::schemas().filter_map(entry).collect()),
+    }
+});
+
+impl Catalogue {
+    /// The public types of us-east-1. The first call in a process unpacks them.
+    pub fn embedded() -> Self {
+        EMBEDDED.clone()
+    }
+
+    /// Adds the type that a CloudFormation schema file describes, or replaces the one known under its name. Clones
+    /// made before do not see it.
+    pub fn with_schema(&mut self, text: &str) -> Result<TypeName, SchemaError> {
+        let schema = Arc::new(ResourceSchema::parse(text)?);
+        let name = schema.type_name().clone();
+        let entry = Entry {
+            name: name.clone(),
+            text: "",
+            schema: OnceLock::from(Some(schema)),
+        };
+        Arc::make_mut(&mut self.entries).insert(key(&name), Arc::new(entry));
+        Ok(name)
+    }
+
+    /// The schema of a type, found in any letter case; [`ResourceSchema::type_name`] is the canonical spelling.
+    pub fn get(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
+        let entry = self.entries.get(&key(name))?;
+        let parse = || ResourceSchema::parse(entry.text).ok().map(Arc::new);
+        entry.schema.get_or_init(parse).clone()
+    }
+
+    /// The names of all types, in alphabetical order without regard to case.
+    pub fn type_names(&self) -> impl Iterator<Item = &TypeName> {
+        self.entries.values().map(|entry| &entry.name)
+    }
+
+    /// The type that was probably meant by a name that is not known.
+    pub fn suggest(&self, name: &TypeName) -> Option<TypeName> {
+        let names = self.type_names().map(TypeName::as_str);
+        let nearest = spelling::nearest(name.as_str(), names)?;
+        TypeName::from_cloudformation(nearest).ok()
+    }
+}
+
+fn key(name: &TypeName) -> String {
+    name.as_str().to_ascii_lowercase()
+}

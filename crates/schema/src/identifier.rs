@@ -1,0 +1,126 @@
+//! The primary identifier: which properties make it, and what they say about a resource that may not exist yet.
+
+use serde_json::{Map, Value};
+use ucp_model::Identifier;
+
+use crate::path::{PropertyPath, Segment};
+use crate::{ResourceSchema, subschema};
+
+/// What the declared properties say about the primary identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdentifierOutcome {
+    /// Every part is given, so the identifier is known before the resource exists.
+    Known(Identifier),
+    /// AWS makes up a part that is not given.
+    AssignedByAws,
+    /// The parts that must be given and are not, as JSON Pointers.
+    Missing(Vec<String>),
+}
+
+impl ResourceSchema {
+    /// The identifier of the resource that `properties` declare.
+    ///
+    /// A part that is missing is made up by AWS when it is read-only, and also when it is optional (the name of a log
+    /// group, say); [`IdentifierOutcome::Missing`] are the others.
+    pub fn identifier(&self, properties: &Value) -> IdentifierOutcome {
+        let mut given = Vec::new();
+        let mut missing = Vec::new();
+        for path in self.primary_identifier() {
+            match path.get(properties).and_then(part) {
+                Some(text) => given.push(text),
+                None => missing.push(path),
+            }
+        }
+        if missing.is_empty() {
+            return IdentifierOutcome::Known(Identifier::new(given.join("|")));
+        }
+        if missing.iter().any(|path| self.is_read_only(path)) {
+            return IdentifierOutcome::AssignedByAws;
+        }
+        let missing: Vec<String> = missing
+            .into_iter()
+            .filter(|path| self.required().any(|name| path.property() == Some(name)))
+            .map(PropertyPath::pointer)
+            .collect();
+        if missing.is_empty() {
+            IdentifierOutcome::AssignedByAws
+        } else {
+            IdentifierOutcome::Missing(missing)
+        }
+    }
+
+    /// The properties that an identifier is made of, `{"LogGroupName": "a"}`; none when it does not have one part for
+    /// each of them, or a part is not of its property's type.
+    pub fn properties_of_identifier(&self, identifier: &Identifier) -> Option<Value> {
+        let paths = self.primary_identifier();
+        let parts: Vec<&str> = match paths {
+            [_] => vec![identifier.as_str()],
+            _ => identifier.as_str().split('|').collect(),
+        };
+        if parts.len() != paths.len() {
+            return None;
+        }
+        let mut properties = Map::new();
+        for (path, part) in paths.iter().zip(parts) {
+            let value = self.typed(path, part)?;
+            insert(&mut properties, path.segments(), value)?;
+        }
+        Some(Value::Object(properties))
+    }
+
+    fn is_read_only(&self, path: &PropertyPath) -> bool {
+        let segments: Vec<String> = path.segments().iter().map(Segment::to_string).collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        self.read_only().contains(&segments)
+    }
+
+    /// The text of a part as a value of the property's type.
+    fn typed(&self, path: &PropertyPath, part: &str) -> Option<Value> {
+        let document = self.document();
+        let mut schema = document.as_object()?;
+        for segment in path.segments() {
+            let member = schema.get("properties").and_then(|members| match segment {
+                Segment::Key(name) => members.get(name),
+                Segment::Any => None,
+            });
+            match member.and_then(|member| subschema::resolve(document, member)) {
+                Some(member) => schema = member,
+                None => return Some(Value::from(part)),
+            }
+        }
+        let types = subschema::types(schema);
+        let is_text = types.is_empty() || types.contains(&"string") || types.contains(&"object");
+        if is_text {
+            return Some(Value::from(part));
+        }
+        let value: Value = serde_json::from_str(part).ok()?;
+        matches!(value, Value::Number(_) | Value::Bool(_)).then_some(value)
+    }
+}
+
+/// A value as a part of an identifier. An empty text names nothing.
+fn part(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
+
+/// Puts `value` at `path`, making the objects on the way; none when the path is not one of a property.
+fn insert(members: &mut Map<String, Value>, path: &[Segment], value: Value) -> Option<()> {
+    match path {
+        [Segment::Key(name)] => {
+            members.insert(name.clone(), value);
+            Some(())
+        }
+        [Segment::Key(name), rest @ ..] => {
+            let member = members
+                .entry(name)
+                .or_insert_with(|| Value::Object(Map::new()));
+            insert(member.as_object_mut()?, rest, value)
+        }
+        _ => None,
+    }
+}

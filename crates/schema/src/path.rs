@@ -1,0 +1,118 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+/// Where a property is, as schemas write it: `/properties/Rules/*/Name`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PropertyPath(Vec<Segment>);
+
+/// One step of a [`PropertyPath`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// The property of this name.
+    Key(String),
+    /// `*`: every element of an array, every value of a map.
+    Any,
+}
+
+impl PropertyPath {
+    /// The steps, starting at the resource's model.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    /// The top-level property that the path leads to or into.
+    pub fn property(&self) -> Option<&str> {
+        match self.0.first()? {
+            Segment::Key(name) => Some(name),
+            Segment::Any => None,
+        }
+    }
+
+    /// The JSON Pointer into a model, `/Rules/*/Name`.
+    pub fn pointer(&self) -> String {
+        self.0.iter().map(|segment| format!("/{segment}")).collect()
+    }
+
+    /// The value at this path; none when a step is `*`, or is missing in `model`.
+    pub fn get<'a>(&self, model: &'a Value) -> Option<&'a Value> {
+        self.0
+            .iter()
+            .try_fold(model, |value, segment| match segment {
+                Segment::Key(name) => value.get(name),
+                Segment::Any => None,
+            })
+    }
+}
+
+impl FromStr for PropertyPath {
+    type Err = std::convert::Infallible;
+
+    /// Reads every form that schemas use: with or without the leading slash and `properties`, arrays written as `*`,
+    /// `[*]` or `items`. (A property that is really called `items` is then one of those that `*` stands for.)
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.strip_prefix('/').unwrap_or(text);
+        let text = text.strip_prefix("properties/").unwrap_or(text);
+        Ok(Self(
+            text.split('/')
+                .map(|segment| match segment {
+                    "*" | "[*]" | "items" => Segment::Any,
+                    name => Segment::Key(name.replace("~1", "/").replace("~0", "~")),
+                })
+                .collect(),
+        ))
+    }
+}
+
+impl fmt::Display for PropertyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/properties{}", self.pointer())
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(name) => f.write_str(&escape(name)),
+            Self::Any => f.write_str("*"),
+        }
+    }
+}
+
+/// A name as a segment of a JSON Pointer (RFC 6901).
+pub(crate) fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> PropertyPath {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_way_to_write_a_path_is_read_as_one() {
+        for text in [
+            "/properties/A/*/B",
+            "properties/A/*/B",
+            "/properties/A/items/B",
+            "/properties/A/[*]/B",
+            "A/*/B",
+        ] {
+            assert_eq!(path(text).to_string(), "/properties/A/*/B", "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped_as_in_json_pointers() {
+        let path = path("/properties/a~1b/c~0d");
+        assert_eq!(
+            path.segments(),
+            [Segment::Key("a/b".into()), Segment::Key("c~d".into())]
+        );
+        assert_eq!(path.pointer(), "/a~1b/c~0d");
+    }
+}

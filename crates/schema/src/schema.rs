@@ -1,0 +1,179 @@
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use ucp_model::TypeName;
+
+use crate::error::malformed;
+use crate::{PathSet, PropertyPath, SchemaError, Violation};
+
+/// The longest schema that is accepted, several times the longest that AWS publishes.
+pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
+
+/// The schema of one resource type, as CloudFormation publishes it, with what it says worked out.
+#[derive(Debug)]
+pub struct ResourceSchema {
+    type_name: TypeName,
+    document: Value,
+    fingerprint: String,
+    primary_identifier: Vec<PropertyPath>,
+    read_only: PathSet,
+    create_only: PathSet,
+    conditional_create_only: PathSet,
+    write_only: PathSet,
+    handlers: Handlers,
+}
+
+/// What Cloud Control can do with resources of a type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handlers {
+    /// `CreateResource`.
+    pub create: bool,
+    /// `GetResource`.
+    pub read: bool,
+    /// `UpdateResource`.
+    pub update: bool,
+    /// `DeleteResource`.
+    pub delete: bool,
+    /// `ListResources`.
+    pub list: bool,
+}
+
+impl ResourceSchema {
+    /// Reads a CloudFormation schema file. Its size and depth are bounded; unknown keywords are left alone.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > MAX_BYTES {
+            return Err(SchemaError::TooLarge(text.len()));
+        }
+        let document: Value = serde_json::from_str(text).map_err(SchemaError::NotJson)?;
+        let type_name = document
+            .get("typeName")
+            .and_then(Value::as_str)
+            .ok_or_else(|| malformed("the schema has no `typeName`"))?;
+        let type_name = TypeName::from_cloudformation(type_name)
+            .map_err(|invalid| malformed(format!("`typeName`: {invalid}")))?;
+        if !document.get("properties").is_some_and(Value::is_object) {
+            return Err(malformed(format!(
+                "the schema of {type_name} has no `properties`"
+            )));
+        }
+        let primary_identifier = paths(&document, "primaryIdentifier")?;
+        if primary_identifier.is_empty() {
+            return Err(malformed(format!(
+                "the schema of {type_name} has no `primaryIdentifier`"
+            )));
+        }
+        let class = |keyword| paths(&document, keyword).map(PathSet::from_iter);
+        Ok(Self {
+            fingerprint: hex::encode(&Sha256::digest(text)[..16]),
+            read_only: class("readOnlyProperties")?,
+            create_only: class("createOnlyProperties")?,
+            conditional_create_only: class("conditionalCreateOnlyProperties")?,
+            write_only: class("writeOnlyProperties")?,
+            handlers: Handlers::of(&document),
+            type_name,
+            primary_identifier,
+            document,
+        })
+    }
+
+    /// The type's name in its canonical spelling.
+    pub fn type_name(&self) -> &TypeName {
+        &self.type_name
+    }
+
+    /// The schema as published.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// Tells this schema from every other one: the first half of the SHA-256 of its text, in hexadecimal.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The properties that make the primary identifier, in order.
+    pub fn primary_identifier(&self) -> &[PropertyPath] {
+        &self.primary_identifier
+    }
+
+    /// What AWS alone sets.
+    pub fn read_only(&self) -> &PathSet {
+        &self.read_only
+    }
+
+    /// What cannot be changed after the creation.
+    pub fn create_only(&self) -> &PathSet {
+        &self.create_only
+    }
+
+    /// What cannot always be changed after the creation.
+    pub fn conditional_create_only(&self) -> &PathSet {
+        &self.conditional_create_only
+    }
+
+    /// What AWS never tells again, passwords above all.
+    pub fn write_only(&self) -> &PathSet {
+        &self.write_only
+    }
+
+    /// The top-level properties that every model has.
+    pub fn required(&self) -> impl Iterator<Item = &str> {
+        let names = self.document.get("required").and_then(Value::as_array);
+        names.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// What Cloud Control can do with this type.
+    pub fn handlers(&self) -> Handlers {
+        self.handlers
+    }
+
+    /// Whether Cloud Control can create resources of this type.
+    pub fn is_provisionable(&self) -> bool {
+        self.handlers.create
+    }
+
+    /// The properties without the write-only ones.
+    pub fn without_write_only(&self, properties: &Value) -> Value {
+        let mut properties = properties.clone();
+        self.write_only.remove_from(&mut properties);
+        properties
+    }
+
+    /// What is wrong with declared properties whatever the live state is.
+    pub fn validate_declaration(&self, _properties: &Value) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    /// What is wrong with a whole model, as it would be created.
+    pub fn validate_model(&self, _properties: &Value) -> Vec<Violation> {
+        Vec::new()
+    }
+}
+
+impl Handlers {
+    fn of(document: &Value) -> Self {
+        let handlers = document.get("handlers");
+        let has = |name| handlers.is_some_and(|handlers| handlers.get(name).is_some());
+        Self {
+            create: has("create"),
+            read: has("read"),
+            update: has("update"),
+            delete: has("delete"),
+            list: has("list"),
+        }
+    }
+}
+
+/// The paths that a keyword lists, none when it is absent.
+fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaError> {
+    let wrong = || malformed(format!("`{keyword}` is not a list of property paths"));
+    let Some(listed) = document.get(keyword) else {
+        return Ok(Vec::new());
+    };
+    let paths = listed.as_array().ok_or_else(wrong)?.iter();
+    paths
+        .map(|path| {
+            let Ok(path) = path.as_str().ok_or_else(wrong)?.parse();
+            Ok(path)
+        })
+        .collect()
+}
