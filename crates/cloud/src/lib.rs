@@ -3,10 +3,13 @@
 //! `ucp-cloud-aws` opens it with the AWS SDK, `ucp-simulator` without a network. Mutations carry our client token and
 //! their document as the exact bytes that were recorded, so that a repeated call repeats every byte.
 
+mod exception;
+
 use async_trait::async_trait;
 use serde_json::Value;
 use ucp_model::{ClientToken, Identifier, Progress, RequestToken, Scope, TypeName};
 
+pub use exception::{Call, fault_of};
 pub use ucp_model::{Fault, RetryClass};
 
 /// The Cloud Control API, with the scope's account and region chosen per call.

@@ -10,6 +10,7 @@ mod error;
 mod identifier;
 mod path;
 mod path_set;
+mod refusal;
 mod schema;
 mod spelling;
 mod subschema;

@@ -223,6 +223,15 @@ impl fmt::Debug for DigestKey {
     }
 }
 
+/// Both keys of a running process.
+#[derive(Debug)]
+pub struct Keys {
+    /// Seals what waits to be sent.
+    pub sealing: SealingKey,
+    /// Digests what must be compared later.
+    pub digest: DigestKey,
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};

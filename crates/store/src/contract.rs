@@ -156,7 +156,7 @@ pub enum Forgotten {
     /// The mapping is gone; the AWS resource was left alone.
     Forgotten,
     /// The reference owns its resource, which has to be deleted first.
-    Owned(Reference),
+    Owned(Box<Reference>),
 }
 
 /// One line of the append-only history, written in the transaction that ended the operation or forgot the reference.

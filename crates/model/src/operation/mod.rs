@@ -140,12 +140,25 @@ pub enum AdoptionPolicy {
     Fail,
 }
 
+/// What a put does about properties that it does not declare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum UpdateMode {
+    /// Leave them alone.
+    #[default]
+    Merge,
+    /// Remove them: strict PUT.
+    Replace,
+}
+
 /// What the caller may choose about one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
     /// What to do about an existing resource.
     pub adoption_policy: AdoptionPolicy,
+    /// What to do about undeclared properties.
+    pub update_mode: UpdateMode,
     /// `"ownedResource": true`: own it even when it was adopted.
     pub take_ownership: bool,
 }

@@ -171,7 +171,7 @@ fn create_ended(step: &Step<'_>, revealed: Option<crate::Identifier>, end: State
 }
 
 /// The identifier belongs to a resource that this operation did not make.
-fn taken(step: &Step<'_>, failure: Failure) -> Decision {
+pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
     if step.operation.identifier.is_none() {
         let finish = Finish {
             state: State::Failed(failure),

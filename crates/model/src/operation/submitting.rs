@@ -73,6 +73,11 @@ pub(super) fn answered(
                 format!("AWS knows the create's client token under another request: {message}");
             step.outcome_unknown(&what, "the token is spent")
         }
+        Fault::Rejected { code, message }
+            if intent.action == Action::Create && code.starts_with("AlreadyExists") =>
+        {
+            progressing::taken(step, Failure::new("AlreadyExists", message))
+        }
         Fault::Missing { code, message }
         | Fault::TokenUnknown { code, message }
         | Fault::Denied { code, message }

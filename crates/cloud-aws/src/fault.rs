@@ -1,0 +1,74 @@
+//! What a failed SDK call means. An SDK error prints only its outermost layer, so the whole chain is put together here.
+
+use std::error::Error;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_cloudcontrol::config::http::HttpResponse;
+use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
+use ucp_cloud::{Call, Fault, fault_of};
+
+pub(crate) fn of<E>(call: Call, error: SdkError<E, HttpResponse>) -> Fault
+where
+    E: Error + ProvideErrorMetadata + Send + Sync + 'static,
+{
+    match error {
+        SdkError::ServiceError(context) => {
+            let status = context.raw().status().as_u16();
+            let meta = context.err().meta();
+            let code = meta.code().unwrap_or(if status >= 500 {
+                "InternalFailure"
+            } else {
+                "InvalidRequest"
+            });
+            let message = meta
+                .message()
+                .map_or_else(|| chain(context.err()), str::to_owned);
+            fault_of(call, code, &message, status)
+        }
+        SdkError::ConstructionFailure(_) => Fault::Rejected {
+            code: "InvalidRequest".to_owned(),
+            message: chain(&error),
+        },
+        SdkError::DispatchFailure(_) if lacks_credentials(&error) => Fault::Denied {
+            code: "InvalidCredentials".to_owned(),
+            message: chain(&error),
+        },
+        _ => incomplete(call, &chain(&error)),
+    }
+}
+
+/// No reply, or not a whole one.
+pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
+    match call {
+        Call::Read => Fault::Transient {
+            code: "NetworkFailure".to_owned(),
+            message: message.to_owned(),
+        },
+        Call::Mutation => Fault::OutcomeUnknown {
+            message: message.to_owned(),
+        },
+    }
+}
+
+/// Whether the call was never sent for want of credentials.
+fn lacks_credentials(error: &dyn Error) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<CredentialsError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

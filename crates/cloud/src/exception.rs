@@ -1,0 +1,121 @@
+use ucp_model::Fault;
+
+/// Whether a call changes anything: only then is a broken reply an unknown outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `GetResource`, `GetResourceRequestStatus`, `DescribeType`.
+    Read,
+    /// `CreateResource`, `UpdateResource`, `DeleteResource`.
+    Mutation,
+}
+
+/// What an exception of Cloud Control, or of AWS in front of it, means to us. `status` is the HTTP status.
+///
+/// The names are those of the Cloud Control API Reference ("Common Errors" included). A server's fault may have come
+/// after the work was done, so for a mutation it is an unknown outcome.
+pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
+    let name = code.rsplit('#').next().unwrap_or(code);
+    let (code, message) = (name.to_owned(), message.to_owned());
+    match name {
+        "ThrottlingException"
+        | "Throttling"
+        | "RequestLimitExceeded"
+        | "TooManyRequestsException" => Fault::Throttled {
+            code,
+            message,
+            retry_after: None,
+        },
+        "ConcurrentOperationException" => Fault::Concurrent { code, message },
+        "ClientTokenConflictException" => Fault::TokenConflict { code, message },
+        "RequestTokenNotFoundException" => Fault::TokenUnknown { code, message },
+        "ResourceNotFoundException" => Fault::Missing { code, message },
+        "InvalidRequestException" if says_missing(&message) => Fault::Missing { code, message },
+        "AccessDenied"
+        | "AccessDeniedException"
+        | "ExpiredToken"
+        | "ExpiredTokenException"
+        | "IncompleteSignature"
+        | "InvalidClientTokenId"
+        | "InvalidCredentialsException"
+        | "MissingAuthenticationToken"
+        | "NotAuthorized"
+        | "OptInRequired"
+        | "SignatureDoesNotMatch"
+        | "UnrecognizedClientException" => Fault::Denied { code, message },
+        _ if is_servers_fault(name, status) => match call {
+            Call::Read => Fault::Transient { code, message },
+            Call::Mutation => Fault::OutcomeUnknown {
+                message: format!("{code}: {message}"),
+            },
+        },
+        _ => Fault::Rejected { code, message },
+    }
+}
+
+/// `AWS::Logs::LogGroup` says "absent" as an `InvalidRequestException` with one of these texts.
+fn says_missing(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains("log group")
+        && (message.contains("cannot be found") || message.contains("does not exist"))
+}
+
+fn is_servers_fault(name: &str, status: u16) -> bool {
+    status >= 500
+        || matches!(
+            name,
+            "HandlerInternalFailureException"
+                | "InternalFailure"
+                | "NetworkFailureException"
+                | "ServiceInternalErrorException"
+                | "ServiceUnavailable"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_servers_fault_leaves_only_mutations_in_doubt() {
+        let fault = |call| fault_of(call, "ServiceInternalErrorException", "oops", 500);
+        assert!(matches!(fault(Call::Read), Fault::Transient { .. }));
+        assert!(matches!(
+            fault(Call::Mutation),
+            Fault::OutcomeUnknown { .. }
+        ));
+    }
+
+    #[test]
+    fn a_log_group_may_say_absent_in_its_own_way() {
+        let fault = |message| fault_of(Call::Read, "InvalidRequestException", message, 400);
+        assert!(matches!(
+            fault("The specified log group does not exist."),
+            Fault::Missing { .. }
+        ));
+        assert!(matches!(
+            fault("Log Group g1 cannot be found"),
+            Fault::Missing { .. }
+        ));
+        assert!(matches!(
+            fault("The bucket does not exist"),
+            Fault::Rejected { .. }
+        ));
+    }
+
+    #[test]
+    fn names_come_with_or_without_their_namespace() {
+        let fault = fault_of(
+            Call::Read,
+            "com.amazonaws.cloudapi#ResourceNotFoundException",
+            "",
+            400,
+        );
+        assert_eq!(
+            fault,
+            Fault::Missing {
+                code: "ResourceNotFoundException".into(),
+                message: String::new()
+            }
+        );
+    }
+}

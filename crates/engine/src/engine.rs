@@ -1,0 +1,453 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tracing::{Instrument, debug, info, warn};
+use ucp_cloud::{CloudControl, Fault};
+use ucp_model::operation::{
+    Action, Chance, Effect, Finish, Kind, Moved, Next, Observation, PlanOutcome, Presence, decide,
+};
+use ucp_model::{
+    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Moment, Operation, Progress, State,
+};
+use ucp_plan::Desired;
+use ucp_schema::{Catalogue, ResourceSchema};
+use ucp_seal::{Keys, Place};
+use ucp_store::{Claimed, FinishOperation, LeaseTerm, Sealed, Store};
+
+use crate::planner::{self, Planned};
+
+/// What an engine is made of.
+pub struct Parts {
+    /// What `ucp` remembers.
+    pub store: Arc<dyn Store>,
+    /// The door to AWS.
+    pub cloud: Arc<dyn CloudControl>,
+    /// The resource types.
+    pub catalogue: Catalogue,
+    /// The keys of the documents.
+    pub keys: Arc<Keys>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+    /// Told of every crash point.
+    pub checkpoints: Arc<dyn Checkpoints>,
+}
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Under which name it holds leases.
+    pub owner: String,
+    /// How long a lease lasts.
+    pub lease: LeaseTerm,
+    /// How long one call to AWS may take; shorter than the lease.
+    pub call_timeout: Duration,
+}
+
+/// Steps claimed operations.
+pub struct Engine {
+    parts: Parts,
+    settings: Settings,
+}
+
+/// Why a step was left unfinished. Another worker, or this one later, goes on from what the store says.
+#[derive(Debug, thiserror::Error)]
+pub enum Abandoned {
+    /// The store refused or could not be reached.
+    #[error("the store refused a step")]
+    Store(#[from] ucp_store::Error),
+    /// A checkpoint said so.
+    #[error(transparent)]
+    Crashed(#[from] Crashed),
+}
+
+impl Engine {
+    /// An engine of `parts`.
+    pub fn new(parts: Parts, settings: Settings) -> Self {
+        Self { parts, settings }
+    }
+
+    /// The store it works on.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.parts.store
+    }
+
+    /// The present moment, as it sees it.
+    pub fn now(&self) -> ucp_model::Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// Claims up to `limit` due operations.
+    pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
+        let Settings { owner, lease, .. } = &self.settings;
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::before(Moment::Claim))?;
+        let claimed = self
+            .parts
+            .store
+            .claim_due_operations(owner, self.now(), *lease, limit)
+            .await?;
+        if !claimed.is_empty() {
+            self.parts
+                .checkpoints
+                .reached(CrashPoint::after(Moment::Claim))?;
+        }
+        Ok(claimed)
+    }
+
+    /// Claims and steps what is due, one operation after the other. How many there were.
+    pub async fn run_due(&self) -> Result<usize, Abandoned> {
+        let claimed = self.claim(usize::MAX).await?;
+        let count = claimed.len();
+        for claimed in claimed {
+            self.step(claimed).await?;
+        }
+        Ok(count)
+    }
+
+    /// Steps one operation until it ends or has to wait.
+    pub async fn step(&self, claimed: Claimed) -> Result<(), Abandoned> {
+        let span = tracing::info_span!(
+            "step",
+            operation.id = %claimed.operation.id,
+            alias = claimed.operation.reference.as_ref().map(|id| id.alias.as_str()),
+            tracking.id = claimed.operation.reference.as_ref().map(tracing::field::display),
+            correlation.id = %claimed.operation.correlation_id,
+            lease.generation = claimed.lease.generation,
+        );
+        match (Stepper {
+            engine: self,
+            claimed,
+            planned: None,
+        })
+        .run()
+        .instrument(span)
+        .await
+        {
+            Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
+                info!("another worker has taken over");
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+/// One operation under its lease.
+struct Stepper<'a> {
+    engine: &'a Engine,
+    claimed: Claimed,
+    planned: Option<Planned>,
+}
+
+impl Stepper<'_> {
+    async fn run(mut self) -> Result<(), Abandoned> {
+        let Parts {
+            clock,
+            entropy,
+            store,
+            ..
+        } = &self.engine.parts;
+        let mut observation = Observation::Claimed;
+        loop {
+            let chance = Chance {
+                token: ucp_model::ClientToken(entropy.uuid("client-token")),
+                jitter: entropy.fraction("jitter"),
+            };
+            let decision = decide(&self.claimed.operation, observation, clock.now(), chance);
+            debug!(state = self.claimed.operation.state.name(), %decision, "decided");
+            match decision.next {
+                Next::Keep => {}
+                Next::Move(moved) => self.commit(*moved).await?,
+                Next::Finish(finish) => return self.finish(*finish, decision.reason).await,
+            }
+            let Some(effect) = decision.effect else {
+                store.release_lease(&self.claimed.lease).await?;
+                return Ok(());
+            };
+            observation = self.perform(effect).await?;
+        }
+    }
+
+    async fn commit(&mut self, moved: Moved) -> Result<(), Abandoned> {
+        let Parts {
+            store,
+            keys,
+            clock,
+            entropy,
+            ..
+        } = &self.engine.parts;
+        let id = self.claimed.operation.id;
+        let moment = match (&moved.planned, &moved.state) {
+            (Some(_), _) => Moment::RecordIntent,
+            (None, State::Observing(_) | State::Salvaging(_) | State::Adopting(_)) => {
+                Moment::RecordVerdict
+            }
+            (None, _) => Moment::RecordProgress,
+        };
+        let document = match &moved.planned {
+            Some(_) => self
+                .planned
+                .take()
+                .and_then(|planned| planned.document)
+                .map(|text| {
+                    Sealed(keys.sealing.seal(
+                        Place::Document(id),
+                        text.as_bytes(),
+                        entropy.as_ref(),
+                    ))
+                }),
+            None => None,
+        };
+        let now = clock.now();
+        let operation = self.claimed.operation.moved(moved, now);
+        self.reached(CrashPoint::before(moment))?;
+        let lease = &self.claimed.lease;
+        let term = self.engine.settings.lease;
+        self.claimed.lease = store
+            .commit_step(lease, &operation, document.clone(), now, term)
+            .await?;
+        self.reached(CrashPoint::after(moment))?;
+        self.claimed.operation = operation;
+        self.claimed.documents.document =
+            document.or_else(|| self.claimed.documents.document.take());
+        Ok(())
+    }
+
+    async fn finish(self, finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
+        let Parts { store, clock, .. } = &self.engine.parts;
+        let mapping = finish.mapping;
+        let operation = self.claimed.operation.finished(finish, clock.now());
+        let baseline = match self.declared() {
+            Ok(Some((desired, _))) => Some(desired.baseline),
+            Ok(None) | Err(_) => None,
+        };
+        self.reached(CrashPoint::before(Moment::Finish))?;
+        let kind = operation.kind;
+        let outcome = operation.status();
+        let code = operation.failure().map(|failure| failure.code.clone());
+        let finish = FinishOperation {
+            operation,
+            mapping,
+            baseline,
+        };
+        store.finish_operation(&self.claimed.lease, finish).await?;
+        self.reached(CrashPoint::after(Moment::Finish))?;
+        info!(%kind, outcome, code, reason, "operation ended");
+        Ok(())
+    }
+
+    async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
+        match effect {
+            Effect::Look => {
+                let presence = self.read(Moment::Look).await?;
+                let planned = self.plan(&presence);
+                let outcome = planned.outcome.clone();
+                self.planned = Some(planned);
+                Ok(Observation::Looked(presence, outcome))
+            }
+            Effect::Read => Ok(Observation::Read(self.read(Moment::Read).await?)),
+            Effect::Submit => Ok(Observation::Submitted(self.submit().await?)),
+            Effect::Poll => Ok(Observation::Polled(self.poll().await?)),
+        }
+    }
+
+    /// Whether AWS has the resource. An operation without an identifier has nothing to look at.
+    async fn read(&mut self, moment: Moment) -> Result<Presence, Abandoned> {
+        let Some(identifier) = self.claimed.operation.identifier.clone() else {
+            return Ok(Presence::Absent);
+        };
+        if self.schema().is_some_and(|schema| !schema.handlers().read) {
+            return Ok(Presence::Unreadable);
+        }
+        self.hold_lease().await?;
+        let Operation {
+            scope, type_name, ..
+        } = &self.claimed.operation;
+        self.reached(CrashPoint::before(moment))?;
+        let reply = self
+            .engine
+            .parts
+            .cloud
+            .get_resource(scope, type_name, &identifier)
+            .await;
+        self.reached(CrashPoint::after(moment))?;
+        Ok(match reply {
+            Ok(live) => Presence::Present {
+                digest: planner::live_digest(&live),
+                live,
+            },
+            Err(Fault::Missing { .. }) => Presence::Absent,
+            Err(fault) => Presence::Unknown(fault),
+        })
+    }
+
+    fn plan(&self, presence: &Presence) -> Planned {
+        let operation = &self.claimed.operation;
+        if operation.kind == Kind::Delete {
+            return planner::plan_delete(presence);
+        }
+        let impossible = |failure| Planned {
+            outcome: PlanOutcome::Impossible(failure),
+            document: None,
+        };
+        match (self.declared(), self.schema()) {
+            (Ok(Some((desired, text))), Some(schema)) => {
+                let baseline = self.claimed.baseline.as_ref();
+                planner::plan_put(operation, &text, &desired, baseline, presence, &schema)
+            }
+            (Err(failure), _) => impossible(failure),
+            (Ok(None), _) => impossible(Failure::new(
+                "InternalFailure",
+                "The declaration is missing.",
+            )),
+            (_, None) => impossible(Failure::new(
+                "TypeNotFoundException",
+                format!(
+                    "{} is not a resource type that ucp knows.",
+                    operation.type_name
+                ),
+            )),
+        }
+    }
+
+    async fn submit(&mut self) -> Result<Result<Progress, Fault>, Abandoned> {
+        self.hold_lease().await?;
+        let Operation {
+            id,
+            state,
+            scope,
+            type_name,
+            identifier,
+            ..
+        } = &self.claimed.operation;
+        let Parts { cloud, keys, .. } = &self.engine.parts;
+        let State::Submitting(intent) = state else {
+            return Ok(Err(internal("there is no recorded intent")));
+        };
+        let document = match &self.claimed.documents.document {
+            Some(sealed) => match keys.sealing.open(Place::Document(*id), &sealed.0) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    return Ok(Err(internal(&format!(
+                        "the recorded document does not open: {error}"
+                    ))));
+                }
+            },
+            None => Default::default(),
+        };
+        let Ok(document) = std::str::from_utf8(&document) else {
+            return Ok(Err(internal("the recorded document is not text")));
+        };
+        let token = intent.client_token;
+        let moment = match intent.action {
+            Action::Create => Moment::Create,
+            Action::Update => Moment::Update,
+            Action::Delete => Moment::Delete,
+        };
+        self.reached(CrashPoint::before(moment))?;
+        let reply = match (intent.action, identifier) {
+            (Action::Create, _) => {
+                cloud
+                    .create_resource(scope, type_name, document, token)
+                    .await
+            }
+            (Action::Update, Some(identifier)) => {
+                cloud
+                    .update_resource(scope, type_name, identifier, document, token)
+                    .await
+            }
+            (Action::Delete, Some(identifier)) => {
+                cloud
+                    .delete_resource(scope, type_name, identifier, token)
+                    .await
+            }
+            (Action::Update | Action::Delete, None) => Err(internal("there is no identifier")),
+        };
+        self.reached(CrashPoint::after(moment))?;
+        match &reply {
+            Ok(progress) => {
+                debug!(action = %intent.action, request.token = %progress.request_token, "sent")
+            }
+            Err(fault) => warn!(action = %intent.action, %fault, "the call did not succeed"),
+        }
+        Ok(reply)
+    }
+
+    async fn poll(&mut self) -> Result<Result<Progress, Fault>, Abandoned> {
+        self.hold_lease().await?;
+        let Operation { state, scope, .. } = &self.claimed.operation;
+        let State::Waiting(_, request_token) = state else {
+            return Ok(Err(internal("there is no request token")));
+        };
+        self.reached(CrashPoint::before(Moment::Poll))?;
+        let reply = self
+            .engine
+            .parts
+            .cloud
+            .get_resource_request_status(scope, request_token)
+            .await;
+        self.reached(CrashPoint::after(Moment::Poll))?;
+        Ok(reply)
+    }
+
+    /// Makes sure that the lease outlasts the call that follows.
+    async fn hold_lease(&mut self) -> Result<(), Abandoned> {
+        let Parts { store, clock, .. } = &self.engine.parts;
+        let Settings {
+            lease: term,
+            call_timeout,
+            ..
+        } = &self.engine.settings;
+        let now = clock.now();
+        if self.claimed.lease.expires_at <= now.after(*call_timeout) {
+            self.claimed.lease = store.renew_lease(&self.claimed.lease, now, *term).await?;
+        }
+        Ok(())
+    }
+
+    /// The declaration and its exact text, for a put.
+    fn declared(&self) -> Result<Option<(Desired, String)>, Failure> {
+        let operation = &self.claimed.operation;
+        let (Some(sealed), Some(schema)) = (&self.claimed.documents.desired, self.schema()) else {
+            return Ok(None);
+        };
+        let keys = &self.engine.parts.keys;
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Failure::new(
+                "InternalFailure",
+                format!("The stored declaration cannot be read: {error}."),
+            )
+        };
+        let bytes = keys
+            .sealing
+            .open(Place::Desired(operation.id), &sealed.0)
+            .map_err(|error| unreadable(&error))?;
+        let text = String::from_utf8(bytes.to_vec()).map_err(|error| unreadable(&error))?;
+        let properties = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+        Ok(Some((
+            planner::declaration(operation, properties, &schema, &keys.digest),
+            text,
+        )))
+    }
+
+    fn schema(&self) -> Option<Arc<ResourceSchema>> {
+        self.engine
+            .parts
+            .catalogue
+            .get(&self.claimed.operation.type_name)
+    }
+
+    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+        self.engine.parts.checkpoints.reached(point)
+    }
+}
+
+fn internal(message: &str) -> Fault {
+    Fault::Rejected {
+        code: "InternalFailure".to_owned(),
+        message: message.to_owned(),
+    }
+}

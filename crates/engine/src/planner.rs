@@ -1,0 +1,161 @@
+//! From a declaration and a look to the observation that the state machine decides on.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use ucp_model::operation::{Kind, Operation, PlanOutcome, Presence};
+use ucp_model::{Baseline, Detail, Digest, Failure, json};
+use ucp_plan::{Action, Desired, Plan};
+use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation};
+use ucp_seal::DigestKey;
+
+const INVALID: &str = "The declaration does not lead to a valid resource, and nothing was sent to AWS. Correct what the details name.";
+
+/// What was planned, and the document that carries it out.
+pub(crate) struct Planned {
+    pub(crate) outcome: PlanOutcome,
+    pub(crate) document: Option<String>,
+}
+
+/// The digest of a live model that tells whether it is still the same.
+pub(crate) fn live_digest(live: &Value) -> String {
+    hex::encode(Sha256::digest(json::canonical(live)))
+}
+
+/// The declaration with its write-only values digested for `operation`'s alias. An untracked put keeps nothing to
+/// compare with, so its digests are never compared.
+pub(crate) fn declaration(
+    operation: &Operation,
+    properties: Value,
+    schema: &ResourceSchema,
+    key: &DigestKey,
+) -> Desired {
+    Desired::new(properties, schema, |pointer, value| {
+        match &operation.reference {
+            Some(reference) => key.digest(reference, pointer, value),
+            None => Digest {
+                key_id: String::new(),
+                hmac: String::new(),
+            },
+        }
+    })
+}
+
+/// Plans a delete.
+pub(crate) fn plan_delete(presence: &Presence) -> Planned {
+    let outcome = match presence {
+        Presence::Absent => PlanOutcome::Nothing,
+        Presence::Present { .. } | Presence::Unreadable | Presence::Unknown(_) => {
+            PlanOutcome::Delete
+        }
+    };
+    Planned {
+        outcome,
+        document: None,
+    }
+}
+
+/// Plans a put of `desired`, whose exact text is `text`.
+pub(crate) fn plan_put(
+    operation: &Operation,
+    text: &str,
+    desired: &Desired,
+    baseline: Option<&Baseline>,
+    presence: &Presence,
+    schema: &ResourceSchema,
+) -> Planned {
+    debug_assert_eq!(
+        operation.kind,
+        Kind::Put,
+        "deletes are planned by plan_delete"
+    );
+    let live = match presence {
+        Presence::Present { live, .. } => Some(live),
+        Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => None,
+    };
+    let plan = ucp_plan::plan(
+        desired,
+        baseline,
+        live,
+        schema,
+        operation.options.update_mode,
+    );
+    let (outcome, document) = match plan.action {
+        Action::Noop => (PlanOutcome::Nothing, None),
+        Action::Replace => (
+            PlanOutcome::Impossible(requires_replacement(operation, &plan)),
+            None,
+        ),
+        Action::Create => {
+            let identifier = match schema.identifier(&desired.properties) {
+                IdentifierOutcome::Known(identifier) => Some(identifier),
+                IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+            };
+            let outcome = PlanOutcome::Create {
+                identifier,
+                changes: plan.changes,
+            };
+            judged(
+                outcome,
+                Some(text.to_owned()),
+                schema.validate_model(&plan.planned),
+            )
+        }
+        Action::Update => {
+            let already: Vec<Violation> = live
+                .map(|live| schema.validate_model(live))
+                .unwrap_or_default();
+            let introduced = schema
+                .validate_model(&plan.planned)
+                .into_iter()
+                .filter(|violation| {
+                    !already
+                        .iter()
+                        .any(|old| old.pointer == violation.pointer && old.code == violation.code)
+                });
+            let document = serde_json::to_string(&plan.patch).ok();
+            judged(
+                PlanOutcome::Update {
+                    changes: plan.changes,
+                },
+                document,
+                introduced.collect(),
+            )
+        }
+    };
+    Planned { outcome, document }
+}
+
+/// `outcome`, unless the model it leads to breaks the type's schema.
+fn judged(
+    outcome: PlanOutcome,
+    document: Option<String>,
+    violations: Vec<Violation>,
+) -> (PlanOutcome, Option<String>) {
+    if violations.is_empty() {
+        return (outcome, document);
+    }
+    (
+        PlanOutcome::Impossible(Violation::refusal(INVALID, violations)),
+        None,
+    )
+}
+
+fn requires_replacement(operation: &Operation, plan: &Plan) -> Failure {
+    let detail = |path: &String| {
+        Detail::at(
+            "RequiresReplacement",
+            format!("{path} can only be set when the resource is created"),
+            path,
+        )
+    };
+    Failure::new(
+        "RequiresReplacement",
+        format!(
+            "{} of this {} would have to be replaced to change {}; nothing was sent to AWS. Declare the live values, or delete the resource and put it anew.",
+            operation.identifier.as_ref().map_or_else(|| "The resource".to_owned(), |name| format!("'{name}'")),
+            operation.type_name,
+            plan.replace_paths.join(", "),
+        ),
+    )
+    .with_details(plan.replace_paths.iter().map(detail).collect())
+}

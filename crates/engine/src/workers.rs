@@ -1,0 +1,151 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::task::{Id, JoinSet};
+use tracing::{error, info, warn};
+use ucp_store::Lease;
+
+use crate::Engine;
+use crate::engine::Abandoned;
+
+/// How those who make work due wake those who do it, and the reverse. A nudge only says "look again": losing one costs
+/// latency, because everyone polls as well.
+#[derive(Clone, Debug, Default)]
+pub struct Nudges {
+    due: Arc<Notify>,
+    moved: Arc<Notify>,
+}
+
+impl Nudges {
+    /// An operation may have become due.
+    pub fn due(&self) {
+        self.due.notify_one();
+    }
+
+    /// Some operation has moved on.
+    pub fn moved(&self) -> &Notify {
+        &self.moved
+    }
+}
+
+/// A pool of workers in this process.
+pub struct Workers {
+    /// What steps the operations.
+    pub engine: Arc<Engine>,
+    /// What wakes the pool.
+    pub nudges: Nudges,
+    /// How many operations it steps at once.
+    pub concurrency: usize,
+    /// How often it looks for work that nobody told it of.
+    pub poll_interval: Duration,
+    /// How long running steps may go on after shutdown was asked for.
+    pub grace: Duration,
+}
+
+impl Workers {
+    /// Works until `shutdown` turns true; then finishes running steps, or hands their leases back when `grace` is over.
+    pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
+        let mut steps: JoinSet<Result<(), Abandoned>> = JoinSet::new();
+        let mut leases: BTreeMap<Id, Lease> = BTreeMap::new();
+        while !*shutdown.borrow() {
+            let idle_for = self.claim_into(&mut steps, &mut leases).await;
+            tokio::select! {
+                Some(ended) = steps.join_next_with_id() => self.ended(ended, &mut leases),
+                () = self.nudges.due.notified() => {}
+                () = self.engine.store().nudged() => {}
+                () = tokio::time::sleep(idle_for) => {}
+                _ = shutdown.changed() => {}
+            }
+        }
+        let finished = tokio::time::timeout(self.grace, async {
+            while let Some(ended) = steps.join_next_with_id().await {
+                self.ended(ended, &mut leases);
+            }
+        });
+        if finished.await.is_err() {
+            info!(
+                operations = leases.len(),
+                "handing back the leases of unfinished steps"
+            );
+            steps.shutdown().await;
+            for lease in leases.values() {
+                if let Err(error) = self.engine.store().release_lease(lease).await {
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "a lease could not be handed back"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Claims as much as there is room for. How long to sleep if nothing else happens.
+    async fn claim_into(
+        &self,
+        steps: &mut JoinSet<Result<(), Abandoned>>,
+        leases: &mut BTreeMap<Id, Lease>,
+    ) -> Duration {
+        let room = self.concurrency.saturating_sub(steps.len());
+        if room == 0 {
+            return self.poll_interval;
+        }
+        match self.engine.claim(room).await {
+            Ok(claimed) => {
+                for claimed in claimed {
+                    let engine = Arc::clone(&self.engine);
+                    let lease = claimed.lease.clone();
+                    let step = steps.spawn(async move { engine.step(claimed).await });
+                    leases.insert(step.id(), lease);
+                }
+                self.until_next_due().await
+            }
+            Err(abandoned) => {
+                report(&abandoned);
+                self.poll_interval
+            }
+        }
+    }
+
+    async fn until_next_due(&self) -> Duration {
+        match self.engine.store().live_operations().await {
+            Ok((_, Some(due_at))) => due_at.since(self.engine.now()).min(self.poll_interval),
+            Ok((_, None)) => self.poll_interval,
+            Err(error) => {
+                report(&error.into());
+                self.poll_interval
+            }
+        }
+    }
+
+    fn ended(
+        &self,
+        ended: Result<(Id, Result<(), Abandoned>), tokio::task::JoinError>,
+        leases: &mut BTreeMap<Id, Lease>,
+    ) {
+        self.nudges.moved.notify_waiters();
+        match ended {
+            Ok((id, outcome)) => {
+                leases.remove(&id);
+                if let Err(abandoned) = outcome {
+                    report(&abandoned);
+                }
+            }
+            Err(join_error) => {
+                leases.remove(&join_error.id());
+                error!(
+                    error = &join_error as &dyn std::error::Error,
+                    "a step panicked; its lease will run out"
+                );
+            }
+        }
+    }
+}
+
+fn report(abandoned: &Abandoned) {
+    warn!(
+        error = abandoned as &dyn std::error::Error,
+        "left for later"
+    );
+}

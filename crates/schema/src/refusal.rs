@@ -1,0 +1,28 @@
+use ucp_model::{Detail, Failure};
+
+use crate::{Violation, ViolationCode};
+
+impl ViolationCode {
+    /// The `code` of an error detail.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ViolationCode::WrongType => "WrongType",
+            ViolationCode::UnknownProperty => "UnknownProperty",
+            ViolationCode::MissingProperty => "MissingProperty",
+            ViolationCode::InvalidValue => "InvalidValue",
+            ViolationCode::InvalidCombination => "InvalidCombination",
+        }
+    }
+}
+
+impl Violation {
+    /// The `InvalidRequest` that lists `violations`, each with its place in the request body.
+    pub fn refusal(message: &str, violations: Vec<Violation>) -> Failure {
+        let detail = |violation: Violation| {
+            let target = format!("/properties{}", violation.pointer);
+            Detail::at(violation.code.as_str(), violation.message, target)
+        };
+        Failure::new("InvalidRequest", message)
+            .with_details(violations.into_iter().map(detail).collect())
+    }
+}
