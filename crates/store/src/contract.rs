@@ -29,7 +29,7 @@ pub enum Error {
     /// Another reference owns the AWS resource.
     #[error("{0} owns the resource")]
     OwnedElsewhere(ReferenceId),
-    /// The lease has passed to another worker; nothing was written.
+    /// The lease has passed to another worker, was handed back, or ended with the operation; nothing was written.
     #[error("the lease was lost")]
     LeaseLost,
     /// The store cannot be reached or asks to try again; nothing was written, or the caller cannot know.
@@ -109,7 +109,8 @@ pub struct Accepted {
     pub reference: Option<Reference>,
 }
 
-/// The right to step one operation: every write under it is conditional on `generation`.
+/// The right to step one operation: a write under it happens only while the operation's lease has this owner and this
+/// generation. A lease that has run out is good until somebody takes it; one that was handed back is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The operation.
@@ -187,14 +188,15 @@ pub struct Event {
 /// What `ucp` remembers.
 ///
 /// Every method is one atomic step: it happens wholly, or it fails and nothing happened. `now` is the caller's clock;
-/// skew between callers costs liveness, never safety. Group names, aliases and types compare case-insensitively (by
-/// `key()`) and keep the casing of their first write; AWS identifiers compare byte for byte.
+/// skew between callers costs liveness, never safety. Plane names, group names, aliases and types compare
+/// case-insensitively (by `key()`) and keep the casing of their first write, which replies repeat whatever casing was
+/// asked for; AWS identifiers compare byte for byte. Revisions rise by one with each change and with nothing else.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Makes sure that the plane exists.
     async fn ensure_plane(&self, plane: &PlaneId, now: Timestamp) -> Result<(), Error>;
 
-    /// All planes, in the order of their ids.
+    /// All planes, in the order of their ids without regard to case.
     async fn list_planes(&self) -> Result<Vec<PlaneId>, Error>;
 
     /// Creates the group, or replaces its location and tags; the casing of the first write stays.
@@ -214,19 +216,21 @@ pub trait Store: Send + Sync {
 
     /// Claims the alias and records the operation, or does neither.
     ///
-    /// - [`Error::NoSuchGroup`] when the reference's group does not exist. It cannot vanish while this runs.
-    /// - [`Error::Busy`] when the alias, or the AWS resource that the operation would work on, has a live operation.
-    /// - A put of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned. A put or
-    ///   delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
-    ///   `Provisioning` or `Deleting`; [`Error::MappedElsewhere`] when the mapping's account or region is another.
-    /// - A delete of an alias that maps nothing is [`Error::NotMapped`].
-    /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
+    /// The first of these that holds is the answer:
     ///
-    /// The operation is due at once.
+    /// - [`Error::NoSuchGroup`] when the reference's group does not exist. It cannot vanish while this runs.
+    /// - [`Error::Busy`] when the alias has a live operation.
+    /// - [`Error::MappedElsewhere`] when the alias is mapped and the mapping's account or region is another.
+    /// - [`Error::NotMapped`] for a delete of an alias that maps nothing.
+    /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
+    /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
+    /// Otherwise a put of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned; a put
+    /// or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
+    /// `Provisioning` or `Deleting`. The operation is due at once.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
 
-    /// Takes leases on up to `limit` live operations that are due and that nobody holds, earliest first. Their lease
-    /// generation rises. No two callers ever hold the same generation.
+    /// Takes leases on up to `limit` live operations that are due and whose lease nobody holds or has run out, earliest
+    /// first. Their lease generation rises by one. No two callers ever hold the same generation.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -235,11 +239,13 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Claimed>, Error>;
 
-    /// Writes a step that does not end the operation, and renews the lease from `now`. [`Error::LeaseLost`] when the
-    /// generation has moved on.
+    /// Writes a step that does not end the operation, and renews the lease from `now`, or [`Error::LeaseLost`]. What the
+    /// operation was accepted with never changes. `document` replaces the recorded bytes when given.
     ///
-    /// In the same step the mapping takes over the operation's identifier (also none), and becomes owned where the
-    /// operation `created` the resource and `identifier` is known. `document` replaces the recorded bytes when given.
+    /// In the same step the mapping takes over the operation's identifier (also none). Who owns it is settled when the
+    /// operation ends, since a create may still turn out to have been refused; but where another reference owns the
+    /// resource, this one no longer does. When another live operation works on the resource, the step is written all the
+    /// same, and from then on does not keep others off that resource.
     async fn commit_step(
         &self,
         lease: &Lease,
@@ -249,7 +255,7 @@ pub trait Store: Send + Sync {
         term: LeaseTerm,
     ) -> Result<Lease, Error>;
 
-    /// Prolongs the lease from `now`. [`Error::LeaseLost`] when the generation has moved on.
+    /// Prolongs the lease from `now`, or [`Error::LeaseLost`].
     async fn renew_lease(
         &self,
         lease: &Lease,
@@ -261,11 +267,11 @@ pub trait Store: Send + Sync {
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error>;
 
     /// Ends the operation: terminal state, documents erased, mapping written or removed, event appended, lease gone, all
-    /// in one step. [`Error::LeaseLost`] when the generation has moved on.
+    /// in one step, or [`Error::LeaseLost`]. The operation's `state` is terminal and `ended_at` is set.
     ///
     /// - [`MappingChange::Applied`]: the mapping takes the identifier, the live form (`operation.result`, when some) and
-    ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so and no other reference owns
-    ///   the resource; otherwise ownership stays as it was.
+    ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so, and otherwise stays as it was,
+    ///   but is not owned where another reference owns the resource.
     /// - [`MappingChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed`.
     /// - [`MappingChange::Removed`]: the operation's own mapping goes. When a delete ends `Succeeded`, every mapping of
     ///   the AWS resource goes with it, except where a live operation holds it.
@@ -287,8 +293,8 @@ pub trait Store: Send + Sync {
     /// The operation, if it was ever accepted.
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
 
-    /// How many operations are live, and when the next of them that nobody holds is due; with it a worker knows how
-    /// long it may sleep, and a test that the world is at rest.
+    /// How many operations are live, and when the next of them can be claimed: when it is due and its lease, if somebody
+    /// holds it, has run out. With it a worker knows how long it may sleep, and a test that the world is at rest.
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error>;
 
     /// The reference, if the alias maps anything or is being created.
@@ -310,8 +316,8 @@ pub trait Store: Send + Sync {
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), Error>;
 
-    /// Resolves when another process may have made an operation due. Engines without a way to know never resolve;
-    /// polling is the fallback.
+    /// Resolves when another process may have made an operation due since the last time it resolved. One waiter is woken
+    /// each time. Engines without a way to know never resolve; polling is the fallback.
     async fn nudged(&self) {
         std::future::pending().await
     }

@@ -4,11 +4,14 @@
 //! The SQL engines live in `ucp-store-sql`. Any difference between an engine and [`Memory`] that a caller can see is a
 //! bug in one of them.
 
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod contract;
 mod memory;
+pub mod rules;
 
 pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
     NewOperation, Sealed, SealedKey, Store,
 };
+pub use memory::Memory;

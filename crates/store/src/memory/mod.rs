@@ -1,0 +1,311 @@
+//! The in-memory reference engine: one lock, ordered maps, and nothing that outlives the process.
+
+mod tables;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use ucp_model::{
+    CorrelationId, GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup,
+    Timestamp,
+};
+
+use self::tables::{Held, Row, Tables};
+use crate::{
+    Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
+    NewOperation, Sealed, SealedKey, Store, rules,
+};
+
+/// A store that lives and dies with the process; for tests, and to read what the others do.
+#[derive(Debug, Default)]
+pub struct Memory {
+    tables: Mutex<Tables>,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every method changes the tables only after its last check, so a panic leaves nothing half done.
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn ensure_plane(&self, plane: &PlaneId, _now: Timestamp) -> Result<(), Error> {
+        let key = plane.to_string().to_ascii_lowercase();
+        self.tables()
+            .planes
+            .entry(key)
+            .or_insert_with(|| plane.clone());
+        Ok(())
+    }
+
+    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error> {
+        Ok(self.tables().planes.values().cloned().collect())
+    }
+
+    async fn put_resource_group(
+        &self,
+        id: &GroupId,
+        location: &str,
+        tags: &BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error> {
+        let mut tables = self.tables();
+        let group = tables
+            .groups
+            .entry(id.key())
+            .or_insert_with(|| ResourceGroup {
+                id: id.clone(),
+                location: String::new(),
+                tags: BTreeMap::new(),
+                created_at: now,
+                updated_at: now,
+                revision: 0,
+            });
+        location.clone_into(&mut group.location);
+        group.tags.clone_from(tags);
+        group.updated_at = now;
+        group.revision += 1;
+        Ok(group.clone())
+    }
+
+    async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error> {
+        let tables = self.tables();
+        tables
+            .groups
+            .get(&id.key())
+            .cloned()
+            .ok_or(Error::NoSuchGroup)
+    }
+
+    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
+        let tables = self.tables();
+        let groups = tables.groups.values();
+        Ok(groups
+            .filter(|group| group.id.plane.eq_ignore_ascii_case(plane))
+            .cloned()
+            .collect())
+    }
+
+    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
+        let mut tables = self.tables();
+        let alias = match &new.reference {
+            Some(id) => Some(tables.idle_alias(id)?),
+            None => None,
+        };
+        let desired = new.desired.clone();
+        let accepted = rules::accept(new, alias)?;
+        let operation = &accepted.operation;
+
+        let target = operation.target().map(|target| target.key());
+        if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
+            return Err(Error::Busy(busy));
+        }
+        if let Some(reference) = &accepted.reference {
+            let owner = tables.owner_of(target.as_deref(), &reference.id.key());
+            if let Some(owner) = owner.filter(|_| operation.options.take_ownership) {
+                return Err(Error::OwnedElsewhere(owner.id.clone()));
+            }
+            tables
+                .references
+                .insert(reference.id.key(), reference.clone());
+        }
+        let row = Row {
+            operation: operation.clone(),
+            documents: Documents {
+                desired,
+                document: None,
+            },
+            target,
+            generation: 0,
+            held: None,
+        };
+        tables.operations.insert(operation.id, row);
+        Ok(accepted)
+    }
+
+    async fn claim_due_operations(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+    ) -> Result<Vec<Claimed>, Error> {
+        let mut tables = self.tables();
+        let mut due: Vec<(Timestamp, OperationId)> = tables
+            .live()
+            .filter(|row| row.claimable_at() <= now)
+            .map(|row| (row.operation.due_at, row.operation.id))
+            .collect();
+        due.sort_unstable();
+        due.truncate(limit);
+
+        let mut claimed = Vec::new();
+        for (_, id) in due {
+            let Some(row) = tables.operations.get_mut(&id) else {
+                continue;
+            };
+            row.generation += 1;
+            row.held = Some(Held {
+                owner: owner.to_owned(),
+                expires_at: now.after(term.0),
+            });
+            let row = row.clone();
+            let reference = row.operation.reference.as_ref();
+            let mapping = reference.and_then(|id| tables.references.get(&id.key()));
+            claimed.push(Claimed {
+                lease: Lease {
+                    operation: id,
+                    owner: owner.to_owned(),
+                    generation: row.generation,
+                    expires_at: now.after(term.0),
+                },
+                operation: row.operation,
+                documents: row.documents,
+                baseline: mapping.and_then(|mapping| mapping.baseline.clone()),
+            });
+        }
+        Ok(claimed)
+    }
+
+    async fn commit_step(
+        &self,
+        lease: &Lease,
+        operation: &Operation,
+        document: Option<Sealed>,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let mut tables = self.tables();
+        let renewed = tables.leased(lease)?.renew(lease, now, term);
+        let target = tables.free_target(operation);
+        let owned_elsewhere = tables.is_owned_elsewhere(operation);
+
+        let row = tables.leased(lease)?;
+        row.write(operation);
+        row.target = target;
+        if document.is_some() {
+            row.documents.document = document;
+        }
+        if let Some(mapping) = tables.mapping_of(operation)
+            && let Some(stepped) = rules::step(mapping, operation, owned_elsewhere, now)
+        {
+            *mapping = stepped;
+        }
+        Ok(renewed)
+    }
+
+    async fn renew_lease(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        Ok(self.tables().leased(lease)?.renew(lease, now, term))
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
+        if let Ok(row) = self.tables().leased(lease) {
+            row.held = None;
+        }
+        Ok(())
+    }
+
+    async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error> {
+        let mut tables = self.tables();
+        let row = tables.leased(lease)?;
+        row.write(&finish.operation);
+        row.documents = Documents::default();
+        row.target = None;
+        row.held = None;
+        let operation = row.operation.clone();
+
+        if let Some(id) = &operation.reference
+            && let Some(mapping) = tables.references.remove(&id.key())
+        {
+            let owned_elsewhere = tables.is_owned_elsewhere(&operation);
+            if let Some(mapping) = rules::end(mapping, &finish, owned_elsewhere) {
+                tables.references.insert(id.key(), mapping);
+            }
+        }
+        if rules::removes_all_mappings(&operation) {
+            tables.remove_idle_mappings(&operation);
+        }
+        tables.events.push(rules::ended(&operation));
+        Ok(())
+    }
+
+    async fn forget_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error> {
+        let mut tables = self.tables();
+        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        tables.refuse_busy_alias(&id.key())?;
+        if mapping.owned {
+            return Ok(Forgotten::Owned(Box::new(mapping.clone())));
+        }
+        let event = rules::forgot(mapping, caller, correlation_id, now);
+        tables.references.remove(&id.key());
+        tables.events.push(event);
+        Ok(Forgotten::Forgotten)
+    }
+
+    async fn take_over_leases(&self) -> Result<(), Error> {
+        for row in self.tables().operations.values_mut() {
+            row.held = None;
+        }
+        Ok(())
+    }
+
+    async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
+        let tables = self.tables();
+        Ok(tables.operations.get(&id).map(|row| row.operation.clone()))
+    }
+
+    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
+        let tables = self.tables();
+        let count = tables.live().fold(0, |count, _| count + 1);
+        Ok((count, tables.live().map(Row::claimable_at).min()))
+    }
+
+    async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
+        Ok(self.tables().references.get(&id.key()).cloned())
+    }
+
+    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+        let tables = self.tables();
+        tables.group(group)?;
+        let references = tables.references.values();
+        Ok(references
+            .filter(|reference| reference.id.group.key() == group.key())
+            .cloned()
+            .collect())
+    }
+
+    async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
+        Ok(self.tables().events_of(&reference.key()))
+    }
+
+    async fn ensure_digest_key(
+        &self,
+        candidate: SealedKey,
+        _now: Timestamp,
+    ) -> Result<SealedKey, Error> {
+        Ok(self.tables().digest_key.get_or_insert(candidate).clone())
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+use std::collections::BTreeMap;
+
+use ucp_model::{
+    GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup, Timestamp,
+};
+
+use crate::rules::Alias;
+use crate::{Documents, Error, Event, Lease, LeaseTerm, SealedKey};
+
+/// All that is remembered, by key.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) planes: BTreeMap<String, PlaneId>,
+    pub(super) groups: BTreeMap<String, ResourceGroup>,
+    pub(super) references: BTreeMap<String, Reference>,
+    pub(super) operations: BTreeMap<OperationId, Row>,
+    pub(super) events: Vec<Event>,
+    pub(super) digest_key: Option<SealedKey>,
+}
+
+/// An operation, which is also the job.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) operation: Operation,
+    pub(super) documents: Documents,
+    /// The key of the AWS resource that no other live operation may work on.
+    pub(super) target: Option<String>,
+    pub(super) generation: u64,
+    pub(super) held: Option<Held>,
+}
+
+/// Who holds the lease of the row's generation.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) owner: String,
+    pub(super) expires_at: Timestamp,
+}
+
+impl Tables {
+    pub(super) fn group(&self, id: &GroupId) -> Result<&ResourceGroup, Error> {
+        self.groups.get(&id.key()).ok_or(Error::NoSuchGroup)
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = &Row> {
+        self.operations
+            .values()
+            .filter(|row| !row.operation.state.is_terminal())
+    }
+
+    pub(super) fn refuse_busy_alias(&self, key: &str) -> Result<(), Error> {
+        let works_on_it = |id: &ReferenceId| id.key() == key;
+        let busy = self
+            .live()
+            .find(|row| row.operation.reference.as_ref().is_some_and(works_on_it));
+        busy.map_or(Ok(()), |row| Err(Error::Busy(row.operation.id)))
+    }
+
+    /// What stands under an alias that no live operation works on.
+    pub(super) fn idle_alias(&self, id: &ReferenceId) -> Result<Alias, Error> {
+        let group = self.group(&id.group)?.id.clone();
+        self.refuse_busy_alias(&id.key())?;
+        let mapping = self.references.get(&id.key()).cloned();
+        Ok(Alias { group, mapping })
+    }
+
+    /// The live operation that works on the AWS resource.
+    pub(super) fn holder_of(&self, target: &str) -> Option<OperationId> {
+        self.live()
+            .find(|row| row.target.as_deref() == Some(target))
+            .map(|row| row.operation.id)
+    }
+
+    /// The operation's target, unless another live operation holds it.
+    pub(super) fn free_target(&self, operation: &Operation) -> Option<String> {
+        let key = operation.target()?.key();
+        let holder = self.holder_of(&key);
+        holder
+            .is_none_or(|holder| holder == operation.id)
+            .then_some(key)
+    }
+
+    /// The reference other than `own` that owns the AWS resource.
+    pub(super) fn owner_of(&self, target: Option<&str>, own: &str) -> Option<&Reference> {
+        let target = target?;
+        let mut references = self.references.iter();
+        references
+            .find(|(key, reference)| *key != own && reference.owned && maps(reference, target))
+            .map(|(_, reference)| reference)
+    }
+
+    pub(super) fn is_owned_elsewhere(&self, operation: &Operation) -> bool {
+        let target = operation.target().map(|target| target.key());
+        let own = operation.reference.as_ref().map(ReferenceId::key);
+        self.owner_of(target.as_deref(), &own.unwrap_or_default())
+            .is_some()
+    }
+
+    /// The row, when `lease` is still good for writing to it.
+    pub(super) fn leased(&mut self, lease: &Lease) -> Result<&mut Row, Error> {
+        self.operations
+            .get_mut(&lease.operation)
+            .filter(|row| {
+                row.generation == lease.generation
+                    && row
+                        .held
+                        .as_ref()
+                        .is_some_and(|held| held.owner == lease.owner)
+            })
+            .ok_or(Error::LeaseLost)
+    }
+
+    pub(super) fn mapping_of(&mut self, operation: &Operation) -> Option<&mut Reference> {
+        let id = operation.reference.as_ref()?;
+        self.references.get_mut(&id.key())
+    }
+
+    /// Removes the mappings of the operation's target that no live operation works on.
+    pub(super) fn remove_idle_mappings(&mut self, operation: &Operation) {
+        let Some(target) = operation.target().map(|target| target.key()) else {
+            return;
+        };
+        let busy: Vec<String> = self
+            .live()
+            .filter_map(|row| row.operation.reference.as_ref().map(ReferenceId::key))
+            .collect();
+        self.references
+            .retain(|key, reference| busy.contains(key) || !maps(reference, &target));
+    }
+
+    pub(super) fn events_of(&self, key: &str) -> Vec<Event> {
+        let is_of = |event: &&Event| {
+            let id = event.reference.as_deref().and_then(|id| id.parse().ok());
+            id.is_some_and(|id: ReferenceId| id.key() == key)
+        };
+        self.events.iter().filter(is_of).cloned().collect()
+    }
+}
+
+fn maps(reference: &Reference, target: &str) -> bool {
+    reference
+        .target()
+        .is_some_and(|mapped| mapped.key() == target)
+}
+
+impl Row {
+    /// When the operation can be claimed: when it is due and any lease on it has run out.
+    pub(super) fn claimable_at(&self) -> Timestamp {
+        let due_at = self.operation.due_at;
+        self.held
+            .as_ref()
+            .map_or(due_at, |held| held.expires_at.max(due_at))
+    }
+
+    pub(super) fn renew(&mut self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Lease {
+        let expires_at = now.after(term.0);
+        self.held = Some(Held {
+            owner: lease.owner.clone(),
+            expires_at,
+        });
+        Lease {
+            expires_at,
+            ..lease.clone()
+        }
+    }
+
+    /// Takes over what may change about an operation.
+    pub(super) fn write(&mut self, operation: &Operation) {
+        let new = operation.clone();
+        self.operation = Operation {
+            identifier: new.identifier,
+            created: new.created,
+            state: new.state,
+            state_since: new.state_since,
+            attempt: new.attempt,
+            due_at: new.due_at,
+            changes: new.changes,
+            result: new.result,
+            ended_at: new.ended_at,
+            ..self.operation.clone()
+        };
+    }
+}

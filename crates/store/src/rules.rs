@@ -1,0 +1,202 @@
+//! What the contract makes of operations and mappings, as pure functions: an engine fetches rows, asks here, and writes
+//! the answer.
+
+use ucp_model::operation::{Kind, MappingChange, State};
+use ucp_model::{
+    CorrelationId, GroupId, Operation, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
+};
+
+use crate::{Accepted, Error, Event, FinishOperation, NewOperation};
+
+/// What stands under the alias of a new operation.
+#[derive(Clone, Debug)]
+pub struct Alias {
+    /// The recorded group.
+    pub group: GroupId,
+    /// The recorded mapping.
+    pub mapping: Option<Reference>,
+}
+
+/// What [`Store::accept_operation`](crate::Store::accept_operation) records; `alias` is none when untracked.
+///
+/// Whether the alias or the target is busy, and who owns the target, is left to the engine.
+pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error> {
+    let reference = match (&new.reference, alias) {
+        (None, _) | (_, None) => None,
+        (Some(id), Some(alias)) => Some(claim(&new, id, alias)?),
+    };
+    let mapped = reference.as_ref().and_then(|r| r.identifier.clone());
+    let operation = Operation {
+        id: new.id,
+        kind: new.kind,
+        scope: new.scope,
+        type_name: new.type_name,
+        reference: reference.as_ref().map(|r| r.id.clone()),
+        was_mapped: mapped.is_some(),
+        identifier: mapped.or(new.identifier),
+        created: false,
+        options: new.options,
+        state: State::Accepted,
+        state_since: new.accepted_at,
+        attempt: 0,
+        due_at: new.accepted_at,
+        changes: Vec::new(),
+        result: None,
+        schema_fingerprint: new.schema_fingerprint,
+        parent: new.parent,
+        correlation_id: new.correlation_id,
+        caller: new.caller,
+        accepted_at: new.accepted_at,
+        ended_at: None,
+    };
+    Ok(Accepted {
+        operation,
+        reference,
+    })
+}
+
+fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference, Error> {
+    match alias.mapping {
+        Some(mapping) if !same_place(&mapping.scope, &new.scope) => {
+            Err(Error::MappedElsewhere(mapping.scope))
+        }
+        Some(mapping) => Ok(Reference {
+            provisioning_state: under_way(new.kind),
+            updated_at: new.accepted_at,
+            revision: mapping.revision + 1,
+            ..mapping
+        }),
+        None if new.kind == Kind::Delete => Err(Error::NotMapped),
+        None => Ok(Reference {
+            id: ReferenceId {
+                group: alias.group,
+                ..id.clone()
+            },
+            scope: new.scope.clone(),
+            identifier: None,
+            owned: false,
+            provisioning_state: under_way(new.kind),
+            baseline: None,
+            observed: None,
+            observed_at: None,
+            created_at: new.accepted_at,
+            updated_at: new.accepted_at,
+            revision: 1,
+        }),
+    }
+}
+
+fn under_way(kind: Kind) -> ProvisioningState {
+    match kind {
+        Kind::Put => ProvisioningState::Provisioning,
+        Kind::Delete => ProvisioningState::Deleting,
+    }
+}
+
+fn same_place(left: &Scope, right: &Scope) -> bool {
+    left.account.eq_ignore_ascii_case(&right.account) && left.region == right.region
+}
+
+/// What a step that does not end `operation` makes of its mapping; none when it stays as it is, revision included.
+/// `owned_elsewhere` says whether another reference owns the operation's target.
+pub fn step(
+    mapping: &Reference,
+    operation: &Operation,
+    owned_elsewhere: bool,
+    now: Timestamp,
+) -> Option<Reference> {
+    let owned = mapping.owned && !owned_elsewhere;
+    if mapping.identifier == operation.identifier && mapping.owned == owned {
+        return None;
+    }
+    Some(Reference {
+        identifier: operation.identifier.clone(),
+        owned,
+        updated_at: now,
+        revision: mapping.revision + 1,
+        ..mapping.clone()
+    })
+}
+
+/// What the end of an operation makes of its mapping; none when it is to be removed. `owned_elsewhere` says whether
+/// another reference owns the operation's target.
+pub fn end(
+    mapping: Reference,
+    finish: &FinishOperation,
+    owned_elsewhere: bool,
+) -> Option<Reference> {
+    let (state, owned, baseline) = match finish.mapping {
+        MappingChange::Applied { owned } => {
+            (ProvisioningState::Succeeded, owned, finish.baseline.clone())
+        }
+        MappingChange::Kept { owned } => (ProvisioningState::Failed, owned, mapping.baseline),
+        MappingChange::Removed => return None,
+    };
+    let operation = &finish.operation;
+    let now = ended_at(operation);
+    let (observed, observed_at) = match &operation.result {
+        Some(live) => (Some(live.clone()), Some(now)),
+        None => (mapping.observed, mapping.observed_at),
+    };
+    Some(Reference {
+        identifier: operation.identifier.clone(),
+        owned: (mapping.owned || owned) && !owned_elsewhere,
+        provisioning_state: state,
+        baseline,
+        observed,
+        observed_at,
+        updated_at: now,
+        revision: mapping.revision + 1,
+        ..mapping
+    })
+}
+
+/// Whether every mapping of the operation's target goes with the operation's own.
+pub fn removes_all_mappings(operation: &Operation) -> bool {
+    operation.kind == Kind::Delete && operation.state == State::Succeeded
+}
+
+/// The line of the history that ends `operation`.
+pub fn ended(operation: &Operation) -> Event {
+    Event {
+        at: ended_at(operation),
+        caller: operation.caller.clone(),
+        kind: operation.kind.to_string(),
+        operation: Some(operation.id),
+        correlation_id: operation.correlation_id.clone(),
+        reference: operation.reference.as_ref().map(ToString::to_string),
+        resource: operation
+            .target()
+            .map(|target| target.scope.resource(target.type_name, target.identifier)),
+        changes: operation.changes.clone(),
+        outcome: operation.status().to_owned(),
+        code: operation.failure().map(|failure| failure.code.clone()),
+    }
+}
+
+/// The line of the history that forgets `mapping`.
+pub fn forgot(
+    mapping: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    Event {
+        at: now,
+        caller: caller.to_owned(),
+        kind: "forget".to_owned(),
+        operation: None,
+        correlation_id: correlation_id.clone(),
+        reference: Some(mapping.id.to_string()),
+        resource: mapping
+            .target()
+            .map(|target| target.scope.resource(target.type_name, target.identifier)),
+        changes: Vec::new(),
+        outcome: "Succeeded".to_owned(),
+        code: None,
+    }
+}
+
+fn ended_at(operation: &Operation) -> Timestamp {
+    operation.ended_at.unwrap_or(operation.state_since)
+}
