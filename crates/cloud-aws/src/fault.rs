@@ -51,8 +51,8 @@ pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
 }
 
 /// Whether the call was never sent for want of credentials.
-fn lacks_credentials(error: &dyn Error) -> bool {
-    let mut cause = Some(error);
+fn lacks_credentials(error: &(dyn Error + 'static)) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<CredentialsError>() {
             return true;
