@@ -1,1 +1,101 @@
-//! stub
+//! What a request may do, one function per use case.
+//!
+//! Handlers call these functions and nothing else. They validate, claim and record; they never call AWS: every mutation
+//! is an operation that the engine carries out.
+
+mod delete;
+mod operations;
+mod put;
+mod references;
+mod rejection;
+mod resource_groups;
+mod tracking;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use ucp_model::{Checkpoints, Clock, CorrelationId, Entropy, PlaneId, Timestamp};
+use ucp_schema::Catalogue;
+use ucp_seal::Keys;
+use ucp_store::Store;
+
+pub use delete::{DeleteOutcome, DeleteResource};
+pub use put::{PutOutcome, PutResource};
+pub use references::GroupView;
+pub use rejection::Rejection;
+
+/// What an application is made of.
+pub struct Parts {
+    /// What `ucp` remembers.
+    pub store: Arc<dyn Store>,
+    /// The resource types.
+    pub catalogue: Catalogue,
+    /// The keys of the documents.
+    pub keys: Arc<Keys>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub entropy: Arc<dyn Entropy>,
+    /// Told of every crash point.
+    pub checkpoints: Arc<dyn Checkpoints>,
+    /// Woken when an operation was accepted.
+    pub workers: Arc<dyn Wake>,
+    /// Woken when an operation has moved on in this process.
+    pub moved: Arc<Notify>,
+}
+
+/// Wakes those who carry operations out.
+pub trait Wake: Send + Sync {
+    /// There may be something to do.
+    fn wake(&self);
+}
+
+/// The use cases.
+pub struct App {
+    parts: Parts,
+}
+
+/// Who asks, and as a part of what.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// For the history.
+    pub name: String,
+    /// Ties the calls of one deployment together.
+    pub correlation_id: CorrelationId,
+    /// How long the request may wait for the verdict.
+    pub verdict_wait: Duration,
+}
+
+impl App {
+    /// An application of `parts`.
+    pub fn new(parts: Parts) -> Self {
+        Self { parts }
+    }
+
+    /// Makes sure of the planes that every server has.
+    pub async fn ensure_planes(&self) -> Result<(), Rejection> {
+        for (kind, name) in [("radius", "local"), ("aws", "aws")] {
+            let plane = PlaneId {
+                kind: kind.to_owned(),
+                name: name.to_owned(),
+            };
+            self.parts.store.ensure_plane(&plane, self.now()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the store answers.
+    pub async fn is_ready(&self) -> Result<(), Rejection> {
+        Ok(self.parts.store.ping().await?)
+    }
+
+    /// A fresh uuid for a request or a correlation.
+    pub fn fresh_id(&self) -> String {
+        self.parts.entropy.uuid("request-id").to_string()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+}

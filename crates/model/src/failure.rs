@@ -7,6 +7,9 @@ pub struct Failure {
     pub code: String,
     /// What happened, where, and what to do next.
     pub message: String,
+    /// The id of what it is about, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// One entry per cause, where there is more than one or where it has a place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
@@ -30,8 +33,16 @@ impl Failure {
         Self {
             code: code.into(),
             message: message.into(),
+            target: None,
             details: Vec::new(),
         }
+    }
+
+    /// The same failure about `target`.
+    #[must_use]
+    pub fn with_target(mut self, target: impl Into<String>) -> Self {
+        self.target = Some(target.into());
+        self
     }
 
     /// The same failure with `details`.

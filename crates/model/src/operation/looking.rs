@@ -1,7 +1,7 @@
 //! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, PlanOutcome, Presence, Step};
-use super::{Action, AdoptionPolicy, Intent, Kind, State};
+use super::{Action, AdoptionPolicy, Change, Intent, Kind, State};
 use crate::{Detail, Failure, Fault, Identifier, RetryClass};
 
 /// Nothing was sent yet.
@@ -115,7 +115,10 @@ fn follow(
         }
         PlanOutcome::Delete => {
             let moved = Moved {
-                planned: Some(Vec::new()),
+                planned: Some(vec![Change {
+                    path: String::new(),
+                    op: "remove".to_owned(),
+                }]),
                 ..submit(step, Action::Delete, None)
             };
             moved.then(Effect::Submit, "it is there")

@@ -166,7 +166,7 @@ pub struct Options {
 /// One path that an operation changes. Values are left out: they may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// JSON Pointer into the properties.
+    /// JSON Pointer into the properties; empty for the whole resource.
     pub path: String,
     /// `add`, `remove` or `replace`, after RFC 6902.
     pub op: String,
@@ -241,6 +241,11 @@ impl Operation {
             (_, Some(Action::Delete)) => "Deleting",
             (_, None) => "Accepted",
         }
+    }
+
+    /// Whether it ended well without asking anything of AWS but a look.
+    pub fn found_nothing_to_do(&self) -> bool {
+        self.state == State::Succeeded && !self.created && self.changes.is_empty()
     }
 
     /// Whether what is to be done, or that nothing is, has been decided.

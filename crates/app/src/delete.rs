@@ -1,0 +1,131 @@
+use serde_json::{Map, Value};
+use ucp_model::operation::{Kind, Operation, Options};
+use ucp_model::{Identifier, OperationId, ReferenceId, Scope, TypeName, json};
+use ucp_schema::{IdentifierOutcome, ResourceSchema};
+use ucp_store::Forgotten;
+
+use crate::put::unsupported;
+use crate::tracking::Intake;
+use crate::{App, Caller, Rejection};
+
+/// A delete by action: the name is not in the URL.
+#[derive(Clone)]
+pub struct DeleteResource {
+    /// Where.
+    pub scope: Scope,
+    /// The type, as the caller spelled it.
+    pub type_name: TypeName,
+    /// The tracking id; without it the properties tell the identifier.
+    pub tracked_by: Option<String>,
+    /// The identifier's parts; others are ignored.
+    pub properties: Map<String, Value>,
+}
+
+/// What a delete came to, as far as it is known.
+#[derive(Debug)]
+pub enum DeleteOutcome {
+    /// It is, or may be, under way.
+    Accepted(Box<Operation>),
+    /// The mapping is gone; the AWS resource was left alone.
+    Forgotten,
+    /// There was nothing to delete.
+    AlreadyGone,
+}
+
+impl App {
+    /// Deletes the AWS resource, owned or not: the caller named it.
+    pub async fn delete_resource(
+        &self,
+        delete: DeleteResource,
+        caller: &Caller,
+    ) -> Result<DeleteOutcome, Rejection> {
+        let schema = self.schema(&delete.type_name)?;
+        let (reference, identifier) = match &delete.tracked_by {
+            Some(tracked_by) => (Some(self.tracking_id(tracked_by, &schema)?), None),
+            None => (None, Some(identifier(&schema, delete.properties)?)),
+        };
+        self.accept_delete(delete.scope, reference, identifier, &schema, caller)
+            .await
+    }
+
+    /// Deletes a reference: with its AWS resource where it owns it, otherwise only the mapping.
+    pub async fn delete_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &Caller,
+    ) -> Result<DeleteOutcome, Rejection> {
+        let schema = self.schema(&id.type_name)?;
+        let id = ReferenceId {
+            type_name: schema.type_name().clone(),
+            ..id.clone()
+        };
+        let store = &self.parts.store;
+        match store
+            .forget_reference(&id, &caller.name, &caller.correlation_id, self.now())
+            .await
+        {
+            Ok(Forgotten::Forgotten) => Ok(DeleteOutcome::Forgotten),
+            Ok(Forgotten::Owned(reference)) => {
+                self.accept_delete(reference.scope, Some(id), None, &schema, caller)
+                    .await
+            }
+            Err(ucp_store::Error::NotMapped) => Ok(DeleteOutcome::AlreadyGone),
+            Err(error) => Err(self.refusal(error, Some(&id)).await),
+        }
+    }
+
+    async fn accept_delete(
+        &self,
+        scope: Scope,
+        reference: Option<ReferenceId>,
+        identifier: Option<Identifier>,
+        schema: &ResourceSchema,
+        caller: &Caller,
+    ) -> Result<DeleteOutcome, Rejection> {
+        if !schema.handlers().delete {
+            return Err(unsupported(schema, "deleted"));
+        }
+        let intake = Intake {
+            id: OperationId(self.parts.entropy.uuid("operation")),
+            kind: Kind::Delete,
+            scope,
+            reference,
+            identifier,
+            options: Options::default(),
+            desired: None,
+        };
+        let Some((operation, _)) = self.accept(intake, schema, caller).await? else {
+            return Ok(DeleteOutcome::AlreadyGone);
+        };
+        let operation = self.verdict(operation, caller).await?;
+        if operation.found_nothing_to_do() {
+            return Ok(DeleteOutcome::AlreadyGone);
+        }
+        Ok(DeleteOutcome::Accepted(Box::new(operation)))
+    }
+}
+
+/// The identifier that the properties tell, or a refusal that names what is missing.
+fn identifier(
+    schema: &ResourceSchema,
+    properties: Map<String, Value>,
+) -> Result<Identifier, Rejection> {
+    let mut properties = Value::Object(properties);
+    json::drop_nulls(&mut properties);
+    if let IdentifierOutcome::Known(identifier) = schema.identifier(&properties) {
+        return Ok(Identifier::parse(identifier.as_str())?);
+    }
+    let parts = schema.primary_identifier().iter();
+    let missing: Vec<String> = parts
+        .filter(|part| {
+            part.get(&properties)
+                .is_none_or(|value| value.is_object() || value.is_array())
+        })
+        .map(|part| format!("/properties{}", part.pointer()))
+        .collect();
+    Err(Rejection::bad_request(format!(
+        "A {} is named by {}. Give it, or the alias with its trackedBy.",
+        schema.type_name().arm(),
+        missing.join(" and ")
+    )))
+}

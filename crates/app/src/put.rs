@@ -1,0 +1,173 @@
+use serde_json::{Map, Value};
+use ucp_model::operation::{Kind, Operation, Options};
+use ucp_model::{Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
+use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation};
+use ucp_seal::Place;
+use ucp_store::Sealed;
+
+use crate::tracking::Intake;
+use crate::{App, Caller, Rejection};
+
+/// The longest desired document that Cloud Control takes, in characters.
+const DESIRED_STATE_MAX_CHARS: usize = 262_144;
+
+/// A put by action: the name is not in the URL.
+#[derive(Clone)]
+pub struct PutResource {
+    /// Where.
+    pub scope: Scope,
+    /// The type, as the caller spelled it.
+    pub type_name: TypeName,
+    /// The tracking id; without it the put is not tracked.
+    pub tracked_by: Option<String>,
+    /// What is declared.
+    pub properties: Map<String, Value>,
+    /// What the caller chose.
+    pub options: Options,
+}
+
+/// What a put came to, as far as it is known.
+#[derive(Debug)]
+pub struct PutOutcome {
+    /// The operation; [`Operation::found_nothing_to_do`] when that is the verdict.
+    pub operation: Operation,
+    /// The live properties, as far as known, with the declared ones laid over them and without write-only values.
+    pub properties: Map<String, Value>,
+}
+
+impl App {
+    /// Makes the resource what `put` declares: claims the alias, records the operation, and waits for the verdict
+    /// unless it is surely a create.
+    pub async fn put_resource(
+        &self,
+        put: PutResource,
+        caller: &Caller,
+    ) -> Result<PutOutcome, Rejection> {
+        let schema = self.schema(&put.type_name)?;
+        let reference = match &put.tracked_by {
+            Some(tracked_by) => Some(self.tracking_id(tracked_by, &schema)?),
+            None => None,
+        };
+        if !schema.is_provisionable() {
+            return Err(unsupported(&schema, "created or updated"));
+        }
+        let mut properties = Value::Object(put.properties);
+        normalise(&mut properties);
+        judged(schema.validate_declaration(&properties))?;
+        let identifier = match schema.identifier(&properties) {
+            IdentifierOutcome::Known(identifier) => Some(Identifier::parse(identifier.as_str())?),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+        };
+        let mapped = match &reference {
+            Some(reference) => self.parts.store.get_reference(reference).await?,
+            None => None,
+        };
+        let surely_a_create = identifier.is_none() && mapped.is_none();
+        if surely_a_create {
+            judged(schema.validate_model(&properties))?;
+        }
+
+        let id = OperationId(self.parts.entropy.uuid("operation"));
+        let intake = Intake {
+            id,
+            kind: Kind::Put,
+            scope: put.scope,
+            reference,
+            identifier,
+            options: put.options,
+            desired: Some(self.sealed(id, &properties)?),
+        };
+        let Some((operation, reference)) = self.accept(intake, &schema, caller).await? else {
+            return Err(Rejection::Internal("a put was taken for a delete".into()));
+        };
+        let operation = if surely_a_create {
+            operation
+        } else {
+            self.verdict(operation, caller).await?
+        };
+        let properties = shown(&schema, reference.as_ref(), &operation, &properties);
+        Ok(PutOutcome {
+            operation,
+            properties,
+        })
+    }
+
+    fn sealed(&self, id: OperationId, properties: &Value) -> Result<Sealed, Rejection> {
+        let text = properties.to_string();
+        let length = text.chars().count();
+        if length > DESIRED_STATE_MAX_CHARS {
+            return Err(Rejection::TooLarge(Failure::new(
+                "RequestEntityTooLarge",
+                format!(
+                    "The properties are {length} characters of JSON, and Cloud Control takes {DESIRED_STATE_MAX_CHARS}. Declare less."
+                ),
+            )));
+        }
+        let entropy = self.parts.entropy.as_ref();
+        Ok(Sealed(self.parts.keys.sealing.seal(
+            Place::Desired(id),
+            text.as_bytes(),
+            entropy,
+        )))
+    }
+}
+
+/// `null` means not declared, and what a client sends back of our own replies is not a declaration.
+fn normalise(properties: &mut Value) {
+    json::drop_nulls(properties);
+    if let Some(members) = properties.as_object_mut() {
+        members.shift_remove("provisioningState");
+    }
+}
+
+fn judged(violations: Vec<Violation>) -> Result<(), Rejection> {
+    if violations.is_empty() {
+        return Ok(());
+    }
+    const MESSAGE: &str = "The properties are not a valid declaration; nothing was stored or sent. Correct what the details name.";
+    Err(Rejection::Invalid(Violation::refusal(MESSAGE, violations)))
+}
+
+/// The type has no handler for what is asked.
+pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
+    let handlers = schema.handlers();
+    let supported: Vec<&str> = [
+        (handlers.create, "create"),
+        (handlers.read, "read"),
+        (handlers.update, "update"),
+        (handlers.delete, "delete"),
+        (handlers.list, "list"),
+    ]
+    .into_iter()
+    .filter_map(|(has, name)| has.then_some(name))
+    .collect();
+    let supports = match supported.is_empty() {
+        true => "AWS Cloud Control does not support it at all.".to_owned(),
+        false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),
+    };
+    Rejection::Invalid(Failure::new(
+        "UnsupportedActionException",
+        format!("{} cannot be {what}. {supports}", schema.type_name().arm()),
+    ))
+}
+
+/// What the reply shows: what is known to be live, with what was declared laid over it.
+fn shown(
+    schema: &ResourceSchema,
+    reference: Option<&Reference>,
+    operation: &Operation,
+    declared: &Value,
+) -> Map<String, Value> {
+    let observed = reference.and_then(|reference| reference.observed.as_ref());
+    let live = operation
+        .result
+        .as_ref()
+        .or(observed)
+        .and_then(Value::as_object);
+    let declared = schema.without_write_only(declared);
+    match (live, declared.as_object()) {
+        (Some(live), Some(declared)) => json::overlay(live, declared),
+        (None, Some(declared)) => declared.clone(),
+        (live, None) => live.cloned().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,68 @@
+use ucp_model::{Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
+
+use crate::tracking::no_such_group;
+use crate::{App, Rejection};
+
+/// A group with what it tracks.
+#[derive(Debug)]
+pub struct GroupView {
+    /// The group.
+    pub group: ResourceGroup,
+    /// Its references, in the order of their keys.
+    pub references: Vec<Reference>,
+}
+
+impl App {
+    /// The group with its references.
+    pub async fn get_resource_group(&self, id: &GroupId) -> Result<GroupView, Rejection> {
+        let group = match self.parts.store.get_resource_group(id).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
+            other => other?,
+        };
+        let references = self.parts.store.list_references(id).await?;
+        Ok(GroupView { group, references })
+    }
+
+    /// The references of a group; those of one type when it is given.
+    pub async fn list_references(
+        &self,
+        group: &GroupId,
+        type_name: Option<&TypeName>,
+    ) -> Result<Vec<Reference>, Rejection> {
+        let mut references = match self.parts.store.list_references(group).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            other => other?,
+        };
+        if let Some(type_name) = type_name {
+            let name = type_name.as_str();
+            references
+                .retain(|reference| reference.id.type_name.as_str().eq_ignore_ascii_case(name));
+        }
+        Ok(references)
+    }
+
+    /// One reference.
+    pub async fn get_reference(&self, id: &ReferenceId) -> Result<Reference, Rejection> {
+        let reference = self.parts.store.get_reference(id).await?;
+        reference.ok_or_else(|| {
+            let failure = Failure::new(
+                "NotFound",
+                format!(
+                    "'{}' tracks no {} in the group '{}'.",
+                    id.alias,
+                    id.type_name.arm(),
+                    id.group.name
+                ),
+            );
+            Rejection::Missing(failure.with_target(id.to_string()))
+        })
+    }
+}
+
+fn group_not_found(id: &GroupId) -> Rejection {
+    let failure = Failure::new(
+        "NotFound",
+        format!("The resource group '{}' does not exist.", id.name),
+    );
+    Rejection::Missing(failure.with_target(id.to_string()))
+}

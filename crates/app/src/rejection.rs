@@ -1,0 +1,62 @@
+use ucp_model::{Crashed, Failure, Operation};
+
+/// Why a request is refused, by what its sender would do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Rejection {
+    /// The request is wrong whatever the state of the world: correct it.
+    #[error("{}", .0.message)]
+    Invalid(Failure),
+    /// What it names does not exist.
+    #[error("{}", .0.message)]
+    Missing(Failure),
+    /// It does not fit what exists: change one of the two.
+    #[error("{}", .0.message)]
+    Conflict(Failure),
+    /// Another operation is under way: wait for it.
+    #[error("operation {} is under way", .0.id)]
+    Busy(Box<Operation>),
+    /// It is larger than AWS would take.
+    #[error("{}", .0.message)]
+    TooLarge(Failure),
+    /// The store cannot be reached now: try again.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] ucp_store::Error),
+    /// A defect: tell us.
+    #[error("an internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Rejection {
+    /// `BadRequest` with `message`.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Rejection::Invalid(Failure::new("BadRequest", message))
+    }
+}
+
+impl From<ucp_model::ids::InvalidId> for Rejection {
+    fn from(error: ucp_model::ids::InvalidId) -> Self {
+        Rejection::bad_request(error.to_string())
+    }
+}
+
+impl From<Crashed> for Rejection {
+    fn from(crashed: Crashed) -> Self {
+        Rejection::Internal(Box::new(crashed))
+    }
+}
+
+impl From<ucp_store::Error> for Rejection {
+    /// For the errors that say the same wherever they come from; the use cases translate the others first.
+    fn from(error: ucp_store::Error) -> Self {
+        match error {
+            ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),
+            ucp_store::Error::NoSuchGroup
+            | ucp_store::Error::NotMapped
+            | ucp_store::Error::Busy(_)
+            | ucp_store::Error::MappedElsewhere(_)
+            | ucp_store::Error::OwnedElsewhere(_)
+            | ucp_store::Error::LeaseLost
+            | ucp_store::Error::Corrupt(_) => Rejection::Internal(Box::new(error)),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What puts and deletes share: resolving types and tracking ids, accepting an operation, waiting for its verdict.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{
+    CrashPoint, Detail, Failure, GroupId, Identifier, Moment, Operation, OperationId, Reference,
+    ReferenceId, Scope, TypeName,
+};
+use ucp_schema::ResourceSchema;
+use ucp_store::{NewOperation, Sealed};
+
+use crate::{App, Caller, Rejection};
+
+/// How often a waiting request looks for the verdict of another process's worker.
+const VERDICT_POLL: Duration = Duration::from_millis(50);
+
+/// What an operation is to be accepted with.
+pub(crate) struct Intake {
+    pub(crate) id: OperationId,
+    pub(crate) kind: Kind,
+    pub(crate) scope: Scope,
+    pub(crate) reference: Option<ReferenceId>,
+    pub(crate) identifier: Option<Identifier>,
+    pub(crate) options: Options,
+    pub(crate) desired: Option<Sealed>,
+}
+
+impl App {
+    /// The schema of a type in any letter case.
+    pub(crate) fn schema(&self, type_name: &TypeName) -> Result<Arc<ResourceSchema>, Rejection> {
+        self.parts.catalogue.get(type_name).ok_or_else(|| {
+            let suggestion = match self.parts.catalogue.suggest(type_name) {
+                Some(nearest) => format!(" Did you mean {}?", nearest.arm()),
+                None => String::new(),
+            };
+            Rejection::Invalid(Failure::new(
+                "TypeNotFoundException",
+                format!(
+                    "{} is not a resource type that ucp knows.{suggestion}",
+                    type_name.arm()
+                ),
+            ))
+        })
+    }
+
+    /// The reference that `trackedBy` names, with the canonical spelling of its type, which must be `schema`'s.
+    pub(crate) fn tracking_id(
+        &self,
+        tracked_by: &str,
+        schema: &ResourceSchema,
+    ) -> Result<ReferenceId, Rejection> {
+        let id: ReferenceId = tracked_by
+            .parse()
+            .map_err(|error| Rejection::bad_request(format!("trackedBy: {error}")))?;
+        if !id
+            .type_name
+            .as_str()
+            .eq_ignore_ascii_case(schema.type_name().as_str())
+        {
+            return Err(Rejection::bad_request(format!(
+                "trackedBy names a {}, but the URL a {}. Use the same type in both.",
+                id.type_name.arm(),
+                schema.type_name().arm()
+            )));
+        }
+        Ok(ReferenceId {
+            type_name: schema.type_name().clone(),
+            ..id
+        })
+    }
+
+    /// Claims the alias and records the operation, in one transaction. `None` when it is a delete of what is not mapped.
+    pub(crate) async fn accept(
+        &self,
+        intake: Intake,
+        schema: &ResourceSchema,
+        caller: &Caller,
+    ) -> Result<Option<(Operation, Option<Reference>)>, Rejection> {
+        let Intake {
+            id,
+            kind,
+            scope,
+            reference,
+            identifier,
+            options,
+            desired,
+        } = intake;
+        let new = NewOperation {
+            id,
+            kind,
+            scope,
+            type_name: schema.type_name().clone(),
+            reference: reference.clone(),
+            identifier,
+            options,
+            desired,
+            schema_fingerprint: schema.fingerprint().to_owned(),
+            correlation_id: caller.correlation_id.clone(),
+            caller: caller.name.clone(),
+            parent: None,
+            accepted_at: self.now(),
+        };
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::before(Moment::Accept))?;
+        let accepted = match self.parts.store.accept_operation(new).await {
+            Ok(accepted) => accepted,
+            Err(ucp_store::Error::NotMapped) => return Ok(None),
+            Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
+        };
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::after(Moment::Accept))?;
+        self.parts.workers.wake();
+        tracing::info!(
+            operation.id = %accepted.operation.id,
+            tracking.id = reference.as_ref().map(tracing::field::display),
+            %kind,
+            "operation accepted"
+        );
+        Ok(Some((accepted.operation, accepted.reference)))
+    }
+
+    /// What the store's refusal of an operation on `reference` means to the caller.
+    pub(crate) async fn refusal(
+        &self,
+        error: ucp_store::Error,
+        reference: Option<&ReferenceId>,
+    ) -> Rejection {
+        let alias = reference.map_or("The resource", |id| id.alias.as_str());
+        match error {
+            ucp_store::Error::NoSuchGroup => match reference {
+                Some(reference) => no_such_group(&reference.group),
+                None => error.into(),
+            },
+            ucp_store::Error::Busy(running) => match self.parts.store.get_operation(running).await {
+                Ok(Some(operation)) => Rejection::Busy(Box::new(operation)),
+                Ok(None) => Rejection::Internal("a busy alias names no operation".into()),
+                Err(error) => error.into(),
+            },
+            ucp_store::Error::MappedElsewhere(scope) => Rejection::Conflict(Failure::new(
+                "Conflict",
+                format!(
+                    "'{alias}' already stands for a resource in {scope}. Use that account and region, or another alias."
+                ),
+            )),
+            ucp_store::Error::OwnedElsewhere(owner) => Rejection::Conflict(
+                Failure::new(
+                    "Conflict",
+                    format!("The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."),
+                )
+                .with_details(vec![Detail::at("OwnedElsewhere", "owns the resource", owner.to_string())]),
+            ),
+            ucp_store::Error::NotMapped
+            | ucp_store::Error::LeaseLost
+            | ucp_store::Error::Unavailable(_)
+            | ucp_store::Error::Corrupt(_) => error.into(),
+        }
+    }
+
+    /// The operation once the engine has decided what to do, or as it is when the caller's patience ends. A caller that
+    /// goes away meanwhile changes nothing.
+    pub(crate) async fn verdict(
+        &self,
+        operation: Operation,
+        caller: &Caller,
+    ) -> Result<Operation, Rejection> {
+        let deadline = Instant::now() + caller.verdict_wait;
+        let mut operation = operation;
+        while !operation.has_verdict() && Instant::now() < deadline {
+            let wake_up = deadline.min(Instant::now() + VERDICT_POLL);
+            tokio::select! {
+                () = self.parts.moved.notified() => {}
+                () = tokio::time::sleep_until(wake_up) => {}
+            }
+            operation = self.operation(operation.id).await?;
+        }
+        Ok(operation)
+    }
+}
+
+pub(crate) fn no_such_group(group: &GroupId) -> Rejection {
+    Rejection::Missing(
+        Failure::new(
+            "ResourceGroupNotFound",
+            format!(
+                "The resource group '{}' does not exist. Create it with a PUT on {group}.",
+                group.name
+            ),
+        )
+        .with_target(group.to_string()),
+    )
+}
