@@ -1,0 +1,275 @@
+//! What a handler knows of its request beyond path and body, and the headers that every reply carries.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{HOST, REFERER};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument;
+use ucp_app::Caller;
+use ucp_model::{CorrelationId, Operation, PlaneId};
+
+use crate::problem::Problem;
+use crate::{Api, Settings};
+
+const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
+const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+const RETURN_CLIENT_REQUEST_ID: HeaderName =
+    HeaderName::from_static("x-ms-return-client-request-id");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+
+/// Ids of one request, drawn or taken over before it is routed.
+#[derive(Clone, Debug)]
+struct RequestIds {
+    correlation: CorrelationId,
+}
+
+/// What a handler knows of its request.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestContext {
+    pub(crate) caller: Caller,
+    base_url: String,
+    retry_after: Duration,
+}
+
+impl RequestContext {
+    /// `Retry-After`, in whole seconds.
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.retry_after.as_secs().max(1)
+    }
+
+    /// Where an operation's status is read.
+    pub(crate) fn status_url(&self, operation: &Operation) -> String {
+        format!("{}{}", self.base_url, status_path(operation))
+    }
+
+    /// Where an operation's result is read.
+    pub(crate) fn result_url(&self, operation: &Operation) -> String {
+        format!(
+            "{}{}",
+            self.base_url,
+            operation_path(operation, "operationResults")
+        )
+    }
+
+    /// The same below a radius plane, for operations on references.
+    pub(crate) fn plane_urls(&self, plane: &PlaneId, operation: &Operation) -> (String, String) {
+        let url = |collection: &str| {
+            let Self { base_url, .. } = self;
+            let id = operation.id;
+            format!(
+                "{base_url}{plane}/providers/System.Resources/locations/global/{collection}/{id}"
+            )
+        };
+        (url("operationStatuses"), url("operationResults"))
+    }
+
+    /// The absolute form of a path of ours.
+    pub(crate) fn absolute(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+}
+
+/// The id of an operation's status.
+pub(crate) fn status_path(operation: &Operation) -> String {
+    operation_path(operation, "operationStatuses")
+}
+
+fn operation_path(operation: &Operation, collection: &str) -> String {
+    let Operation {
+        id,
+        scope,
+        type_name,
+        ..
+    } = operation;
+    format!(
+        "{scope}/providers/{}/locations/global/{collection}/{id}",
+        type_name.namespace()
+    )
+}
+
+impl FromRequestParts<Arc<Api>> for RequestContext {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
+        let Settings {
+            verdict_wait,
+            retry_after,
+            ..
+        } = api.settings;
+        let ids = parts.extensions.get::<RequestIds>().cloned();
+        let correlation_id = match ids {
+            Some(ids) => ids.correlation,
+            None => CorrelationId::new(api.app.fresh_id()),
+        };
+        let caller = Caller {
+            name: "anonymous".to_owned(),
+            correlation_id,
+            verdict_wait: if prefers_async(&parts.headers) {
+                Duration::ZERO
+            } else {
+                verdict_wait
+            },
+        };
+        Ok(Self {
+            caller,
+            base_url: base_url(&parts.headers, parts.uri.path()),
+            retry_after,
+        })
+    }
+}
+
+/// `Prefer: respond-async` (RFC 7240).
+fn prefers_async(headers: &HeaderMap) -> bool {
+    let preferences = headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    preferences
+        .flat_map(|value| value.split([',', ';']))
+        .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
+}
+
+/// Scheme, host and path base for absolute URLs: the Referer's when it names the same resource, otherwise the Host's;
+/// `X-Forwarded-Proto` overrides the scheme.
+fn base_url(headers: &HeaderMap, path: &str) -> String {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let referer = text(REFERER).and_then(|referer| referer.parse::<Uri>().ok());
+    let referer = referer.as_ref().and_then(|referer| {
+        let base = path_base(referer.path(), path)?;
+        Some((referer.scheme_str()?, referer.authority()?.as_str(), base))
+    });
+    let (scheme, host, base) = referer.unwrap_or(("http", text(HOST).unwrap_or("localhost"), ""));
+    let forwarded = text(HeaderName::from_static("x-forwarded-proto"));
+    let forwarded = forwarded.map(|value| value.split(',').next().unwrap_or_default().trim());
+    let scheme = forwarded
+        .filter(|scheme| matches!(*scheme, "http" | "https"))
+        .unwrap_or(scheme);
+    format!("{scheme}://{host}{base}")
+}
+
+/// What stands before our own path in the Referer's, when the two name the same resource.
+fn path_base<'a>(referer: &'a str, own: &str) -> Option<&'a str> {
+    let trimmed = referer.trim_end_matches('/');
+    let at = trimmed.len().checked_sub(own.trim_end_matches('/').len())?;
+    let (base, rest) = trimmed.split_at_checked(at)?;
+    let same = rest.eq_ignore_ascii_case(own.trim_end_matches('/'));
+    (same && !base.contains("//")).then_some(base)
+}
+
+/// Opens the request's span, and puts the ids on the request and the reply.
+pub(crate) async fn identify(
+    State(api): State<Arc<Api>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let taken_over = headers
+        .get(CORRELATION_ID)
+        .filter(|value| is_id(value))
+        .cloned();
+    let correlation = taken_over.unwrap_or_else(|| header(&api.app.fresh_id()));
+    let returned = headers
+        .get(RETURN_CLIENT_REQUEST_ID)
+        .is_some_and(|value| value == "true");
+    let client_request = headers
+        .get(CLIENT_REQUEST_ID)
+        .filter(|value| is_id(value))
+        .cloned();
+    let request_id = api.app.fresh_id();
+    let correlation_text = correlation.to_str().unwrap_or_default().to_owned();
+    let span = tracing::info_span!(
+        "request",
+        http.method = %request.method(),
+        http.path = request.uri().path(),
+        request.id = request_id,
+        correlation.id = correlation_text,
+        client.request.id = client_request.as_ref().and_then(|value| value.to_str().ok()),
+        traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()),
+    );
+    request.extensions_mut().insert(RequestIds {
+        correlation: CorrelationId::new(correlation_text),
+    });
+    let mut response = next.run(request).instrument(span.clone()).await;
+    span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
+    let headers = response.headers_mut();
+    headers.insert(CORRELATION_ID, correlation);
+    headers.insert(REQUEST_ID, header(&request_id));
+    if let Some(client_request) = client_request.filter(|_| returned) {
+        headers.insert(CLIENT_REQUEST_ID, client_request);
+    }
+    response
+}
+
+/// Something short and visible; anything else is replaced, not echoed.
+fn is_id(value: &HeaderValue) -> bool {
+    (1..=128).contains(&value.len()) && value.as_bytes().iter().all(u8::is_ascii_graphic)
+}
+
+fn header(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(headers: &[(&'static str, &'static str)], path: &str) -> String {
+        let headers = headers.iter().map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        base_url(&headers.collect(), path)
+    }
+
+    #[test]
+    fn the_host_is_where_the_client_came_in() {
+        assert_eq!(
+            url(&[("host", "ucp:8787")], "/planes/aws/aws/x"),
+            "http://ucp:8787"
+        );
+        assert_eq!(
+            url(
+                &[("host", "ucp:8787"), ("x-forwarded-proto", "https")],
+                "/planes/aws/aws/x"
+            ),
+            "https://ucp:8787"
+        );
+    }
+
+    #[test]
+    fn a_referer_counts_when_it_names_the_same_resource() {
+        let host = ("host", "10.0.0.1:80");
+        let same = ("referer", "https://front.example/apis/v1/Planes/AWS/aws/X");
+        assert_eq!(
+            url(&[host, same], "/planes/aws/aws/x"),
+            "https://front.example/apis/v1"
+        );
+        let other = ("referer", "https://front.example/planes/aws/aws/y");
+        assert_eq!(
+            url(&[host, other], "/planes/aws/aws/x"),
+            "http://10.0.0.1:80"
+        );
+        let evil = (
+            "referer",
+            "https://front.example//evil.example/planes/aws/aws/x",
+        );
+        assert_eq!(
+            url(&[host, evil], "/planes/aws/aws/x"),
+            "http://10.0.0.1:80"
+        );
+        assert_eq!(
+            url(
+                &[host, same, ("x-forwarded-proto", "http")],
+                "/planes/aws/aws/x"
+            ),
+            "http://front.example/apis/v1"
+        );
+    }
+}

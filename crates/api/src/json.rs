@@ -1,0 +1,272 @@
+//! Request bodies, read strictly: bounded in size, depth and time, and without duplicate members.
+
+use std::fmt;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use ucp_model::{Failure, json::pointer_token};
+
+use crate::problem::Problem;
+
+/// The largest body, in bytes.
+pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
+/// The deepest nesting.
+const DEPTH_MAX: usize = 64;
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How `serde_json` hands over a number of arbitrary precision.
+const NUMBER_TOKEN: &str = "$serde_json::private::Number";
+
+/// A body that is a JSON object, whatever the Content-Type says; nothing at all is an empty object.
+pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for JsonObject {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body).await?;
+        if bytes.is_empty() {
+            return Ok(Self(Map::new()));
+        }
+        match parse(&bytes).map_err(bad_request)? {
+            Value::Object(members) => Ok(Self(members)),
+            other => Err(bad_request(format!(
+                "the body is {}, not an object",
+                kind(&other)
+            ))),
+        }
+    }
+}
+
+/// Whether the Content-Type is `application/json`, parameters aside.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let given = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    given
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case("application/json")
+}
+
+async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
+    if let Some(encoding) = headers
+        .get(CONTENT_ENCODING)
+        .filter(|encoding| *encoding != "identity")
+    {
+        let message = format!(
+            "The Content-Encoding '{}' is not supported. Send the body as it is.",
+            String::from_utf8_lossy(encoding.as_bytes()).escape_debug()
+        );
+        let failure = Failure::new("UnsupportedMediaType", message);
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, failure));
+    }
+    let collected =
+        tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_MAX_BYTES).collect());
+    match collected.await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes().to_vec()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let message = format!("The body is larger than {BODY_MAX_BYTES} bytes. Declare less.");
+            let failure = Failure::new("RequestEntityTooLarge", message);
+            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
+        }
+        Ok(Err(_)) => Err(bad_request("the body broke off".to_owned())),
+        Err(_) => {
+            let message = format!(
+                "The body took longer than {} seconds.",
+                BODY_TIMEOUT.as_secs()
+            );
+            Err(Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                Failure::new("RequestTimeout", message),
+            ))
+        }
+    }
+}
+
+fn bad_request(reason: String) -> Problem {
+    Problem::bad_request(format!("The body cannot be read: {reason}."))
+}
+
+/// What a person calls a JSON value.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Parses JSON without duplicate members and without deep nesting; the reason of a refusal says where.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let mut place = Vec::new();
+    let value = Strict(&mut place).deserialize(&mut deserializer);
+    let value = value.and_then(|value| deserializer.end().map(|()| value));
+    value.map_err(|error| error.to_string())
+}
+
+/// Reads one value; the stack of reference tokens tells where it stands.
+struct Strict<'a>(&'a mut Vec<String>);
+
+impl Strict<'_> {
+    fn pointer(&self) -> String {
+        self.0.iter().fold(String::new(), |pointer, token| {
+            pointer + "/" + &pointer_token(token)
+        })
+    }
+
+    fn descend<E: de::Error>(&mut self, token: String) -> Result<(), E> {
+        self.0.push(token);
+        if self.0.len() >= DEPTH_MAX {
+            let shown: String = self.pointer().chars().take(120).collect();
+            return Err(E::custom(format!(
+                "nested deeper than {DEPTH_MAX} levels, at {shown}…"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        loop {
+            self.descend(array.len().to_string())?;
+            let element = elements.next_element_seed(Strict(self.0))?;
+            self.0.pop();
+            match element {
+                Some(element) => array.push(element),
+                None => return Ok(Value::Array(array)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if name == NUMBER_TOKEN {
+                let digits: String = members.next_value()?;
+                let number = digits.parse::<Number>().map_err(de::Error::custom)?;
+                return Ok(Value::Number(number));
+            }
+            if object.contains_key(&name) {
+                let place = self.pointer();
+                let place = if place.is_empty() {
+                    "the top level".to_owned()
+                } else {
+                    place
+                };
+                return Err(de::Error::custom(format!(
+                    "the member '{}' appears twice at {place}",
+                    name.escape_debug()
+                )));
+            }
+            self.descend(name.clone())?;
+            let value = members.next_value_seed(Strict(self.0))?;
+            self.0.pop();
+            object.insert(name, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_and_big_numbers() {
+        let text = r#"{"b":9007199254740993,"a":[1.10,-0.5e400],"c":"\u0000"}"#;
+        assert_eq!(
+            parse(text.as_bytes()).unwrap().to_string(),
+            r#"{"b":9007199254740993,"a":[1.10,-0.5e400],"c":"\u0000"}"#
+        );
+    }
+
+    #[test]
+    fn refuses_duplicates_and_says_where() {
+        let reason = parse(br#"{"properties":{"a/b":[{"x":1,"x":2}]}}"#).unwrap_err();
+        assert!(
+            reason.starts_with("the member 'x' appears twice at /properties/a~1b/0"),
+            "{reason}"
+        );
+        let reason = parse(br#"{"a":1,"a":1}"#).unwrap_err();
+        assert!(
+            reason.starts_with("the member 'a' appears twice at the top level"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn refuses_deep_nesting() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(parse(nested(DEPTH_MAX - 1).as_bytes()).is_ok());
+        assert!(
+            parse(nested(DEPTH_MAX + 1).as_bytes())
+                .unwrap_err()
+                .starts_with("nested deeper than 64")
+        );
+        assert!(parse(nested(1_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn refuses_what_is_not_json() {
+        for text in [
+            "",
+            "{",
+            "{}{}",
+            "nul",
+            "[1,]",
+            "{\"a\":01}",
+            "\"\\ud800\"",
+            "{a:1}",
+        ] {
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(parse(b"\"\xff\"").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! The handlers, a file per noun: extract, one call of the app, and each outcome as a response.
+
+pub(crate) mod aws_resources;
+pub(crate) mod health;
+pub(crate) mod operations;
+pub(crate) mod planes;
+pub(crate) mod references;
+pub(crate) mod resource_groups;
+
+use axum::Json;
+use axum::http::header::{LOCATION, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use ucp_model::Operation;
+
+use crate::context::RequestContext;
+use crate::problem::Problem;
+
+const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
+const API_VERSION: &str = "2023-10-01-preview";
+
+/// A query with an api-version.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct ApiVersion {
+    #[serde(rename = "api-version")]
+    given: Option<String>,
+}
+
+impl ApiVersion {
+    fn check(&self) -> Result<(), Problem> {
+        let given = self.given.as_deref();
+        if given.is_some_and(|given| given.eq_ignore_ascii_case(API_VERSION)) {
+            return Ok(());
+        }
+        let shown: String = given
+            .unwrap_or_default()
+            .chars()
+            .take(60)
+            .flat_map(char::escape_debug)
+            .collect();
+        let message =
+            format!("The api-version '{shown}' is not supported. Use ?api-version={API_VERSION}.");
+        let failure = ucp_model::Failure::new("InvalidApiVersionParameter", message);
+        Err(Problem::new(StatusCode::BAD_REQUEST, failure))
+    }
+}
+
+/// A reply with polling headers.
+fn accepted(
+    status: StatusCode,
+    body: impl Serialize,
+    urls: (String, String),
+    context: &RequestContext,
+) -> Response {
+    let mut response = (status, Json(body)).into_response();
+    let (status_url, result_url) = urls;
+    let headers = response.headers_mut();
+    for (name, url) in [(AZURE_ASYNC_OPERATION, status_url), (LOCATION, result_url)] {
+        if let Ok(value) = HeaderValue::from_str(&url) {
+            headers.insert(name, value);
+        }
+    }
+    headers.insert(RETRY_AFTER, HeaderValue::from(context.retry_after()));
+    response
+}
+
+fn polling_urls(operation: &Operation, context: &RequestContext) -> (String, String) {
+    (context.status_url(operation), context.result_url(operation))
+}

@@ -1,0 +1,403 @@
+//! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use ucp_model::operation::{AdoptionPolicy, Kind, Options, UpdateMode};
+use ucp_model::{Detail, Failure, Operation, PlaneId, Reference, ResourceGroup};
+use utoipa::ToSchema;
+
+use crate::context::status_path;
+use crate::json::kind;
+use crate::problem::Problem;
+
+/// ARM's error envelope.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorResponse {
+    error: ErrorBody,
+}
+
+/// What went wrong, where, and what to do next.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    /// ARM, Cloud Control or ucp error code.
+    #[schema(example = "Conflict")]
+    code: String,
+    /// For a person.
+    message: String,
+    /// The id of what it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// One entry per cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<ErrorDetail>,
+}
+
+/// One cause of an error.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorDetail {
+    code: String,
+    message: String,
+    /// A JSON Pointer into the request, a resource id or a URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+}
+
+impl From<Failure> for ErrorBody {
+    fn from(failure: Failure) -> Self {
+        let Failure {
+            code,
+            message,
+            target,
+            details,
+        } = failure;
+        let detail = |Detail {
+                          code,
+                          message,
+                          target,
+                      }| ErrorDetail {
+            code,
+            message,
+            target,
+        };
+        Self {
+            code,
+            message,
+            target,
+            details: details.into_iter().map(detail).collect(),
+        }
+    }
+}
+
+impl From<Failure> for ErrorResponse {
+    fn from(failure: Failure) -> Self {
+        Self {
+            error: failure.into(),
+        }
+    }
+}
+
+/// A list that is not paged.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct List<T> {
+    pub(crate) value: Vec<T>,
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self {
+            value: items.into_iter().collect(),
+        }
+    }
+}
+
+/// A plane.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlaneBody {
+    #[schema(example = "/planes/aws/aws")]
+    id: String,
+    name: String,
+    #[serde(rename = "type")]
+    #[schema(example = "System.AWS/planes")]
+    type_: String,
+    properties: PlaneProperties,
+}
+
+/// All that the list of planes tells about one: its settings may be secret.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlaneProperties {
+    provisioning_state: &'static str,
+}
+
+impl From<PlaneId> for PlaneBody {
+    fn from(plane: PlaneId) -> Self {
+        let provider = if plane.kind == "aws" {
+            "System.AWS"
+        } else {
+            "System.Radius"
+        };
+        Self {
+            id: plane.to_string(),
+            type_: format!("{provider}/planes"),
+            name: plane.name,
+            properties: PlaneProperties {
+                provisioning_state: "Succeeded",
+            },
+        }
+    }
+}
+
+/// What a PUT of a resource group says.
+#[derive(Debug, serde::Deserialize, ToSchema)]
+pub(crate) struct PutResourceGroup {
+    /// `global` by convention.
+    #[schema(example = "global")]
+    pub(crate) location: String,
+    /// Tags of the group itself.
+    #[serde(default)]
+    pub(crate) tags: Option<BTreeMap<String, String>>,
+}
+
+/// A resource group.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResourceGroupBody {
+    #[schema(example = "/planes/radius/local/resourcegroups/demo")]
+    id: String,
+    name: String,
+    #[serde(rename = "type")]
+    type_: &'static str,
+    location: String,
+    tags: BTreeMap<String, String>,
+    /// What the group tracks; only in the reply to a GET of one group that tracks something.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<ReferenceBody>,
+}
+
+impl ResourceGroupBody {
+    pub(crate) fn new(group: ResourceGroup, references: Vec<Reference>) -> Self {
+        Self {
+            id: group.id.to_string(),
+            name: group.id.name,
+            type_: "System.Resources/resourceGroups",
+            location: group.location,
+            tags: group.tags,
+            resources: references.into_iter().map(ReferenceBody::from).collect(),
+        }
+    }
+}
+
+/// A tracked reference: an alias and what it stands for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReferenceBody {
+    #[schema(example = "my-vpc")]
+    name: String,
+    #[schema(
+        example = "/planes/radius/local/resourcegroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
+    )]
+    id: String,
+    #[serde(rename = "type")]
+    #[schema(example = "AWS.EC2/VPC:reference")]
+    type_: String,
+    maps_to: MapsTo,
+    /// Whether deleting the reference deletes the AWS resource.
+    owned_resource: bool,
+    provisioning_state: &'static str,
+    /// The live properties as last observed.
+    properties: Map<String, Value>,
+    /// When they were observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed_at: Option<String>,
+}
+
+/// The AWS resource behind a reference.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MapsTo {
+    #[schema(
+        example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC"
+    )]
+    scope: String,
+    /// Absent while the resource is being created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "vpc-0a1b2c3d4e5f60718")]
+    primary_identifier: Option<String>,
+}
+
+impl From<Reference> for ReferenceBody {
+    fn from(reference: Reference) -> Self {
+        let properties = match reference.observed {
+            Some(Value::Object(members)) => members,
+            _ => Map::new(),
+        };
+        Self {
+            id: reference.id.to_string(),
+            type_: reference.id.arm_type(),
+            maps_to: MapsTo {
+                scope: reference.scope.collection(&reference.id.type_name),
+                primary_identifier: reference
+                    .identifier
+                    .map(|identifier| identifier.to_string()),
+            },
+            name: reference.id.alias,
+            owned_resource: reference.owned,
+            provisioning_state: reference.provisioning_state.as_str(),
+            properties,
+            observed_at: reference.observed_at.map(|moment| moment.to_string()),
+        }
+    }
+}
+
+/// What a `:put` or `:delete` says.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct ActionRequest {
+    /// The user's own name for the resource; a label, the key is `trackedBy`.
+    #[expect(
+        dead_code,
+        reason = "part of the contract, and read by nobody: trackedBy is the key"
+    )]
+    #[schema(example = "my-vpc")]
+    pub(crate) alias: Option<String>,
+    /// The tracking id. Without it the request is not tracked.
+    #[schema(
+        example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
+    )]
+    pub(crate) tracked_by: Option<String>,
+    /// What is declared; for `:delete` without `trackedBy` the parts of the identifier.
+    #[schema(value_type = Object)]
+    pub(crate) properties: Map<String, Value>,
+    /// `adopt` (the default) or `fail`: what to do when a new alias names a resource that AWS already has.
+    #[schema(value_type = Option<String>)]
+    pub(crate) adoption_policy: AdoptionPolicy,
+    /// `merge` (the default) or `replace`: whether undeclared properties stay.
+    #[schema(value_type = Option<String>)]
+    pub(crate) update_mode: UpdateMode,
+    /// Own the resource even when it was adopted.
+    pub(crate) owned_resource: bool,
+}
+
+impl ActionRequest {
+    /// Reads a body; members that are not of the contract are ignored, as templates carry all kinds of them.
+    pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
+        let wrong = |member: &str, expected: &str, value: &Value| {
+            Problem::bad_request(format!(
+                "/{member}: expected {expected}, got {}.",
+                kind(value)
+            ))
+        };
+        let mut text = |member: &str| match body.shift_remove(member) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong(member, "a string", &other)),
+        };
+        let (alias, tracked_by) = (text("alias")?, text("trackedBy")?);
+        let adoption_policy = match text("adoptionPolicy")?.as_deref() {
+            None | Some("adopt") => AdoptionPolicy::Adopt,
+            Some("fail") => AdoptionPolicy::Fail,
+            Some(_) => {
+                return Err(Problem::bad_request(
+                    "/adoptionPolicy: expected 'adopt' or 'fail'.",
+                ));
+            }
+        };
+        let update_mode = match text("updateMode")?.as_deref() {
+            None | Some("merge") => UpdateMode::Merge,
+            Some("replace") => UpdateMode::Replace,
+            Some(_) => {
+                return Err(Problem::bad_request(
+                    "/updateMode: expected 'merge' or 'replace'.",
+                ));
+            }
+        };
+        let owned_resource = match body.shift_remove("ownedResource") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(owned)) => owned,
+            Some(other) => return Err(wrong("ownedResource", "a boolean", &other)),
+        };
+        let properties = match body.shift_remove("properties") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(properties)) => properties,
+            Some(other) => return Err(wrong("properties", "an object", &other)),
+        };
+        Ok(Self {
+            alias,
+            tracked_by,
+            properties,
+            adoption_policy,
+            update_mode,
+            owned_resource,
+        })
+    }
+
+    /// What the caller chose.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            adoption_policy: self.adoption_policy,
+            update_mode: self.update_mode,
+            take_ownership: self.owned_resource,
+        }
+    }
+}
+
+/// An AWS resource, or what is known of one that is being created.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AwsResource {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// The primary identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "vpc-0a1b2c3d4e5f60718")]
+    name: Option<String>,
+    #[serde(rename = "type")]
+    #[schema(example = "AWS.EC2/VPC")]
+    type_: String,
+    properties: Map<String, Value>,
+}
+
+impl AwsResource {
+    /// The resource that `operation` works on, with `properties`.
+    pub(crate) fn of(operation: &Operation, properties: Map<String, Value>) -> Self {
+        let target = operation.target();
+        Self {
+            id: target
+                .as_ref()
+                .map(|target| target.scope.resource(target.type_name, target.identifier)),
+            name: target.as_ref().map(|target| target.identifier.to_string()),
+            type_: operation.type_name.arm(),
+            properties,
+        }
+    }
+
+    /// The same with a `provisioningState` among its properties.
+    pub(crate) fn in_state(mut self, state: &str) -> Self {
+        self.properties
+            .insert("provisioningState".to_owned(), Value::from(state));
+        self
+    }
+}
+
+/// The status of an operation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OperationStatus {
+    id: String,
+    name: String,
+    /// Terminal are `Succeeded`, `Failed` and `Canceled`.
+    #[schema(example = "Provisioning")]
+    status: &'static str,
+    #[schema(example = "2026-01-02T03:04:05Z")]
+    start_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_time: Option<String>,
+    /// The AWS resource's id, once known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_id: Option<String>,
+    /// The live properties, when a put succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    properties: Option<Value>,
+    /// Why it did not succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorBody>,
+}
+
+impl From<Operation> for OperationStatus {
+    fn from(operation: Operation) -> Self {
+        let target = operation.target().filter(|_| operation.kind == Kind::Put);
+        let succeeded = operation.failure().is_none() && operation.state.is_terminal();
+        Self {
+            id: status_path(&operation),
+            name: operation.id.to_string(),
+            status: operation.status(),
+            start_time: operation.accepted_at.to_string(),
+            end_time: operation.ended_at.map(|moment| moment.to_string()),
+            resource_id: target
+                .map(|target| target.scope.resource(target.type_name, target.identifier)),
+            error: operation.failure().cloned().map(ErrorBody::from),
+            properties: operation.result.filter(|_| succeeded),
+        }
+    }
+}
