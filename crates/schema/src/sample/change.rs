@@ -1,6 +1,7 @@
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::chance::Chance;
+use super::shape::Shape;
 use super::value::Maker;
 use crate::path::PropertyPath;
 use crate::schema::Member;
@@ -15,8 +16,7 @@ pub fn changed(schema: &ResourceSchema, model: &Value, seed: u64) -> Option<Valu
     if !schema.handlers().update {
         return None;
     }
-    let mut leaves = Vec::new();
-    Finder { schema }.leaves(&[schema.document()], model, &mut Vec::new(), &mut leaves);
+    let mut leaves = leaves(schema, &[schema.document()], model, &[]);
     leaves.extend(absent(schema, model));
     let first = Chance::new(seed, 0).below(leaves.len());
     leaves.rotate_left(first);
@@ -37,90 +37,71 @@ struct Leaf<'a> {
     schema: &'a Value,
 }
 
-struct Finder<'a> {
+/// The updatable leaves of `value`, which is at `path` and fits one of `schemas`.
+fn leaves<'a>(
     schema: &'a ResourceSchema,
-}
-
-impl<'a> Finder<'a> {
-    /// The updatable leaves of `value`, which fits one of `schemas`.
-    fn leaves(
-        &self,
-        schemas: &[&'a Value],
-        value: &Value,
-        path: &mut Vec<String>,
-        found: &mut Vec<Leaf<'a>>,
-    ) {
-        let segments: Vec<&str> = path.iter().map(String::as_str).collect();
-        if is_fixed(self.schema, &segments) {
-            return;
-        }
-        let mut flat = Vec::new();
-        schemas
-            .iter()
-            .for_each(|schema| self.flatten(schema, &mut flat));
-        let below: Vec<(String, &Value)> = match value {
-            Value::Object(members) => members
-                .iter()
-                .map(|(name, member)| (name.clone(), member))
-                .collect(),
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| (index.to_string(), item))
-                .collect(),
-            _ => {
-                let path = path.clone();
-                found.extend(schemas.first().map(|schema| Leaf { path, schema }));
-                return;
-            }
-        };
-        for (name, member) in below {
-            let schemas: Vec<&Value> = flat
-                .iter()
-                .filter_map(|schema| match value {
-                    Value::Array(_) => {
-                        subschema::resolve(self.schema.document(), schema)?.get("items")
-                    }
-                    _ => match self
-                        .schema
-                        .member(subschema::resolve(self.schema.document(), schema)?, &name)
-                    {
-                        Member::Schema(member) => Some(member),
-                        Member::Anything | Member::Forbidden => None,
-                    },
-                })
-                .collect();
-            path.push(name);
-            self.leaves(&schemas, member, path, found);
-            path.pop();
-        }
+    schemas: &[&'a Value],
+    value: &Value,
+    path: &[String],
+) -> Vec<Leaf<'a>> {
+    let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+    if is_fixed(schema, &segments) {
+        return Vec::new();
     }
-
-    /// A schema and those that it combines.
-    fn flatten(&self, schema: &'a Value, flat: &mut Vec<&'a Value>) {
-        flat.push(schema);
-        if let Some(members) = subschema::resolve(self.schema.document(), schema) {
-            for keyword in ["allOf", "anyOf", "oneOf"] {
-                subschema::branches(members, keyword).for_each(|branch| self.flatten(branch, flat));
-            }
-        }
+    let flat: Vec<&Map<String, Value>> = schemas
+        .iter()
+        .flat_map(|one| subschema::flatten(schema.document(), one))
+        .collect();
+    let below = |name: String, value: &Value, schemas: Vec<&'a Value>| {
+        leaves(schema, &schemas, value, &[path, &[name]].concat())
+    };
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(name, member)| {
+                let schemas = flat
+                    .iter()
+                    .filter_map(|one| match schema.member(one, name) {
+                        Member::Schema(schema) => Some(schema),
+                        Member::Anything | Member::Forbidden => None,
+                    });
+                below(name.clone(), member, schemas.collect())
+            })
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, item)| {
+                let schemas = flat.iter().filter_map(|one| one.get("items"));
+                below(index.to_string(), item, schemas.collect())
+            })
+            .collect(),
+        _ => schemas
+            .first()
+            .map(|schema| Leaf {
+                path: path.to_vec(),
+                schema,
+            })
+            .into_iter()
+            .collect(),
     }
 }
 
 /// The optional properties that an update could add.
-fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> impl Iterator<Item = Leaf<'a>> {
-    let document = schema.document().as_object().into_iter();
-    document
+fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> Vec<Leaf<'a>> {
+    let document = schema.document();
+    let shape = Shape::choose(document, document, &mut Chance::new(0, 0));
+    let properties = document.as_object().into_iter();
+    properties
         .flat_map(|document| subschema::named(document, "properties"))
-        .filter(|(name, _)| model.get(name.as_str()).is_none())
+        .filter(|(name, _)| model.get(name.as_str()).is_none() && !shape.is_entangled(name))
         .filter(|(name, _)| !is_fixed(schema, &[name.as_str()]))
-        .filter(|(name, _)| {
-            !unchangeable(schema).any(|path| path.property() == Some(name.as_str()))
-        })
+        .filter(|(name, _)| !unchangeable(schema).any(|path| path.property() == Some(name)))
         .map(|(name, schema)| Leaf {
             path: vec![name.clone()],
             schema,
         })
+        .collect()
 }
 
 /// The properties that an update cannot set to something new and see it.

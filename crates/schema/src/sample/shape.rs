@@ -28,7 +28,10 @@ impl Shape {
             return;
         };
         for (keyword, value) in schema {
-            self.add_keyword(keyword, value);
+            let is_taken = keyword == "pattern" && self.keywords.contains_key(keyword);
+            if !is_taken || chance.once_in(2) {
+                self.add_keyword(keyword, value);
+            }
         }
         for branch in subschema::branches(schema, "allOf") {
             self.add(document, branch, chance);
@@ -49,7 +52,7 @@ impl Shape {
     fn add_keyword(&mut self, keyword: &str, value: &Value) {
         let known = self.keywords.get_mut(keyword);
         match (keyword, known, value) {
-            ("allOf" | "anyOf" | "oneOf", _, _) => {}
+            ("allOf" | "anyOf" | "oneOf" | "definitions" | "handlers", _, _) => {}
             ("properties", Some(Value::Object(known)), Value::Object(added)) => {
                 for (name, schema) in added {
                     let both = match known.get(name) {
@@ -112,13 +115,15 @@ impl Shape {
         required
     }
 
-    /// Whether giving `name` asks for other properties or forbids them.
+    /// Whether giving `name` may ask for other properties or forbid them.
     pub(super) fn is_entangled(&self, name: &str) -> bool {
-        ["dependencies", "dependentRequired", "dependentExcluded"]
-            .into_iter()
-            .filter_map(|keyword| self.keywords.get(keyword)?.as_object())
-            .flatten()
-            .any(|(one, others)| one == name || texts(Some(others)).any(|other| other == name))
+        let is_exclusive = texts(self.keywords.get("requiredXor")).any(|other| other == name);
+        is_exclusive
+            || ["dependencies", "dependentRequired", "dependentExcluded"]
+                .into_iter()
+                .filter_map(|keyword| self.keywords.get(keyword)?.as_object())
+                .flatten()
+                .any(|(one, others)| one == name || texts(Some(others)).any(|other| other == name))
     }
 
     pub(super) fn count(&self, keyword: &str) -> Option<usize> {

@@ -4,12 +4,12 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::chance::Chance;
 use super::shape::Shape;
-use crate::pattern::{Patterns, with_ascii_classes};
+use crate::pattern::{Patterns, in_our_dialect};
 
 const ATTEMPTS: usize = 48;
 
-/// The longest text that is made up unless a longer one is demanded.
-const MAX_LENGTH: usize = 64;
+/// The longest text that is made up when a schema sets no limit.
+const MAX_LENGTH: usize = 4_096;
 
 /// The letters to take when a pattern leaves the choice.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./:@+= ,;!#$%&*'()?~^|<>{}[]\"\\`";
@@ -36,8 +36,7 @@ const COMMON: [&str; 14] = [
 pub(super) fn fitting(shape: &Shape, patterns: &Patterns, chance: &mut Chance) -> Option<String> {
     let keyword = |name| shape.keywords.get(name).and_then(|value| value.as_str());
     let least = shape.count("minLength").unwrap_or(0);
-    let most = shape.count("maxLength");
-    let lengths = least..=most.unwrap_or_else(|| MAX_LENGTH.max(least));
+    let lengths = least..=shape.count("maxLength").unwrap_or(MAX_LENGTH);
     let pattern = keyword("pattern");
     let fits = |text: &String| {
         lengths.contains(&text.chars().count())
@@ -62,16 +61,18 @@ pub(super) fn matching(
 ) -> Option<String> {
     let fits =
         |text: &String| lengths.contains(&text.chars().count()) && patterns.matches(pattern, text);
-    let pattern = with_ascii_classes(pattern);
+    let pattern = in_our_dialect(pattern);
     let read = |pattern: &str| regex_syntax::parse(pattern).ok();
     let hir = read(&pattern)
         .or_else(|| read(&without_look_around(&pattern)))
         .unwrap_or_else(Hir::empty);
-    let shortest = write(&hir, 0, chance).chars().count();
+    let shortest = write(&hir, 0, true, chance).chars().count();
     let missing = lengths.start().saturating_sub(shortest);
     let written = (0..ATTEMPTS).map(|attempt| {
         let spare = missing + chance.below(attempt + 8);
-        write(&hir, spare, chance)
+        // Only a single greedy repetition reaches an exact length; several fair ones look better.
+        let is_greedy = attempt % 2 == 1;
+        write(&hir, spare, is_greedy, chance)
     });
     // Where the pattern has no anchors, anything may follow.
     let padded = |text: String| {
@@ -83,9 +84,8 @@ pub(super) fn matching(
             text + &"a".repeat(padding)
         }
     };
-    let written: Vec<String> = written.map(padded).collect();
     let common = COMMON.into_iter().map(str::to_owned);
-    written.into_iter().chain(common).find(fits)
+    written.map(padded).chain(common).find(fits)
 }
 
 /// A text without a pattern.
@@ -130,10 +130,11 @@ fn of_format(format: &str, chance: &mut Chance) -> Option<String> {
 }
 
 /// A text that matches, with up to `spare` repetitions beyond those that are demanded.
-fn write(hir: &Hir, spare: usize, chance: &mut Chance) -> String {
+fn write(hir: &Hir, spare: usize, is_greedy: bool, chance: &mut Chance) -> String {
     let mut writer = Writer {
         text: String::new(),
         spare,
+        is_greedy,
         chance,
     };
     writer.write(hir);
@@ -142,7 +143,10 @@ fn write(hir: &Hir, spare: usize, chance: &mut Chance) -> String {
 
 struct Writer<'a> {
     text: String,
+    /// How many repetitions beyond those that are demanded may still be written.
     spare: usize,
+    /// Whether one repetition takes all of them.
+    is_greedy: bool,
     chance: &'a mut Chance,
 }
 
@@ -166,7 +170,10 @@ impl Writer<'_> {
     fn write_repetition(&mut self, repetition: &Repetition) {
         let least = repetition.min as usize;
         let most = repetition.max.map_or(usize::MAX, |max| max as usize);
-        let extra = self.spare.min(most - least);
+        let mut extra = self.spare.min(most - least);
+        if !self.is_greedy {
+            extra = self.chance.below(extra + 1);
+        }
         self.spare -= extra;
         for _ in 0..least + extra {
             self.write(&repetition.sub);

@@ -9,6 +9,9 @@ use crate::subschema;
 /// How deep a made-up value may go. Deeper, a schema needs itself without end.
 const MAX_DEPTH: usize = 24;
 
+/// Keys to make up when a map takes any.
+const ANY_KEY: &str = "^key[0-9]{3}$";
+
 /// How deep optional things are given.
 const GENEROUS_DEPTH: usize = 4;
 
@@ -114,28 +117,21 @@ impl<'a> Maker<'a> {
 
     /// The entries of a map, whose keys are free.
     fn add_keys(&mut self, shape: &Shape, members: &mut Map<String, Value>) {
+        let least = shape.count("minProperties").unwrap_or(0);
+        let additional = shape.keywords.get("additionalProperties");
         let pattern = subschema::named(&shape.keywords, "patternProperties").next();
-        let pattern = pattern.map(|(pattern, schema)| (Some(pattern.as_str()), schema));
-        let additional = shape
-            .keywords
-            .get("additionalProperties")
-            .filter(|schema| schema.is_object());
-        let Some((pattern, schema)) = pattern.or_else(|| additional.map(|schema| (None, schema)))
-        else {
-            return;
+        let (pattern, schema, wanted) = match (pattern, additional) {
+            (Some((pattern, schema)), _) => (pattern.as_str(), schema, least.max(1)),
+            (None, Some(schema @ Value::Object(_))) => (ANY_KEY, schema, least.max(1)),
+            (None, Some(Value::Bool(false))) => return,
+            (None, _) => (ANY_KEY, &Value::Null, least),
         };
-        let wanted = shape.count("minProperties").unwrap_or(1).max(1);
         let wanted = wanted.min(shape.count("maxProperties").unwrap_or(wanted));
         for _ in 0..wanted * 4 {
             if members.len() >= wanted {
                 return;
             }
-            let key = match pattern {
-                Some(pattern) => {
-                    text::matching(pattern, 1..=128, &self.schema.patterns, &mut self.chance)
-                }
-                None => Some(format!("key{}", self.chance.below(1_000))),
-            };
+            let key = text::matching(pattern, 1..=128, &self.schema.patterns, &mut self.chance);
             let Some(key) = key else { return };
             if let Some(value) = self.member(&key, schema) {
                 members.insert(key, value);
