@@ -34,7 +34,10 @@ impl ResourceSchema {
         if missing.is_empty() {
             return IdentifierOutcome::Known(Identifier::new(given.join("|")));
         }
-        if missing.iter().any(|path| self.is_read_only(path)) {
+        if missing
+            .iter()
+            .any(|path| self.read_only().contains(&path.names()))
+        {
             return IdentifierOutcome::AssignedByAws;
         }
         let missing: Vec<String> = missing
@@ -66,12 +69,6 @@ impl ResourceSchema {
             insert(&mut properties, path.segments(), value)?;
         }
         Some(Value::Object(properties))
-    }
-
-    fn is_read_only(&self, path: &PropertyPath) -> bool {
-        let segments: Vec<String> = path.segments().iter().map(Segment::to_string).collect();
-        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        self.read_only().contains(&segments)
     }
 
     /// The text of a part as a value of the property's type.

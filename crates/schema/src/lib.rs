@@ -5,12 +5,17 @@
 //! Nothing here performs I/O: schemas come in as text.
 
 mod catalogue;
+mod declaration;
+mod draft7;
 mod embedded;
 mod error;
 mod identifier;
+mod model;
 mod path;
 mod path_set;
+mod pattern;
 mod refusal;
+pub mod sample;
 mod schema;
 mod spelling;
 mod subschema;

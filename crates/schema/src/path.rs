@@ -35,6 +35,15 @@ impl PropertyPath {
         self.0.iter().map(|segment| format!("/{segment}")).collect()
     }
 
+    /// The steps as [`PathSet::contains`](crate::PathSet::contains) takes them.
+    pub(crate) fn names<'a>(&'a self) -> Vec<&'a str> {
+        let name = |segment: &'a Segment| match segment {
+            Segment::Key(name) => name.as_str(),
+            Segment::Any => "*",
+        };
+        self.0.iter().map(name).collect()
+    }
+
     /// The value at this path; none when a step is `*`, or is missing in `model`.
     pub fn get<'a>(&self, model: &'a Value) -> Option<&'a Value> {
         self.0
@@ -58,7 +67,7 @@ impl FromStr for PropertyPath {
             text.split('/')
                 .map(|segment| match segment {
                     "*" | "[*]" | "items" => Segment::Any,
-                    name => Segment::Key(name.replace("~1", "/").replace("~0", "~")),
+                    name => Segment::Key(unescape(name)),
                 })
                 .collect(),
         ))
@@ -83,6 +92,11 @@ impl fmt::Display for Segment {
 /// A name as a segment of a JSON Pointer (RFC 6901).
 pub(crate) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The name that a segment of a JSON Pointer stands for.
+pub(crate) fn unescape(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

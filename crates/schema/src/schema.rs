@@ -1,9 +1,13 @@
-use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use ucp_model::TypeName;
 
 use crate::error::malformed;
-use crate::{PathSet, PropertyPath, SchemaError, Violation};
+use crate::pattern::Patterns;
+use crate::{PathSet, PropertyPath, SchemaError, subschema};
 
 /// The longest schema that is accepted, several times the longest that AWS publishes.
 pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
@@ -20,6 +24,9 @@ pub struct ResourceSchema {
     conditional_create_only: PathSet,
     write_only: PathSet,
     handlers: Handlers,
+    pub(crate) patterns: Arc<Patterns>,
+    /// Compiled on first use; none when the schema is not one that can be compiled.
+    pub(crate) validator: OnceLock<Option<Validator>>,
 }
 
 /// What Cloud Control can do with resources of a type.
@@ -61,6 +68,11 @@ impl ResourceSchema {
                 "the schema of {type_name} has no `primaryIdentifier`"
             )));
         }
+        if subschema::is_circular(&document) {
+            return Err(malformed(format!(
+                "the schema of {type_name} combines schemas without end"
+            )));
+        }
         let class = |keyword| paths(&document, keyword).map(PathSet::from_iter);
         Ok(Self {
             fingerprint: hex::encode(&Sha256::digest(text)[..16]),
@@ -69,6 +81,8 @@ impl ResourceSchema {
             conditional_create_only: class("conditionalCreateOnlyProperties")?,
             write_only: class("writeOnlyProperties")?,
             handlers: Handlers::of(&document),
+            patterns: Arc::default(),
+            validator: OnceLock::new(),
             type_name,
             primary_identifier,
             document,
@@ -138,15 +152,32 @@ impl ResourceSchema {
         properties
     }
 
-    /// What is wrong with declared properties whatever the live state is.
-    pub fn validate_declaration(&self, _properties: &Value) -> Vec<Violation> {
-        Vec::new()
+    /// What an object schema of this document says about a member called `name`.
+    pub(crate) fn member<'a>(&self, schema: &'a Map<String, Value>, name: &str) -> Member<'a> {
+        let property = subschema::named(schema, "properties").find(|(known, _)| *known == name);
+        let pattern = || {
+            subschema::named(schema, "patternProperties")
+                .find(|(pattern, _)| self.patterns.matches(pattern, name))
+        };
+        if let Some((_, member)) = property.or_else(pattern) {
+            return Member::Schema(member);
+        }
+        match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) => Member::Forbidden,
+            Some(member @ Value::Object(_)) => Member::Schema(member),
+            _ => Member::Anything,
+        }
     }
+}
 
-    /// What is wrong with a whole model, as it would be created.
-    pub fn validate_model(&self, _properties: &Value) -> Vec<Violation> {
-        Vec::new()
-    }
+/// What a schema says about a member of an object.
+pub(crate) enum Member<'a> {
+    /// It fits this schema.
+    Schema(&'a Value),
+    /// It is allowed, whatever it is.
+    Anything,
+    /// It is not allowed.
+    Forbidden,
 }
 
 impl Handlers {
@@ -176,4 +207,62 @@ fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaErr
             Ok(path)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Catalogue, Segment};
+
+    /// Whether a path leads from one of `schemas` to a property.
+    fn leads_on(document: &Value, schemas: &[&Value], path: &[Segment]) -> bool {
+        let Some((step, rest)) = path.split_first() else {
+            return !schemas.is_empty();
+        };
+        let flat = schemas
+            .iter()
+            .flat_map(|schema| subschema::flatten(document, schema));
+        let next: Vec<&Value> = flat
+            .flat_map(|schema| -> Vec<&Value> {
+                match step {
+                    Segment::Key(name) => subschema::named(schema, "properties")
+                        .filter(|(known, _)| *known == name)
+                        .map(|(_, member)| member)
+                        .collect(),
+                    Segment::Any => subschema::named(schema, "patternProperties")
+                        .map(|(_, member)| member)
+                        .chain(schema.get("items"))
+                        .chain(schema.get("additionalProperties"))
+                        .collect(),
+                }
+            })
+            .collect();
+        leads_on(document, &next, rest)
+    }
+
+    #[test]
+    fn every_path_of_every_embedded_schema_leads_to_a_property() {
+        let catalogue = Catalogue::embedded();
+        let mut paths = 0;
+        for name in catalogue.type_names() {
+            let schema = catalogue.get(name).unwrap();
+            let classes = [
+                schema.read_only(),
+                schema.create_only(),
+                schema.conditional_create_only(),
+                schema.write_only(),
+            ];
+            let classes = classes.into_iter().flat_map(PathSet::iter);
+            for path in classes.chain(schema.primary_identifier()) {
+                let document = schema.document();
+                assert!(
+                    leads_on(document, &[document], path.segments()),
+                    "{name}: {path}"
+                );
+                assert_eq!(path.to_string().parse(), Ok(path.clone()));
+                paths += 1;
+            }
+        }
+        assert!(paths > 10_000, "{paths}");
+    }
 }

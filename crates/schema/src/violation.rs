@@ -1,5 +1,9 @@
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::spelling;
+
 /// One thing that is wrong with a document, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -30,4 +34,84 @@ pub enum ViolationCode {
     InvalidValue,
     /// Properties that do not go together, such as two of which only one may be given.
     InvalidCombination,
+}
+
+impl Violation {
+    /// A value of JSON type `got` where one of `expected` belongs.
+    pub(crate) fn wrong_type(pointer: &str, expected: &[&str], got: &Value) -> Self {
+        let expected: Vec<&str> = expected.iter().map(|name| with_article(name)).collect();
+        let message = format!(
+            "{}: expected {}, got {}",
+            place(pointer),
+            expected.join(" or "),
+            with_article(type_of(got))
+        );
+        Self::new(pointer, ViolationCode::WrongType, message)
+    }
+
+    /// A property that `owner`, an object with the properties `known`, does not have.
+    pub(crate) fn unknown_property<'a>(
+        pointer: String,
+        name: &str,
+        owner: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let mut message = format!("`{pointer}` is not a property of {owner}");
+        if let Some(meant) = spelling::nearest(name, known) {
+            message.push_str(&format!("; did you mean `{meant}`?"));
+        }
+        Self::new(&pointer, ViolationCode::UnknownProperty, message)
+    }
+
+    /// What is expected of the value at `pointer`: "`/Name`: must have at least 3 characters".
+    pub(crate) fn expected(pointer: &str, code: ViolationCode, what: &str) -> Self {
+        Self::new(pointer, code, format!("{}: {what}", place(pointer)))
+    }
+
+    /// A property that is required and missing.
+    pub(crate) fn missing(pointer: &str) -> Self {
+        Self::new(
+            pointer,
+            ViolationCode::MissingProperty,
+            format!("`{pointer}` is required"),
+        )
+    }
+
+    fn new(pointer: &str, code: ViolationCode, message: String) -> Self {
+        Self {
+            pointer: pointer.to_owned(),
+            message,
+            code,
+        }
+    }
+}
+
+fn place(pointer: &str) -> String {
+    match pointer {
+        "" => "the properties".to_owned(),
+        _ => format!("`{pointer}`"),
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn with_article(json_type: &str) -> &str {
+    match json_type {
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "number" => "a number",
+        "string" => "a string",
+        "array" => "an array",
+        "object" => "an object",
+        other => other,
+    }
 }

@@ -1,0 +1,230 @@
+//! What is wrong with a whole model: required properties, enumerations, patterns, ranges and alternatives.
+
+use std::sync::Arc;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{Draft, Keyword, ValidationError, Validator};
+use serde_json::Value;
+
+use crate::path::{escape, unescape};
+use crate::pattern::Patterns;
+use crate::{ResourceSchema, Violation, ViolationCode, draft7};
+
+/// The longest list of allowed values that a message repeats.
+const MAX_LISTED: usize = 12;
+
+impl ResourceSchema {
+    /// What is wrong with the model of a resource that is about to be created, all of it at once: what
+    /// [`ResourceSchema::validate_declaration`] finds, and required properties, enumerations, patterns, ranges and
+    /// alternatives.
+    ///
+    /// AWS remains the judge: a required property that only AWS sets is not asked for, formats are not looked at, and
+    /// a pattern that our dialect cannot express accepts everything, as does a schema that cannot be compiled.
+    pub fn validate_model(&self, properties: &Value) -> Vec<Violation> {
+        let declared = self.validate_declaration(properties);
+        let mut violations = declared.clone();
+        let validator = self.validator.get_or_init(|| compile(self));
+        let errors = validator
+            .iter()
+            .flat_map(|validator| validator.iter_errors(properties));
+        for violation in errors.flat_map(|error| self.describe(&error)) {
+            let is_told = declared
+                .iter()
+                .any(|told| told.pointer == violation.pointer && told.code == violation.code);
+            if !is_told && !violations.contains(&violation) {
+                violations.push(violation);
+            }
+        }
+        violations
+    }
+
+    /// One error of the validator in our words.
+    fn describe(&self, error: &ValidationError<'_>) -> Vec<Violation> {
+        let pointer = error.instance_path().as_str();
+        let invalid = |what: &str| {
+            vec![Violation::expected(
+                pointer,
+                ViolationCode::InvalidValue,
+                what,
+            )]
+        };
+        let combination = |what: &str| {
+            vec![Violation::expected(
+                pointer,
+                ViolationCode::InvalidCombination,
+                what,
+            )]
+        };
+        match error.kind() {
+            Kind::Type { kind } => {
+                let expected: Vec<&str> = match kind {
+                    TypeKind::Single(one) => vec![one.as_str()],
+                    TypeKind::Multiple(several) => several.iter().map(|one| one.as_str()).collect(),
+                };
+                vec![Violation::wrong_type(pointer, &expected, error.instance())]
+            }
+            Kind::AdditionalProperties { unexpected } => unexpected
+                .iter()
+                .map(|name| self.unknown_property(pointer, name, std::iter::empty()))
+                .collect(),
+            Kind::Required { property } => self.missing(pointer, property),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                self.no_alternative(pointer, context)
+            }
+            Kind::OneOfMultipleValid { .. } => {
+                combination("fits several alternatives of which only one may be chosen")
+            }
+            Kind::Not { .. } | Kind::FalseSchema => {
+                combination("is not allowed in this combination")
+            }
+            Kind::Enum { options } => invalid(&format!("must be {}", one_of(options))),
+            Kind::Constant { expected_value } => {
+                invalid(&format!("must be {}", quoted(expected_value)))
+            }
+            Kind::Custom { message, .. } => invalid(message),
+            Kind::MinLength { limit } => invalid(&format!("must have at least {limit} characters")),
+            Kind::MaxLength { limit } => invalid(&format!("must have at most {limit} characters")),
+            Kind::MinItems { limit } => invalid(&format!("must have at least {limit} items")),
+            Kind::MaxItems { limit } => invalid(&format!("must have at most {limit} items")),
+            Kind::MinProperties { limit } => {
+                invalid(&format!("must have at least {limit} properties"))
+            }
+            Kind::MaxProperties { limit } => {
+                invalid(&format!("must have at most {limit} properties"))
+            }
+            Kind::Minimum { limit } => invalid(&format!("must be at least {limit}")),
+            Kind::Maximum { limit } => invalid(&format!("must be at most {limit}")),
+            Kind::ExclusiveMinimum { limit } => invalid(&format!("must be more than {limit}")),
+            Kind::ExclusiveMaximum { limit } => invalid(&format!("must be less than {limit}")),
+            Kind::MultipleOf { multiple_of } => {
+                invalid(&format!("must be a multiple of {multiple_of}"))
+            }
+            Kind::UniqueItems => invalid("must not have the same item twice"),
+            other => invalid(&format!("does not satisfy `{}`", other.keyword())),
+        }
+    }
+
+    /// A missing property, unless AWS alone can set it: some schemas require what they call read-only.
+    fn missing(&self, pointer: &str, property: &Value) -> Vec<Violation> {
+        let name = escape(property.as_str().unwrap_or_default());
+        let pointer = format!("{pointer}/{name}");
+        let segments: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        if self.read_only().contains(&segments) {
+            return Vec::new();
+        }
+        vec![Violation::missing(&pointer)]
+    }
+
+    /// The alternative that the value is nearest to tells what is wrong, except where the alternatives are about which
+    /// properties are given.
+    fn no_alternative(
+        &self,
+        pointer: &str,
+        alternatives: &[Vec<ValidationError<'_>>],
+    ) -> Vec<Violation> {
+        let found: Vec<Vec<Violation>> = alternatives
+            .iter()
+            .map(|errors| {
+                errors
+                    .iter()
+                    .flat_map(|error| self.describe(error))
+                    .collect()
+            })
+            .collect();
+        if found.iter().any(Vec::is_empty) {
+            return Vec::new();
+        }
+        let is_missing = |violation: &Violation| violation.code == ViolationCode::MissingProperty;
+        if found.len() > 1 && found.iter().flatten().all(is_missing) {
+            let needed: Vec<String> = found.iter().map(|missing| all_of(missing)).collect();
+            let what = format!("needs {}", needed.join(", or "));
+            return vec![Violation::expected(
+                pointer,
+                ViolationCode::InvalidCombination,
+                &what,
+            )];
+        }
+        found.into_iter().min_by_key(Vec::len).unwrap_or_default()
+    }
+}
+
+fn all_of(missing: &[Violation]) -> String {
+    let pointers: Vec<String> = missing
+        .iter()
+        .map(|violation| format!("`{}`", violation.pointer))
+        .collect();
+    pointers.join(" and ")
+}
+
+fn one_of(options: &Value) -> String {
+    let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let listed: Vec<String> = options.iter().take(MAX_LISTED).map(quoted).collect();
+    let more = match options.len().saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!(" or {more} others"),
+    };
+    format!("one of {}{more}", listed.join(", "))
+}
+
+fn quoted(option: &Value) -> String {
+    match option {
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
+    }
+}
+
+fn compile(schema: &ResourceSchema) -> Option<Validator> {
+    let patterns = Arc::clone(&schema.patterns);
+    jsonschema::options()
+        .with_draft(Draft::Draft7)
+        .offline()
+        .should_validate_formats(false)
+        // Most patterns are never needed, and compiling them is most of the work.
+        .with_keyword(draft7::PATTERN, move |_, pattern, _| {
+            Ok(Box::new(PatternKeyword {
+                pattern: pattern.as_str().unwrap_or_default().to_owned(),
+                patterns: Arc::clone(&patterns),
+            }))
+        })
+        .build(&draft7::of(schema.document()))
+        .ok()
+}
+
+struct PatternKeyword {
+    pattern: String,
+    patterns: Arc<Patterns>,
+}
+
+impl<'i> Keyword<'i> for PatternKeyword {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        if self.is_valid(instance) {
+            return Ok(());
+        }
+        Err(ValidationError::custom(format!(
+            "must match the pattern `{}`",
+            self.pattern
+        )))
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        instance
+            .as_str()
+            .is_none_or(|text| self.patterns.matches(&self.pattern, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogue;
+
+    #[test]
+    fn every_embedded_schema_compiles() {
+        let catalogue = Catalogue::embedded();
+        for name in catalogue.type_names() {
+            let schema = catalogue.get(name).unwrap();
+            assert!(compile(&schema).is_some(), "{name}");
+        }
+    }
+}
