@@ -159,6 +159,9 @@ struct Armed {
 
 impl Faults {
     pub(crate) fn add(&mut self, fault: Fault) {
+        if fault.count == Some(0) {
+            return;
+        }
         self.0.push(Armed {
             fault,
             buckets: BTreeMap::new(),

@@ -157,6 +157,7 @@ fn validator(document: &Value) -> Option<Validator> {
         Some(((*keyword).to_owned(), constraint))
     });
     let mut schema = Value::Object(constraints.collect());
+    schema["type"] = Value::from("object");
     let mut options = jsonschema::options()
         .with_draft(Draft::Draft7)
         .should_validate_formats(true);

@@ -76,7 +76,12 @@ impl Change {
         Some((self.resource_type.name().to_owned(), identifier))
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    /// Whether no other request may change the resource meanwhile.
+    pub(super) fn holds_resource(&self) -> bool {
+        !self.is_over() && !matches!(self.prepared, Some(Err(_)))
+    }
+
+    fn is_over(&self) -> bool {
         match self.status {
             OperationStatus::Success
             | OperationStatus::Failed
@@ -152,15 +157,12 @@ impl Change {
         at: Timestamp,
         entropy: &dyn Entropy,
     ) {
-        let result = match self.ordered_failure.take() {
+        let result = match self.ordered_failure.clone() {
             None => self.apply(region, caller, at, entropy),
             Some(failure) => {
                 if failure.change == faults::Change::Made {
                     // What cannot be done is not done; the failure is the one that was ordered.
                     let _ = self.apply(region, caller, at, entropy);
-                }
-                if failure.identifier == Disclosure::Hidden {
-                    self.identifier = None;
                 }
                 Err(HandlerFailure {
                     code: failure.error_code,
@@ -223,10 +225,11 @@ impl Change {
 
     /// Cloud Control's report.
     pub(super) fn event(&self) -> ProgressEvent {
-        let hides = |failure: &Failure| {
-            failure.identifier == Disclosure::Hidden && self.operation == Operation::Create
-        };
-        let is_hidden = self.ordered_failure.as_ref().is_some_and(hides);
+        // What exists is named by its caller until the change has failed.
+        let may_hide =
+            self.operation == Operation::Create || self.status == OperationStatus::Failed;
+        let hides = |failure: &Failure| failure.identifier == Disclosure::Hidden;
+        let is_hidden = may_hide && self.ordered_failure.as_ref().is_some_and(hides);
         ProgressEvent {
             type_name: self.resource_type.name().to_owned(),
             identifier: self.identifier.clone().filter(|_| !is_hidden),
@@ -237,7 +240,10 @@ impl Change {
             resource_model: self.resource_model.clone(),
             status_message: self.failure.as_ref().map(|failure| failure.message.clone()),
             error_code: self.failure.as_ref().map(|failure| failure.code),
-            retry_after: self.due.map(|due| due.max(self.ends_at)),
+            retry_after: match self.status {
+                OperationStatus::CancelInProgress => self.due,
+                _ => self.due.map(|_| self.ends_at),
+            },
         }
     }
 }

@@ -1,7 +1,6 @@
 //! CreateResource, UpdateResource, DeleteResource and CancelResourceRequest.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::change::{Acceptance, Change};
 use super::model::{self, HandlerFailure};
@@ -194,7 +193,7 @@ impl World {
             resource_type,
             at: moment.now,
             starts_at: moment.now.after(starts),
-            ends_at: moment.now.after(takes.max(Duration::from_millis(1))),
+            ends_at: moment.now.after(takes),
             ordered_failure: self.faults.failure(&call, moment.entropy),
         });
         if is_empty_patch(request) {

@@ -99,7 +99,7 @@ impl Region {
         if let Some(at) = change.due {
             self.due.insert((at, number));
         }
-        if !change.is_over()
+        if change.holds_resource()
             && let Some(key) = change.key()
         {
             self.busy.entry(key).or_insert(number);
