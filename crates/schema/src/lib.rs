@@ -14,6 +14,7 @@ mod model;
 mod path;
 mod path_set;
 mod pattern;
+pub mod sample;
 mod schema;
 mod spelling;
 mod subschema;

@@ -32,12 +32,12 @@ impl Patterns {
 }
 
 fn compile(pattern: &str) -> Option<Regex> {
-    Regex::new(&with_ascii_classes(pattern)).ok()
+    Regex::new(&in_our_dialect(pattern)).ok()
 }
 
-/// `\d` and `\w` mean ASCII in the dialects that schemas are written for. In ours they mean all of Unicode, which
-/// makes `\w{1,1024}` too large to compile.
-pub(crate) fn with_ascii_classes(pattern: &str) -> String {
+/// A pattern as our dialect writes it. `\d` and `\w` mean ASCII in the dialects that schemas are written for; in ours
+/// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. The end of the text is `\z`.
+pub(crate) fn in_our_dialect(pattern: &str) -> String {
     let mut translated = String::with_capacity(pattern.len());
     let mut in_class = false;
     let mut letters = pattern.chars();
@@ -51,6 +51,7 @@ pub(crate) fn with_ascii_classes(pattern: &str) -> String {
                     (Some('d'), false) => translated.push_str("[0-9]"),
                     (Some('w'), true) => translated.push_str("A-Za-z0-9_"),
                     (Some('w'), false) => translated.push_str("[A-Za-z0-9_]"),
+                    (Some('Z'), false) => translated.push_str(r"\z"),
                     (Some(escaped), _) => translated.extend(['\\', escaped]),
                     (None, _) => translated.push('\\'),
                 }
@@ -68,10 +69,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_ascii_inside_and_outside_of_brackets() {
+    fn classes_are_ascii_and_the_end_is_the_end() {
         assert_eq!(
-            with_ascii_classes(r"^\w[\w-]\\d\[\d$"),
-            r"^[A-Za-z0-9_][A-Za-z0-9_-]\\d\[[0-9]$"
+            in_our_dialect(r"^\w[\w-]\\d\[\d\Z"),
+            r"^[A-Za-z0-9_][A-Za-z0-9_-]\\d\[[0-9]\z"
         );
     }
 

@@ -70,7 +70,7 @@ impl ResourceSchema {
         }
         if subschema::is_circular(&document) {
             return Err(malformed(format!(
-                "the schema of {type_name} refers to itself without end"
+                "the schema of {type_name} combines schemas without end"
             )));
         }
         let class = |keyword| paths(&document, keyword).map(PathSet::from_iter);
@@ -207,4 +207,62 @@ fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaErr
             Ok(path)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Catalogue, Segment};
+
+    /// Whether a path leads from one of `schemas` to a property.
+    fn leads_on(document: &Value, schemas: &[&Value], path: &[Segment]) -> bool {
+        let Some((step, rest)) = path.split_first() else {
+            return !schemas.is_empty();
+        };
+        let flat = schemas
+            .iter()
+            .flat_map(|schema| subschema::flatten(document, schema));
+        let next: Vec<&Value> = flat
+            .flat_map(|schema| -> Vec<&Value> {
+                match step {
+                    Segment::Key(name) => subschema::named(schema, "properties")
+                        .filter(|(known, _)| *known == name)
+                        .map(|(_, member)| member)
+                        .collect(),
+                    Segment::Any => subschema::named(schema, "patternProperties")
+                        .map(|(_, member)| member)
+                        .chain(schema.get("items"))
+                        .chain(schema.get("additionalProperties"))
+                        .collect(),
+                }
+            })
+            .collect();
+        leads_on(document, &next, rest)
+    }
+
+    #[test]
+    fn every_path_of_every_embedded_schema_leads_to_a_property() {
+        let catalogue = Catalogue::embedded();
+        let mut paths = 0;
+        for name in catalogue.type_names() {
+            let schema = catalogue.get(name).unwrap();
+            let classes = [
+                schema.read_only(),
+                schema.create_only(),
+                schema.conditional_create_only(),
+                schema.write_only(),
+            ];
+            let classes = classes.into_iter().flat_map(PathSet::iter);
+            for path in classes.chain(schema.primary_identifier()) {
+                let document = schema.document();
+                assert!(
+                    leads_on(document, &[document], path.segments()),
+                    "{name}: {path}"
+                );
+                assert_eq!(path.to_string().parse(), Ok(path.clone()));
+                paths += 1;
+            }
+        }
+        assert!(paths > 10_000, "{paths}");
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 /// Schemas that may apply to one value one after the other, through references and alternatives.
-const MAX_HOPS: usize = 32;
+const MAX_HOPS: usize = 16;
 
 /// The keywords whose schemas apply to the same value as the schema that holds them.
 const LISTED: [&str; 3] = ["allOf", "anyOf", "oneOf"];
@@ -67,6 +67,19 @@ pub(crate) fn branches<'a>(
     listed.into_iter().flatten()
 }
 
+/// A schema and those that it combines, their references followed.
+pub(crate) fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
+    let Some(schema) = resolve(document, schema) else {
+        return Vec::new();
+    };
+    let combined = LISTED
+        .into_iter()
+        .flat_map(|keyword| branches(schema, keyword));
+    std::iter::once(schema)
+        .chain(combined.flat_map(|branch| flatten(document, branch)))
+        .collect()
+}
+
 /// The members of an object that a keyword holds by name, such as `properties`.
 pub(crate) fn named<'a>(
     schema: &'a Map<String, Value>,
@@ -76,8 +89,8 @@ pub(crate) fn named<'a>(
     members.into_iter().flatten()
 }
 
-/// Whether a schema that a document's properties lead to applies itself again to the same value, so that judging the
-/// value would never end. (A schema that comes back further down in the value, like a tree's, is fine, and so is a
+/// Whether a schema that a document's properties lead to applies itself again to the same value, or so many others that
+/// judging the value would hardly end. (A schema that comes back further down in the value, like a tree's, is fine, and so is a
 /// definition that nobody uses.)
 pub(crate) fn is_circular(document: &Value) -> bool {
     let mut sound = BTreeSet::new();

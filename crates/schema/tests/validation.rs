@@ -216,7 +216,7 @@ fn what_is_not_a_schema_is_an_error() {
         ),
         (
             circular,
-            "the schema of Acme::Test::Thing refers to itself without end",
+            "the schema of Acme::Test::Thing combines schemas without end",
         ),
     ] {
         assert_eq!(

@@ -1,0 +1,211 @@
+use serde_json::{Map, Number, Value};
+
+use super::chance::Chance;
+use super::shape::Shape;
+use super::text;
+use crate::schema::{Member, ResourceSchema};
+use crate::subschema;
+
+/// How deep a made-up value may go. Deeper, a schema needs itself without end.
+const MAX_DEPTH: usize = 24;
+
+/// Keys to make up when a map takes any.
+const ANY_KEY: &str = "^key[0-9]{3}$";
+
+/// How deep optional things are given.
+const GENEROUS_DEPTH: usize = 4;
+
+/// Makes values up that fit a schema.
+pub(super) struct Maker<'a> {
+    schema: &'a ResourceSchema,
+    pub(super) chance: Chance,
+    /// Whether to give some optional properties.
+    pub(super) is_generous: bool,
+    /// Where the value that is being made belongs.
+    path: Vec<String>,
+}
+
+impl<'a> Maker<'a> {
+    pub(super) fn new(schema: &'a ResourceSchema, chance: Chance) -> Self {
+        Self {
+            schema,
+            chance,
+            is_generous: false,
+            path: Vec::new(),
+        }
+    }
+
+    /// The properties of a resource.
+    pub(super) fn properties(&mut self) -> Option<Value> {
+        let document = self.schema.document();
+        let shape = Shape::choose(document, document, &mut self.chance);
+        self.object(&shape)
+    }
+
+    /// A value at `path`.
+    pub(super) fn value_at(&mut self, path: &[String], schema: &Value) -> Option<Value> {
+        self.path = path.to_vec();
+        self.value(schema)
+    }
+
+    fn value(&mut self, schema: &Value) -> Option<Value> {
+        if self.path.len() > MAX_DEPTH {
+            return None;
+        }
+        let shape = Shape::choose(self.schema.document(), schema, &mut self.chance);
+        if let Some(constant) = shape.keywords.get("const") {
+            return Some(constant.clone());
+        }
+        for keyword in ["enum", "enumCaseInsensitive"] {
+            if let Some(options) = shape.keywords.get(keyword).and_then(Value::as_array) {
+                return self.chance.pick(options).cloned();
+            }
+        }
+        match json_type(&shape) {
+            "object" => self.object(&shape),
+            "array" => self.array(&shape),
+            "boolean" => Some(Value::Bool(self.chance.once_in(2))),
+            "integer" => number(&shape, true, &mut self.chance),
+            "number" => number(&shape, false, &mut self.chance),
+            _ => text::fitting(&shape, &self.schema.patterns, &mut self.chance).map(Value::from),
+        }
+    }
+
+    fn member(&mut self, name: &str, schema: &Value) -> Option<Value> {
+        self.path.push(name.to_owned());
+        let value = self.value(schema);
+        self.path.pop();
+        value
+    }
+
+    fn object(&mut self, shape: &Shape) -> Option<Value> {
+        let mut members = Map::new();
+        for name in shape.required() {
+            if self.is_settable(&name) {
+                let value = match self.schema.member(&shape.keywords, &name) {
+                    Member::Schema(schema) => self.member(&name, schema)?,
+                    Member::Anything => Value::from("sample"),
+                    Member::Forbidden => return None,
+                };
+                members.insert(name, value);
+            }
+        }
+        self.add_optional(shape, &mut members);
+        self.add_keys(shape, &mut members);
+        Some(Value::Object(members))
+    }
+
+    /// Optional properties: as many as are needed, and a few more when generous.
+    fn add_optional(&mut self, shape: &Shape, members: &mut Map<String, Value>) {
+        let least = shape.count("minProperties").unwrap_or(0);
+        let most = shape.count("maxProperties").unwrap_or(usize::MAX);
+        let mut options: Vec<(&String, &Value)> = subschema::named(&shape.keywords, "properties")
+            .filter(|(name, _)| !members.contains_key(*name) && !shape.avoided.contains(*name))
+            .filter(|(name, _)| !shape.is_entangled(name) && self.is_settable(name))
+            .collect();
+        while !options.is_empty() {
+            let (name, schema) = options.swap_remove(self.chance.below(options.len()));
+            let is_generous = self.is_generous && self.path.len() < GENEROUS_DEPTH;
+            let is_wanted = is_generous && members.len() < most && self.chance.once_in(4);
+            if (members.len() < least || is_wanted)
+                && let Some(value) = self.member(name, schema)
+            {
+                members.insert(name.clone(), value);
+            }
+        }
+    }
+
+    /// The entries of a map, whose keys are free.
+    fn add_keys(&mut self, shape: &Shape, members: &mut Map<String, Value>) {
+        let least = shape.count("minProperties").unwrap_or(0);
+        let additional = shape.keywords.get("additionalProperties");
+        let pattern = subschema::named(&shape.keywords, "patternProperties").next();
+        let (pattern, schema, wanted) = match (pattern, additional) {
+            (Some((pattern, schema)), _) => (pattern.as_str(), schema, least.max(1)),
+            (None, Some(schema @ Value::Object(_))) => (ANY_KEY, schema, least.max(1)),
+            (None, Some(Value::Bool(false))) => return,
+            (None, _) => (ANY_KEY, &Value::Null, least),
+        };
+        let wanted = wanted.min(shape.count("maxProperties").unwrap_or(wanted));
+        for _ in 0..wanted * 4 {
+            if members.len() >= wanted {
+                return;
+            }
+            let key = text::matching(pattern, 1..=128, &self.schema.patterns, &mut self.chance);
+            let Some(key) = key else { return };
+            if let Some(value) = self.member(&key, schema) {
+                members.insert(key, value);
+            }
+        }
+    }
+
+    fn array(&mut self, shape: &Shape) -> Option<Value> {
+        let least = shape.count("minItems").unwrap_or(0);
+        let is_deep = self.path.len() > GENEROUS_DEPTH * 2;
+        let wanted = if is_deep { least } else { least.max(1) };
+        let wanted = wanted.min(shape.count("maxItems").unwrap_or(wanted));
+        let is_set = shape.keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        let text = Value::from_iter([("type", "string")]);
+        let schema = match shape.keywords.get("items") {
+            Some(Value::Array(several)) => several.first().unwrap_or(&text),
+            Some(schema @ Value::Object(_)) => schema,
+            _ => &text,
+        };
+        let mut items: Vec<Value> = Vec::new();
+        for _ in 0..wanted * 8 {
+            if items.len() >= wanted {
+                break;
+            }
+            let Some(item) = self.member("0", schema) else {
+                break;
+            };
+            if !is_set || !items.contains(&item) {
+                items.push(item);
+            }
+        }
+        (items.len() >= least).then_some(Value::Array(items))
+    }
+
+    /// Whether a member of the object that is being made may be given by us.
+    fn is_settable(&self, name: &str) -> bool {
+        let path = self.path.iter().map(String::as_str);
+        let path: Vec<&str> = path.chain([name]).collect();
+        !self.schema.read_only().contains(&path)
+    }
+}
+
+/// The type to make, when a schema names several or none.
+fn json_type(shape: &Shape) -> &str {
+    let types = subschema::types(&shape.keywords);
+    let has = |keyword| shape.keywords.contains_key(keyword);
+    match types.first() {
+        Some(first) => first,
+        None if has("properties") || has("patternProperties") || has("required") => "object",
+        None if has("items") => "array",
+        None => "string",
+    }
+}
+
+fn number(shape: &Shape, is_integer: bool, chance: &mut Chance) -> Option<Value> {
+    let bound = |keyword| shape.keywords.get(keyword).and_then(Value::as_f64);
+    let step = bound("multipleOf").unwrap_or(1.0);
+    let least = bound("minimum").or_else(|| Some(bound("exclusiveMinimum")? + step));
+    let most = bound("maximum").or_else(|| Some(bound("exclusiveMaximum")? - step));
+    let lowest = match (least, most) {
+        (Some(least), _) => (least / step).ceil() * step,
+        (None, Some(most)) if most < 1.0 => (most / step).floor() * step,
+        _ => step,
+    };
+    let highest = most.unwrap_or(f64::INFINITY).min(lowest + 100.0 * step);
+    let options = 1..=101_usize;
+    let steps = options
+        .take_while(|steps| lowest + (*steps as f64) * step <= highest)
+        .count();
+    let number = lowest + chance.below(steps + 1) as f64 * step;
+    if number.fract() == 0.0 {
+        return Some(Value::from(number as i64));
+    }
+    (!is_integer)
+        .then(|| Number::from_f64(number).map(Value::Number))
+        .flatten()
+}

@@ -1,0 +1,63 @@
+//! A sample of every type that can be created, and a change to it.
+
+use ucp_schema::{Catalogue, PathSet, ResourceSchema, sample};
+
+fn provisionable() -> Vec<std::sync::Arc<ResourceSchema>> {
+    let catalogue = Catalogue::embedded();
+    let schemas = catalogue
+        .type_names()
+        .filter_map(|name| catalogue.get(name));
+    schemas.filter(|schema| schema.is_provisionable()).collect()
+}
+
+fn check(seed: u64) {
+    let mut changeable = 0;
+    for schema in provisionable() {
+        let name = schema.type_name();
+        let model = sample::declaration(&schema, seed);
+        assert_eq!(schema.validate_model(&model), [], "{name}: {model}");
+        let mut settable = model.clone();
+        schema.read_only().remove_from(&mut settable);
+        assert_eq!(model, settable, "{name} gives what is read-only");
+
+        let Some(changed) = sample::changed(&schema, &model, seed) else {
+            continue;
+        };
+        changeable += 1;
+        assert_ne!(model, changed, "{name}");
+        assert_eq!(schema.validate_model(&changed), [], "{name}: {changed}");
+        assert_eq!(
+            schema.identifier(&model),
+            schema.identifier(&changed),
+            "{name}"
+        );
+        for class in [schema.create_only(), schema.write_only()] {
+            assert_eq!(
+                only(class, &model),
+                only(class, &changed),
+                "{name}: {model} {changed}"
+            );
+        }
+    }
+    // The others have no update handler, or nothing that an update could change.
+    assert!(changeable > 1_450, "{changeable}");
+}
+
+/// The values of a class, wherever a path without `*` leads to one.
+fn only<'a>(class: &'a PathSet, model: &'a serde_json::Value) -> Vec<&'a serde_json::Value> {
+    class.iter().filter_map(|path| path.get(model)).collect()
+}
+
+#[test]
+fn every_provisionable_type_has_a_valid_declaration() {
+    check(7);
+}
+
+#[test]
+fn another_seed_makes_other_declarations() {
+    check(u64::MAX);
+    let schema = &provisionable()[0];
+    let samples = |seed| sample::declaration(schema, seed);
+    assert_eq!(samples(1), samples(1));
+    assert!((2..6).any(|seed| samples(seed) != samples(1)));
+}
