@@ -1,1 +1,39 @@
-//! stub
+//! Cloud Control and the CloudFormation registry, simulated: the same calls, rules and texts, driven by the schemas of
+//! the real resource types, with latencies and faults to order.
+//!
+//! [`World`] is the pure core: its state is a function of the calls and of the time and chance they are given.
+//! [`Simulator`] shares one world between callers. It speaks AWS's wire protocols ([`Simulator::router`],
+//! [`Simulator::serve`]) and is a [`ucp_cloud::CloudControl`] itself, for tests that need no network.
+//!
+//! It is not a simulator of the services behind Cloud Control: a simulated VPC routes nothing, and a type knows only
+//! the rules that its schema states.
+
+mod chance;
+mod direct;
+mod exception;
+pub mod faults;
+mod formats;
+mod http;
+mod identifiers;
+mod log;
+mod occurrences;
+mod progress;
+mod read_only;
+mod request;
+mod resource_type;
+mod settings;
+mod simulator;
+mod vocabulary;
+mod world;
+
+pub use exception::{Exception, ExceptionCode};
+pub use log::LogEntry;
+pub use progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
+pub use request::{
+    Action, Caller, CreateResource, DeleteResource, DescribeType, GetResource,
+    ListResourceRequests, ListResources, ListTypes, Reply, Request, RequestToken,
+    ResourceDescription, StatusFilter, TypeDescription, UpdateResource,
+};
+pub use settings::Settings;
+pub use simulator::Simulator;
+pub use world::{NotInWorld, Outcome, ResourceSnapshot, World};

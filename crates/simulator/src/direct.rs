@@ -1,0 +1,189 @@
+//! The simulator without a network, as the rest of `ucp` sees AWS.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use ucp_cloud::{CloudControl, Fault, TypeRegistry};
+use ucp_model::{ClientToken, Identifier, Progress, ProgressStatus, RequestToken, Scope, TypeName};
+
+use crate::exception::{Exception, ExceptionCode};
+use crate::progress::{OperationStatus, ProgressEvent};
+use crate::request::{self, Caller, Reply, Request};
+use crate::simulator::Simulator;
+use crate::world::Outcome;
+
+#[async_trait]
+impl CloudControl for Simulator {
+    async fn create_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        desired_state: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let request = Request::CreateResource(request::CreateResource {
+            type_name: type_name.to_string(),
+            desired_state: desired_state.to_owned(),
+            client_token: Some(client_token.to_string()),
+        });
+        progress(self.direct(scope, &request)?)
+    }
+
+    async fn update_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        patch_document: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let request = Request::UpdateResource(request::UpdateResource {
+            type_name: type_name.to_string(),
+            identifier: identifier.to_string(),
+            patch_document: patch_document.to_owned(),
+            client_token: Some(client_token.to_string()),
+        });
+        progress(self.direct(scope, &request)?)
+    }
+
+    async fn delete_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let request = Request::DeleteResource(request::DeleteResource {
+            type_name: type_name.to_string(),
+            identifier: identifier.to_string(),
+            client_token: Some(client_token.to_string()),
+        });
+        progress(self.direct(scope, &request)?)
+    }
+
+    async fn get_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<Value, Fault> {
+        let request = Request::GetResource(request::GetResource {
+            type_name: type_name.to_string(),
+            identifier: identifier.to_string(),
+        });
+        match self.direct(scope, &request)? {
+            Reply::Resource { resource, .. } => {
+                serde_json::from_str(&resource.properties).map_err(|_| unexpected())
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    async fn get_resource_request_status(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let request = Request::GetResourceRequestStatus(request::RequestToken {
+            request_token: request_token.to_string(),
+        });
+        progress(self.direct(scope, &request)?)
+    }
+}
+
+#[async_trait]
+impl TypeRegistry for Simulator {
+    async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault> {
+        let request = Request::DescribeType(request::DescribeType {
+            kind: Some("RESOURCE".to_owned()),
+            type_name: Some(type_name.to_string()),
+            arn: None,
+        });
+        match self.direct(scope, &request)? {
+            Reply::Type { schema, .. } => Ok(schema),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+impl Simulator {
+    fn direct(&self, scope: &Scope, request: &Request) -> Result<Reply, Fault> {
+        let caller = Caller::new(&scope.account, &scope.region);
+        match self.call(&caller, request) {
+            Outcome::Replied(reply) => Ok(reply),
+            Outcome::Refused(exception) => Err(fault(exception)),
+            Outcome::Dropped => Err(lost(request)),
+        }
+    }
+}
+
+fn progress(reply: Reply) -> Result<Progress, Fault> {
+    let Reply::Progress(event) = reply else {
+        return Err(unexpected());
+    };
+    Ok(Progress {
+        status: status(&event),
+        request_token: RequestToken::new(event.request_token),
+        identifier: event.identifier.map(Identifier::new),
+        retry_after: event.retry_after,
+    })
+}
+
+fn status(event: &ProgressEvent) -> ProgressStatus {
+    match event.operation_status {
+        OperationStatus::Pending
+        | OperationStatus::InProgress
+        | OperationStatus::CancelInProgress => ProgressStatus::Running,
+        OperationStatus::Success => ProgressStatus::Success,
+        OperationStatus::CancelComplete => ProgressStatus::Canceled,
+        OperationStatus::Failed => ProgressStatus::Failed {
+            code: event
+                .error_code
+                .map(|code| code.to_string())
+                .unwrap_or_default(),
+            message: event.status_message.clone().unwrap_or_default(),
+        },
+    }
+}
+
+/// A reply that never came.
+fn lost(request: &Request) -> Fault {
+    let message = "the connection was closed before a reply came".to_owned();
+    match request {
+        Request::CreateResource(_) | Request::UpdateResource(_) | Request::DeleteResource(_) => {
+            Fault::OutcomeUnknown { message }
+        }
+        _ => Fault::Transient {
+            code: "NetworkFailure".to_owned(),
+            message,
+        },
+    }
+}
+
+fn fault(exception: Exception) -> Fault {
+    let code = exception.code.to_string();
+    let message = exception.message;
+    match exception.code {
+        ExceptionCode::Throttling => Fault::Throttled {
+            code,
+            message,
+            retry_after: None,
+        },
+        ExceptionCode::ResourceNotFound => Fault::Missing { code, message },
+        ExceptionCode::ConcurrentOperation => Fault::Concurrent { code, message },
+        ExceptionCode::ClientTokenConflict => Fault::TokenConflict { code, message },
+        ExceptionCode::RequestTokenNotFound => Fault::TokenUnknown { code, message },
+        ExceptionCode::AccessDenied
+        | ExceptionCode::ExpiredToken
+        | ExceptionCode::InvalidCredentials
+        | ExceptionCode::UnrecognizedClient => Fault::Denied { code, message },
+        other if other.is_server_fault() => Fault::Transient { code, message },
+        _ => Fault::Rejected { code, message },
+    }
+}
+
+fn unexpected() -> Fault {
+    Fault::Transient {
+        code: ExceptionCode::InternalFailure.to_string(),
+        message: "the reply is of another kind than the call".to_owned(),
+    }
+}

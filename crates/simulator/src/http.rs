@@ -1,0 +1,121 @@
+//! The simulator on AWS's wire protocols, and its own controls under `/_simulator`.
+
+mod controls;
+mod json;
+mod query;
+mod serve;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+
+use crate::exception::{Exception, ExceptionCode};
+use crate::request::Caller;
+use crate::simulator::Simulator;
+use crate::world::Outcome;
+
+/// The longest body. A document of the greatest length has four bytes a character, each of which JSON may escape.
+const BODY_MAX: usize = 8 * 1024 * 1024;
+/// The region of callers who do not sign their calls.
+const DEFAULT_REGION: &str = "us-east-1";
+
+/// Marks a reply that is to be lost: [`Simulator::serve`] closes the connection instead of sending it.
+#[derive(Clone, Copy)]
+struct Dropped;
+
+impl Simulator {
+    /// The HTTP interface. Only [`Simulator::serve`] can drop replies; behind another server they are answered 500.
+    pub fn router(&self) -> Router {
+        Router::new()
+            .route("/", post(call))
+            .route(
+                "/_simulator/faults",
+                get(controls::list_faults)
+                    .post(controls::add_faults)
+                    .delete(controls::clear_faults),
+            )
+            .route("/_simulator/log", get(controls::list_calls))
+            .route("/_simulator/resources", get(controls::list_resources))
+            .route(
+                "/_simulator/resources/{type_name}/{identifier}",
+                axum::routing::delete(controls::delete_resource).patch(controls::patch_resource),
+            )
+            .layer(DefaultBodyLimit::max(BODY_MAX))
+            .with_state(self.clone())
+    }
+}
+
+/// A call in either protocol: the JSON ones name their operation in a header, the Query ones in the body.
+async fn call(
+    State(simulator): State<Simulator>,
+    headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response {
+    let caller = caller(&headers);
+    let target = headers.get("x-amz-target");
+    let body = body.map_err(|rejection| {
+        let code = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ExceptionCode::RequestEntityTooLarge,
+            _ => ExceptionCode::Serialization,
+        };
+        Exception::new(code, rejection.body_text())
+    });
+    let is_form = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.starts_with("application/x-www-form-urlencoded"));
+    if target.is_none() && is_form {
+        let request = body.and_then(|body| query::parse(&body));
+        let outcome = request.map(|request| simulator.call(&caller, &request));
+        respond(outcome, query::reply, query::error)
+    } else {
+        let request = body.and_then(|body| json::parse(target, &body));
+        let outcome = request.map(|request| simulator.call(&caller, &request));
+        respond(outcome, json::reply, json::error)
+    }
+}
+
+fn respond(
+    outcome: Result<Outcome, Exception>,
+    reply: fn(&crate::request::Reply) -> Response,
+    error: fn(&Exception) -> Response,
+) -> Response {
+    let mut response = match outcome {
+        Ok(Outcome::Replied(answer)) => reply(&answer),
+        Ok(Outcome::Refused(exception)) | Err(exception) => error(&exception),
+        Ok(Outcome::Dropped) => {
+            let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            response.extensions_mut().insert(Dropped);
+            return response;
+        }
+    };
+    response
+        .headers_mut()
+        .insert("x-amzn-requestid", HeaderValue::from_static(REQUEST_ID));
+    response
+}
+
+/// Every reply has the same request id: nothing can be looked up by it.
+const REQUEST_ID: &str = "00000000-0000-4000-8000-000000000000";
+
+/// Who signed the call. Any signature will do:
+/// `AWS4-HMAC-SHA256 Credential=123456789012/20260101/us-west-2/cloudcontrolapi/aws4_request, …`.
+fn caller(headers: &HeaderMap) -> Caller {
+    let authorization = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let credential = authorization
+        .split_once("Credential=")
+        .map_or("", |(_, rest)| rest)
+        .split([',', ' '])
+        .next()
+        .unwrap_or_default();
+    let mut scope = credential.split('/');
+    let key_id = scope.next().unwrap_or_default();
+    let region = scope.nth(1).filter(|region| !region.is_empty());
+    Caller::new(key_id, region.unwrap_or(DEFAULT_REGION))
+}

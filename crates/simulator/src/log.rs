@@ -1,0 +1,55 @@
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use ucp_model::Timestamp;
+
+use crate::request::Action;
+
+/// How many calls are remembered.
+const CAPACITY: usize = 100_000;
+
+/// A call that the simulator received, also one that it refused or whose reply it dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
+    /// The name of the call.
+    pub operation: Action,
+    /// The resource type it was about.
+    pub type_name: Option<String>,
+    /// The primary identifier it was about.
+    pub identifier: Option<String>,
+    /// The caller's idempotency key.
+    pub client_token: Option<String>,
+    /// The resource request it was about or made.
+    pub request_token: Option<String>,
+    /// When it came.
+    #[serde(serialize_with = "rfc3339")]
+    pub time: Timestamp,
+    /// The caller's account.
+    pub account: String,
+    /// The caller's region.
+    pub region: String,
+    /// `replied`, `dropped`, or the name of the exception.
+    pub outcome: &'static str,
+}
+
+fn rfc3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(time)
+}
+
+/// The latest calls, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Log(VecDeque<LogEntry>);
+
+impl Log {
+    pub(crate) fn record(&mut self, entry: LogEntry) {
+        if self.0.len() == CAPACITY {
+            self.0.pop_front();
+        }
+        self.0.push_back(entry);
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &LogEntry> {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,327 @@
+//! The ten calls and their replies, in AWS's terms.
+
+use serde::Deserialize;
+use ucp_model::Timestamp;
+
+use crate::progress::{Operation, OperationStatus, ProgressEvent};
+use crate::vocabulary::words;
+
+/// Who calls, and where: state is kept per account and region.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Caller {
+    /// The twelve digits of the account.
+    pub account: String,
+    /// The region.
+    pub region: String,
+}
+
+impl Caller {
+    /// The account of everyone who does not name one.
+    pub const NO_ACCOUNT: &str = "000000000000";
+
+    /// The caller whom an access key id or an account name stands for: twelve digits are an account, as local AWS
+    /// emulators have it, anything else is [`Caller::NO_ACCOUNT`].
+    pub fn new(account: &str, region: &str) -> Self {
+        let is_account = account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit());
+        Self {
+            account: if is_account {
+                account
+            } else {
+                Self::NO_ACCOUNT
+            }
+            .to_owned(),
+            region: region.to_owned(),
+        }
+    }
+}
+
+words! {
+    /// The name of a call.
+    Action {
+        CreateResource = "CreateResource",
+        UpdateResource = "UpdateResource",
+        DeleteResource = "DeleteResource",
+        GetResource = "GetResource",
+        ListResources = "ListResources",
+        GetResourceRequestStatus = "GetResourceRequestStatus",
+        CancelResourceRequest = "CancelResourceRequest",
+        ListResourceRequests = "ListResourceRequests",
+        DescribeType = "DescribeType",
+        ListTypes = "ListTypes",
+    }
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Makes a resource.
+    CreateResource(CreateResource),
+    /// Changes a resource.
+    UpdateResource(UpdateResource),
+    /// Removes a resource.
+    DeleteResource(DeleteResource),
+    /// Reads a resource.
+    GetResource(GetResource),
+    /// Reads the resources of a type.
+    ListResources(ListResources),
+    /// Reads how far a resource request is.
+    GetResourceRequestStatus(RequestToken),
+    /// Stops a resource request.
+    CancelResourceRequest(RequestToken),
+    /// Reads the resource requests of the last seven days.
+    ListResourceRequests(ListResourceRequests),
+    /// Reads the schema of a type.
+    DescribeType(DescribeType),
+    /// Reads which types there are.
+    ListTypes(ListTypes),
+}
+
+/// Input of `CreateResource`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct CreateResource {
+    /// The resource type.
+    pub type_name: String,
+    /// The properties as JSON text.
+    pub desired_state: String,
+    /// The caller's idempotency key.
+    pub client_token: Option<String>,
+}
+
+/// Input of `UpdateResource`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct UpdateResource {
+    /// The resource type.
+    pub type_name: String,
+    /// The primary identifier.
+    pub identifier: String,
+    /// An RFC 6902 JSON Patch as text.
+    pub patch_document: String,
+    /// The caller's idempotency key.
+    pub client_token: Option<String>,
+}
+
+/// Input of `DeleteResource`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct DeleteResource {
+    /// The resource type.
+    pub type_name: String,
+    /// The primary identifier.
+    pub identifier: String,
+    /// The caller's idempotency key.
+    pub client_token: Option<String>,
+}
+
+/// Input of `GetResource`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct GetResource {
+    /// The resource type.
+    pub type_name: String,
+    /// The primary identifier.
+    pub identifier: String,
+}
+
+/// Input of `ListResources`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct ListResources {
+    /// The resource type.
+    pub type_name: String,
+    /// Properties, as JSON text, that the resources must have.
+    pub resource_model: Option<String>,
+    /// The size of a page.
+    pub max_results: Option<i64>,
+    /// Where the page before ended.
+    pub next_token: Option<String>,
+}
+
+/// Input of `GetResourceRequestStatus` and of `CancelResourceRequest`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct RequestToken {
+    /// The handle of the request.
+    pub request_token: String,
+}
+
+/// Input of `ListResourceRequests`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct ListResourceRequests {
+    /// The size of a page.
+    pub max_results: Option<i64>,
+    /// Where the page before ended.
+    pub next_token: Option<String>,
+    /// Which requests.
+    pub resource_request_status_filter: Option<StatusFilter>,
+}
+
+/// Which resource requests to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+pub struct StatusFilter {
+    /// What they do.
+    pub operations: Option<Vec<Operation>>,
+    /// How far they are.
+    pub operation_statuses: Option<Vec<OperationStatus>>,
+}
+
+/// Input of `DescribeType`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DescribeType {
+    /// The kind of extension; `RESOURCE` is simulated.
+    pub kind: Option<String>,
+    /// The type by name.
+    pub type_name: Option<String>,
+    /// The type by ARN.
+    pub arn: Option<String>,
+}
+
+/// Input of `ListTypes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListTypes {
+    /// The kind of extension; `RESOURCE` is simulated.
+    pub kind: Option<String>,
+    /// `PUBLIC` or `PRIVATE`, which is the default.
+    pub visibility: Option<String>,
+    /// `FULLY_MUTABLE`, `IMMUTABLE` or `NON_PROVISIONABLE`.
+    pub provisioning_type: Option<String>,
+    /// `LIVE` or `DEPRECATED`.
+    pub deprecated_status: Option<String>,
+    /// `REGISTERED`, `ACTIVATED`, `THIRD_PARTY` or `AWS_TYPES`.
+    pub category: Option<String>,
+    /// How the names begin.
+    pub type_name_prefix: Option<String>,
+    /// The size of a page.
+    pub max_results: Option<i64>,
+    /// Where the page before ended.
+    pub next_token: Option<String>,
+}
+
+/// What a call is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// To the calls about a resource request.
+    Progress(ProgressEvent),
+    /// To `GetResource`.
+    Resource {
+        /// The resource type.
+        type_name: String,
+        /// The resource.
+        resource: ResourceDescription,
+    },
+    /// To `ListResources`.
+    Resources {
+        /// The resource type.
+        type_name: String,
+        /// A page of resources.
+        resources: Vec<ResourceDescription>,
+        /// Where the next page begins.
+        next_token: Option<String>,
+    },
+    /// To `ListResourceRequests`.
+    Requests {
+        /// A page of requests.
+        requests: Vec<ProgressEvent>,
+        /// Where the next page begins.
+        next_token: Option<String>,
+    },
+    /// To `DescribeType`: the type and its schema as JSON text.
+    Type {
+        /// The type.
+        description: TypeDescription,
+        /// Its schema.
+        schema: String,
+    },
+    /// To `ListTypes`.
+    Types {
+        /// A page of types.
+        types: Vec<TypeDescription>,
+        /// Where the next page begins.
+        next_token: Option<String>,
+    },
+}
+
+/// A resource as Cloud Control shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceDescription {
+    /// The primary identifier.
+    pub identifier: String,
+    /// The properties as JSON text, without the write-only ones.
+    pub properties: String,
+}
+
+/// A type as the registry shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDescription {
+    /// The type's name.
+    pub type_name: String,
+    /// The type's ARN.
+    pub arn: String,
+    /// What its schema says it is for.
+    pub description: Option<String>,
+    /// `FULLY_MUTABLE`, `IMMUTABLE` or `NON_PROVISIONABLE`.
+    pub provisioning_type: &'static str,
+    /// Where its documentation is.
+    pub documentation_url: Option<String>,
+    /// Where its source is.
+    pub source_url: Option<String>,
+    /// When it last changed: the beginning of the simulated time.
+    pub last_updated: Timestamp,
+}
+
+impl Request {
+    /// The name of the call.
+    pub fn action(&self) -> Action {
+        match self {
+            Self::CreateResource(_) => Action::CreateResource,
+            Self::UpdateResource(_) => Action::UpdateResource,
+            Self::DeleteResource(_) => Action::DeleteResource,
+            Self::GetResource(_) => Action::GetResource,
+            Self::ListResources(_) => Action::ListResources,
+            Self::GetResourceRequestStatus(_) => Action::GetResourceRequestStatus,
+            Self::CancelResourceRequest(_) => Action::CancelResourceRequest,
+            Self::ListResourceRequests(_) => Action::ListResourceRequests,
+            Self::DescribeType(_) => Action::DescribeType,
+            Self::ListTypes(_) => Action::ListTypes,
+        }
+    }
+
+    /// The resource type it is about.
+    pub fn type_name(&self) -> Option<&str> {
+        match self {
+            Self::CreateResource(input) => Some(&input.type_name),
+            Self::UpdateResource(input) => Some(&input.type_name),
+            Self::DeleteResource(input) => Some(&input.type_name),
+            Self::GetResource(input) => Some(&input.type_name),
+            Self::ListResources(input) => Some(&input.type_name),
+            Self::DescribeType(input) => input.type_name.as_deref(),
+            Self::GetResourceRequestStatus(_)
+            | Self::CancelResourceRequest(_)
+            | Self::ListResourceRequests(_)
+            | Self::ListTypes(_) => None,
+        }
+    }
+
+    /// The primary identifier of the resource it is about.
+    pub fn identifier(&self) -> Option<&str> {
+        match self {
+            Self::UpdateResource(input) => Some(&input.identifier),
+            Self::DeleteResource(input) => Some(&input.identifier),
+            Self::GetResource(input) => Some(&input.identifier),
+            _ => None,
+        }
+    }
+
+    /// The caller's idempotency key.
+    pub fn client_token(&self) -> Option<&str> {
+        match self {
+            Self::CreateResource(input) => input.client_token.as_deref(),
+            Self::UpdateResource(input) => input.client_token.as_deref(),
+            Self::DeleteResource(input) => input.client_token.as_deref(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{Draft, JsonType, ValidationError, Validator};
+use serde_json::{Map, Value};
+use ucp_model::TypeName;
+use ucp_schema::{Catalogue, ResourceSchema};
+
+use crate::exception::{Exception, ExceptionCode};
+use crate::formats;
+
+/// The keywords of a resource schema that constrain a model; the others say things about the type.
+const CONSTRAINTS: [&str; 8] = [
+    "definitions",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "required",
+    "allOf",
+    "anyOf",
+    "oneOf",
+];
+
+/// The resource types of a simulated AWS.
+pub(crate) struct Types {
+    catalogue: Catalogue,
+    used: BTreeMap<String, Arc<ResourceType>>,
+}
+
+/// A resource type, and what was worked out from its schema.
+pub(crate) struct ResourceType {
+    pub(crate) schema: Arc<ResourceSchema>,
+    validator: OnceLock<Option<Validator>>,
+}
+
+impl Types {
+    pub(crate) fn new(catalogue: Catalogue) -> Self {
+        Self {
+            catalogue,
+            used: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &TypeName> {
+        self.catalogue.type_names()
+    }
+
+    /// The type of exactly this name: unlike its callers, AWS does not overlook the letter case.
+    pub(crate) fn get(&mut self, name: &str) -> Result<Arc<ResourceType>, Exception> {
+        if name.is_empty() {
+            return Err(Exception::constraint(
+                "null",
+                "typeName",
+                "Member must not be null",
+            ));
+        }
+        if let Some(known) = self.used.get(name) {
+            return Ok(known.clone());
+        }
+        let schema = TypeName::from_cloudformation(name)
+            .ok()
+            .and_then(|name| self.catalogue.get(&name))
+            .filter(|schema| schema.type_name().as_str() == name)
+            .ok_or_else(|| {
+                Exception::new(
+                    ExceptionCode::TypeNotFound,
+                    format!("The type '{name}' cannot be found."),
+                )
+            })?;
+        let found = Arc::new(ResourceType {
+            schema,
+            validator: OnceLock::new(),
+        });
+        self.used.insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+impl ResourceType {
+    pub(crate) fn name(&self) -> &str {
+        self.schema.type_name().as_str()
+    }
+
+    /// What is wrong with `properties`, in AWS's words, which never repeat a value: it may be a secret. Read-only
+    /// properties are not judged.
+    pub(crate) fn violations(&self, properties: &Value) -> Vec<String> {
+        let mut judged = properties.clone();
+        self.schema.read_only().remove_from(&mut judged);
+        let validator = self
+            .validator
+            .get_or_init(|| validator(self.schema.document()));
+        let mut violations: Vec<String> = validator
+            .iter()
+            .flat_map(|validator| validator.iter_errors(&judged))
+            .filter(|error| !self.asks_for_read_only(error))
+            .map(|error| violation(&error))
+            .collect();
+        violations.sort();
+        violations.dedup();
+        violations
+    }
+
+    /// Some schemas require what only AWS can set.
+    fn asks_for_read_only(&self, error: &ValidationError<'_>) -> bool {
+        let ValidationErrorKind::Required { property } = error.kind() else {
+            return false;
+        };
+        let path = error.instance_path().to_string();
+        let mut place: Vec<&str> = path.split('/').skip(1).collect();
+        place.extend(property.as_str());
+        self.schema.read_only().contains(&place)
+    }
+
+    /// The subschema of a property of the model, its references followed.
+    pub(crate) fn subschema(&self, place: &[String]) -> Option<&Map<String, Value>> {
+        let document = self.schema.document();
+        place
+            .iter()
+            .try_fold(document.as_object()?, |schema, step| {
+                let child = match schema.get("properties").and_then(|names| names.get(step)) {
+                    Some(child) => child,
+                    None if step.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        schema.get("items")?
+                    }
+                    None => schema
+                        .get("patternProperties")?
+                        .as_object()?
+                        .values()
+                        .next()?,
+                };
+                self.resolve(child)
+            })
+    }
+
+    /// The schema that `schema` is after following its references.
+    pub(crate) fn resolve<'a>(&'a self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
+        const MAX_HOPS: usize = 16;
+        let mut schema = schema.as_object()?;
+        for _ in 0..MAX_HOPS {
+            let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
+                return Some(schema);
+            };
+            let pointer = reference.strip_prefix('#')?;
+            schema = self.schema.document().pointer(pointer)?.as_object()?;
+        }
+        None
+    }
+}
+
+/// Compiles the constraints of a resource schema. A constraint that makes no sense, such as a pattern in another
+/// language's dialect, is left out, as AWS's own validation does.
+fn validator(document: &Value) -> Option<Validator> {
+    const MAX_REPAIRS: usize = 100;
+    let constraints = CONSTRAINTS.iter().filter_map(|keyword| {
+        let constraint = document.get(keyword)?.clone();
+        Some(((*keyword).to_owned(), constraint))
+    });
+    let mut schema = Value::Object(constraints.collect());
+    schema["type"] = Value::from("object");
+    let mut options = jsonschema::options()
+        .with_draft(Draft::Draft7)
+        .should_validate_formats(true);
+    for (name, check) in formats::CHECKS {
+        options = options.with_format(*name, *check);
+    }
+    for _ in 0..MAX_REPAIRS {
+        let at = match options.build(&schema) {
+            Ok(validator) => return Some(validator),
+            Err(error) => error.instance_path().to_string(),
+        };
+        if !remove(&mut schema, &at) {
+            tracing::warn!(schema.path = %at, "a resource schema cannot be compiled; its models are not validated");
+            return None;
+        }
+    }
+    None
+}
+
+/// Removes the member at a JSON Pointer; false when there is none.
+fn remove(schema: &mut Value, pointer: &str) -> bool {
+    let Some((parent, name)) = pointer.rsplit_once('/') else {
+        return false;
+    };
+    let name = name.replace("~1", "/").replace("~0", "~");
+    match schema.pointer_mut(parent) {
+        Some(Value::Object(members)) => members.shift_remove(&name).is_some(),
+        // An element, say of an `enum`: the keyword goes as a whole.
+        Some(Value::Array(_)) => remove(schema, parent),
+        _ => false,
+    }
+}
+
+fn violation(error: &ValidationError<'_>) -> String {
+    let at = error.instance_path();
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            format!("#{at}: required key [{name}] not found")
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let names = unexpected.join(", ");
+            format!("#{at}: extraneous key [{names}] is not permitted")
+        }
+        ValidationErrorKind::Type { kind } => {
+            let expected = match kind {
+                TypeKind::Single(expected) => java_name(*expected).to_owned(),
+                TypeKind::Multiple(several) => {
+                    let names: Vec<&str> = several.iter().map(java_name).collect();
+                    names.join(" or ")
+                }
+            };
+            let found = found_name(error.instance());
+            format!("#{at}: expected type: {expected}, found: {found}")
+        }
+        kind => format!(
+            "#{at}: failed validation constraint for keyword [{}]",
+            kind.keyword()
+        ),
+    }
+}
+
+/// The names of AWS's validator, which is written in Java.
+fn java_name(expected: JsonType) -> &'static str {
+    match expected {
+        JsonType::Array => "JSONArray",
+        JsonType::Boolean => "Boolean",
+        JsonType::Integer => "Integer",
+        JsonType::Null => "Null",
+        JsonType::Number => "Number",
+        JsonType::Object => "JSONObject",
+        JsonType::String => "String",
+    }
+}
+
+fn found_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "Null",
+        Value::Bool(_) => "Boolean",
+        Value::Number(number) if number.is_i64() || number.is_u64() => "Integer",
+        Value::Number(_) => "Double",
+        Value::String(_) => "String",
+        Value::Array(_) => "JSONArray",
+        Value::Object(_) => "JSONObject",
+    }
+}

@@ -1,0 +1,169 @@
+//! The pure core: accounts, regions, resources and the changes in flight.
+
+mod change;
+mod lists;
+mod model;
+mod mutations;
+mod out_of_band;
+mod region;
+mod registry;
+
+use std::collections::BTreeMap;
+
+use ucp_model::{Entropy, Timestamp};
+use ucp_schema::Catalogue;
+
+use crate::exception::{Exception, ExceptionCode};
+use crate::faults::{Call, Fault, Faults};
+use crate::log::{Log, LogEntry};
+use crate::request::{Caller, Reply, Request, RequestToken};
+use crate::resource_type::Types;
+use crate::settings::Settings;
+use region::Region;
+
+pub use out_of_band::{NotInWorld, ResourceSnapshot};
+
+/// A simulated AWS: its state is a function of the calls it got, and of the time and chance they came with.
+///
+/// Time passes only when it is told: each [`World::step`] first does everything that is due.
+pub struct World {
+    types: Types,
+    settings: Settings,
+    regions: BTreeMap<Caller, Region>,
+    faults: Faults,
+    log: Log,
+}
+
+/// What a call comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A reply.
+    Replied(Reply),
+    /// A refusal.
+    Refused(Exception),
+    /// The call was carried out or refused, and the caller will never know.
+    Dropped,
+}
+
+/// The circumstances of a call.
+struct Moment<'a> {
+    caller: &'a Caller,
+    now: Timestamp,
+    entropy: &'a dyn Entropy,
+}
+
+impl World {
+    /// An AWS with the types of `catalogue` and nothing in it.
+    pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
+        Self {
+            types: Types::new(catalogue),
+            settings,
+            regions: BTreeMap::new(),
+            faults: Faults::default(),
+            log: Log::default(),
+        }
+    }
+
+    /// Carries out a call.
+    pub fn step(
+        &mut self,
+        caller: &Caller,
+        request: &Request,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Outcome {
+        let moment = Moment {
+            caller,
+            now,
+            entropy,
+        };
+        let answer = self.answer(request, &moment);
+        let call = Call::new(caller, request);
+        let is_dropped = self.faults.drops_reply(&call, entropy);
+        let request_token = match (&answer, request) {
+            (Ok(Reply::Progress(event)), _) => Some(event.request_token.clone()),
+            (
+                _,
+                Request::GetResourceRequestStatus(RequestToken { request_token })
+                | Request::CancelResourceRequest(RequestToken { request_token }),
+            ) => Some(request_token.clone()),
+            _ => None,
+        };
+        self.log.record(LogEntry {
+            operation: request.action(),
+            type_name: request.type_name().map(str::to_owned),
+            identifier: request.identifier().map(str::to_owned),
+            client_token: request.client_token().map(str::to_owned),
+            request_token,
+            time: now,
+            account: caller.account.clone(),
+            region: caller.region.clone(),
+            outcome: match &answer {
+                _ if is_dropped => "dropped",
+                Ok(_) => "replied",
+                Err(exception) => exception.code.as_str(),
+            },
+        });
+        match answer {
+            _ if is_dropped => Outcome::Dropped,
+            Ok(reply) => Outcome::Replied(reply),
+            Err(exception) => Outcome::Refused(exception),
+        }
+    }
+
+    /// The faults in force.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.list()
+    }
+
+    /// Puts a fault in force, after those that are.
+    pub fn add_fault(&mut self, fault: Fault) {
+        self.faults.add(fault);
+    }
+
+    /// Ends all faults. Changes in flight that were to fail still do.
+    pub fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    /// The calls so far, the oldest first.
+    pub fn log(&self) -> impl Iterator<Item = &LogEntry> {
+        self.log.entries()
+    }
+
+    fn answer(&mut self, request: &Request, moment: &Moment<'_>) -> Result<Reply, Exception> {
+        self.region(moment)
+            .settle(moment.caller, moment.now, moment.entropy);
+        let call = Call::new(moment.caller, request);
+        if let Some(exception) = self.faults.refusal(&call, moment.now, moment.entropy) {
+            return Err(exception);
+        }
+        match request {
+            Request::CreateResource(input) => self.create_resource(input, request, moment),
+            Request::UpdateResource(input) => self.update_resource(input, request, moment),
+            Request::DeleteResource(input) => self.delete_resource(input, request, moment),
+            Request::GetResource(input) => self.get_resource(input, moment),
+            Request::ListResources(input) => self.list_resources(input, moment),
+            Request::GetResourceRequestStatus(input) => {
+                let change = self.region(moment).change(&input.request_token)?;
+                Ok(Reply::Progress(change.event()))
+            }
+            Request::CancelResourceRequest(input) => self.cancel_resource_request(input, moment),
+            Request::ListResourceRequests(input) => self.list_resource_requests(input, moment),
+            Request::DescribeType(input) => self.describe_type(input),
+            Request::ListTypes(input) => self.list_types(input),
+        }
+    }
+
+    fn region(&mut self, moment: &Moment<'_>) -> &mut Region {
+        self.regions.entry(moment.caller.clone()).or_default()
+    }
+}
+
+/// A handler that the type does not have.
+fn unsupported(type_name: &str, action: &str) -> Exception {
+    Exception::new(
+        ExceptionCode::UnsupportedAction,
+        format!("Resource type {type_name} does not support {action} action"),
+    )
+}

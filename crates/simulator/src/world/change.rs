@@ -1,0 +1,269 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+use ucp_model::{Entropy, Timestamp};
+
+use super::model::{self, HandlerFailure};
+use super::region::{Region, Resource, ResourceKey};
+use crate::chance::Chance;
+use crate::faults::{self, Disclosure, Failure};
+use crate::progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
+use crate::read_only::Assigner;
+use crate::request::{Caller, Request};
+use crate::resource_type::ResourceType;
+
+/// A resource request, from its acceptance until it is forgotten.
+pub(super) struct Change {
+    pub(super) request_token: String,
+    pub(super) client_token: Option<String>,
+    pub(super) accepted_at: Timestamp,
+    /// The call, to tell a repetition from another request, and to carry it out.
+    pub(super) request: Request,
+    pub(super) operation: Operation,
+    pub(super) resource_type: Arc<ResourceType>,
+    /// Known from the start for what exists, and once it is assigned for what is made.
+    pub(super) identifier: Option<String>,
+    pub(super) status: OperationStatus,
+    pub(super) event_time: Timestamp,
+    /// When the status changes next. Never for what is over, and for an update with an empty patch, which stays
+    /// PENDING.
+    pub(super) due: Option<Timestamp>,
+    /// When it is over if nobody intervenes.
+    pub(super) ends_at: Timestamp,
+    /// How it fails by order.
+    pub(super) ordered_failure: Option<Failure>,
+    /// The resource to be, or why there will be none.
+    prepared: Option<Result<Value, HandlerFailure>>,
+    failure: Option<HandlerFailure>,
+    resource_model: Option<String>,
+}
+
+/// What a request is accepted with.
+pub(super) struct Acceptance {
+    pub(super) request_token: String,
+    pub(super) request: Request,
+    pub(super) operation: Operation,
+    pub(super) resource_type: Arc<ResourceType>,
+    pub(super) at: Timestamp,
+    pub(super) starts_at: Timestamp,
+    pub(super) ends_at: Timestamp,
+    pub(super) ordered_failure: Option<Failure>,
+}
+
+impl Change {
+    pub(super) fn accepted(with: Acceptance) -> Self {
+        Self {
+            client_token: with.request.client_token().map(str::to_owned),
+            identifier: with.request.identifier().map(str::to_owned),
+            request_token: with.request_token,
+            accepted_at: with.at,
+            request: with.request,
+            operation: with.operation,
+            resource_type: with.resource_type,
+            status: OperationStatus::Pending,
+            event_time: with.at,
+            due: Some(with.starts_at),
+            ends_at: with.ends_at,
+            ordered_failure: with.ordered_failure,
+            prepared: None,
+            failure: None,
+            resource_model: None,
+        }
+    }
+
+    pub(super) fn key(&self) -> Option<ResourceKey> {
+        let identifier = self.identifier.clone()?;
+        Some((self.resource_type.name().to_owned(), identifier))
+    }
+
+    /// Whether no other request may change the resource meanwhile.
+    pub(super) fn holds_resource(&self) -> bool {
+        !self.is_over() && !matches!(self.prepared, Some(Err(_)))
+    }
+
+    fn is_over(&self) -> bool {
+        match self.status {
+            OperationStatus::Success
+            | OperationStatus::Failed
+            | OperationStatus::CancelComplete => true,
+            OperationStatus::Pending
+            | OperationStatus::InProgress
+            | OperationStatus::CancelInProgress => false,
+        }
+    }
+
+    /// Takes the step that is due at `at`.
+    pub(super) fn advance(
+        &mut self,
+        region: &mut Region,
+        caller: &Caller,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) {
+        match self.status {
+            OperationStatus::Pending => {
+                if self.operation == Operation::Create {
+                    self.prepare(region, caller, at, entropy);
+                }
+                self.enter(OperationStatus::InProgress, at, Some(self.ends_at));
+            }
+            OperationStatus::InProgress => self.finish(region, caller, at, entropy),
+            OperationStatus::CancelInProgress => {
+                self.enter(OperationStatus::CancelComplete, at, None);
+            }
+            OperationStatus::Success
+            | OperationStatus::Failed
+            | OperationStatus::CancelComplete => {}
+        }
+    }
+
+    /// Begins to cancel: nothing will have been changed.
+    pub(super) fn cancel(&mut self, now: Timestamp, done_at: Timestamp) {
+        self.enter(OperationStatus::CancelInProgress, now, Some(done_at));
+    }
+
+    fn enter(&mut self, status: OperationStatus, at: Timestamp, due: Option<Timestamp>) {
+        self.status = status;
+        self.event_time = at;
+        self.due = due;
+    }
+
+    /// Works out what a create makes, which settles the identifier.
+    fn prepare(&mut self, region: &Region, caller: &Caller, at: Timestamp, entropy: &dyn Entropy) {
+        let Request::CreateResource(input) = &self.request else {
+            return;
+        };
+        let assigner = Assigner {
+            resource_type: &self.resource_type,
+            caller,
+            now: at,
+            chance: Chance::new(entropy, "simulator.identifier"),
+        };
+        let made = model::created(&self.resource_type, &input.desired_state, &assigner);
+        self.prepared = Some(made.and_then(|(identifier, model)| {
+            self.identifier = Some(identifier.clone());
+            let key = (self.resource_type.name().to_owned(), identifier);
+            if region.is_taken(&key) {
+                return Err(HandlerFailure::already_exists(&key));
+            }
+            Ok(model)
+        }));
+    }
+
+    fn finish(
+        &mut self,
+        region: &mut Region,
+        caller: &Caller,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) {
+        let result = match self.ordered_failure.clone() {
+            None => self.apply(region, caller, at, entropy),
+            Some(failure) => {
+                if failure.change == faults::Change::Made {
+                    // What cannot be done is not done; the failure is the one that was ordered.
+                    let _ = self.apply(region, caller, at, entropy);
+                }
+                Err(HandlerFailure {
+                    code: failure.error_code,
+                    message: failure.message,
+                })
+            }
+        };
+        match result {
+            Ok(visible) => {
+                self.resource_model = visible.map(|visible| visible.to_string());
+                self.enter(OperationStatus::Success, at, None);
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                self.enter(OperationStatus::Failed, at, None);
+            }
+        }
+    }
+
+    /// Makes the change, and tells the properties that came of it.
+    fn apply(
+        &mut self,
+        region: &mut Region,
+        caller: &Caller,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<Option<Value>, HandlerFailure> {
+        let prepared = self.prepared.take().transpose()?;
+        let Some(key) = self.key() else {
+            return Ok(None);
+        };
+        let model = match (&self.request, prepared) {
+            (Request::UpdateResource(input), _) => {
+                let resource = region.resources.get(&key);
+                let resource = resource.ok_or_else(|| HandlerFailure::not_found(&key))?;
+                let assigner = Assigner {
+                    resource_type: &self.resource_type,
+                    caller,
+                    now: at,
+                    chance: Chance::new(entropy, "simulator.identifier"),
+                };
+                model::updated(resource, &input.patch_document, &assigner)?
+            }
+            (_, Some(made)) => made,
+            _ => {
+                let removed = region.resources.remove(&key);
+                return removed
+                    .map(|_| None)
+                    .ok_or_else(|| HandlerFailure::not_found(&key));
+            }
+        };
+        let resource = Resource {
+            resource_type: self.resource_type.clone(),
+            model,
+        };
+        let visible = resource.visible();
+        region.resources.insert(key, resource);
+        Ok(Some(visible))
+    }
+
+    /// Cloud Control's report.
+    pub(super) fn event(&self) -> ProgressEvent {
+        // What exists is named by its caller until the change has failed.
+        let may_hide =
+            self.operation == Operation::Create || self.status == OperationStatus::Failed;
+        let hides = |failure: &Failure| failure.identifier == Disclosure::Hidden;
+        let is_hidden = may_hide && self.ordered_failure.as_ref().is_some_and(hides);
+        ProgressEvent {
+            type_name: self.resource_type.name().to_owned(),
+            identifier: self.identifier.clone().filter(|_| !is_hidden),
+            request_token: self.request_token.clone(),
+            operation: self.operation,
+            operation_status: self.status,
+            event_time: self.event_time,
+            resource_model: self.resource_model.clone(),
+            status_message: self.failure.as_ref().map(|failure| failure.message.clone()),
+            error_code: self.failure.as_ref().map(|failure| failure.code),
+            retry_after: match self.status {
+                OperationStatus::CancelInProgress => self.due,
+                _ => self.due.map(|_| self.ends_at),
+            },
+        }
+    }
+}
+
+impl HandlerFailure {
+    pub(super) fn not_found((type_name, identifier): &ResourceKey) -> Self {
+        Self {
+            code: HandlerErrorCode::NotFound,
+            message: format!(
+                "Resource of type '{type_name}' with identifier '{identifier}' was not found."
+            ),
+        }
+    }
+
+    fn already_exists((type_name, identifier): &ResourceKey) -> Self {
+        Self {
+            code: HandlerErrorCode::AlreadyExists,
+            message: format!(
+                "Resource of type '{type_name}' with identifier '{identifier}' already exists."
+            ),
+        }
+    }
+}

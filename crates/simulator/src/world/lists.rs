@@ -1,0 +1,183 @@
+//! GetResource, ListResources and ListResourceRequests.
+
+use std::ops::Bound;
+
+use serde_json::Value;
+
+use super::mutations::check_identifier;
+use super::region::Resource;
+use super::{Moment, World, unsupported};
+use crate::exception::{Exception, ExceptionCode};
+use crate::request::{
+    GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
+};
+use crate::resource_type::ResourceType;
+
+/// The largest page.
+const PAGE_MAX: usize = 100;
+/// The page of a caller who does not say.
+const PAGE_DEFAULT: usize = 20;
+
+impl World {
+    pub(super) fn get_resource(
+        &mut self,
+        input: &GetResource,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        check_identifier(&input.identifier)?;
+        let resource_type = self.types.get(&input.type_name)?;
+        if !resource_type.schema.handlers().read {
+            return Err(unsupported(&input.type_name, "READ"));
+        }
+        let key = (input.type_name.clone(), input.identifier.clone());
+        match self.region(moment).resources.get(&key) {
+            Some(resource) => Ok(Reply::Resource {
+                type_name: key.0,
+                resource: resource.description(&key.1),
+            }),
+            None => Err(Exception::new(
+                ExceptionCode::ResourceNotFound,
+                format!(
+                    "Resource of type '{}' with identifier '{}' was not found.",
+                    key.0, key.1
+                ),
+            )),
+        }
+    }
+
+    pub(super) fn list_resources(
+        &mut self,
+        input: &ListResources,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        let resource_type = self.types.get(&input.type_name)?;
+        if !resource_type.schema.handlers().list {
+            return Err(unsupported(&input.type_name, "LIST"));
+        }
+        let size = page_size(input.max_results, PAGE_DEFAULT)?;
+        let wanted = wanted_model(&resource_type, input.resource_model.as_deref())?;
+        let after = page_start(input.next_token.as_deref())?.unwrap_or_default();
+        let from = Bound::Excluded((input.type_name.clone(), after));
+        let matching = self
+            .region(moment)
+            .resources
+            .range((from, Bound::Unbounded))
+            .take_while(|((type_name, _), _)| *type_name == input.type_name)
+            .filter(|(_, resource)| has(resource, &wanted))
+            .map(|((_, identifier), resource)| resource.description(identifier));
+        let mut resources: Vec<ResourceDescription> = matching.take(size + 1).collect();
+        let has_more = resources.len() > size;
+        resources.truncate(size);
+        let last = resources.last().filter(|_| has_more);
+        Ok(Reply::Resources {
+            type_name: input.type_name.clone(),
+            next_token: last.map(|last| hex::encode(&last.identifier)),
+            resources,
+        })
+    }
+
+    pub(super) fn list_resource_requests(
+        &mut self,
+        input: &ListResourceRequests,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        let size = page_size(input.max_results, PAGE_DEFAULT)?;
+        let filter = input.resource_request_status_filter.clone();
+        let filter = filter.unwrap_or_default();
+        let before = match page_start(input.next_token.as_deref())? {
+            None => u64::MAX,
+            Some(number) => number.parse().map_err(|_| invalid_next_token())?,
+        };
+        let matching = self
+            .region(moment)
+            .changes_before(before)
+            .filter(|(_, change)| agrees(filter.operations.as_deref(), &change.operation))
+            .filter(|(_, change)| agrees(filter.operation_statuses.as_deref(), &change.status))
+            .map(|(number, change)| (number, change.event()));
+        let mut requests: Vec<_> = matching.take(size + 1).collect();
+        let has_more = requests.len() > size;
+        requests.truncate(size);
+        let last = requests.last().filter(|_| has_more);
+        Ok(Reply::Requests {
+            next_token: last.map(|(number, _)| hex::encode(number.to_string())),
+            requests: requests.into_iter().map(|(_, event)| event).collect(),
+        })
+    }
+}
+
+/// Whether a filter lets `value` pass; an empty one lets everything.
+fn agrees<T: PartialEq>(wanted: Option<&[T]>, value: &T) -> bool {
+    wanted.is_none_or(|wanted| wanted.is_empty() || wanted.contains(value))
+}
+
+pub(super) fn page_size(max_results: Option<i64>, default: usize) -> Result<usize, Exception> {
+    let Some(asked) = max_results else {
+        return Ok(default);
+    };
+    usize::try_from(asked)
+        .ok()
+        .filter(|size| (1..=PAGE_MAX).contains(size))
+        .ok_or_else(|| {
+            Exception::constraint(
+                &format!("'{asked}'"),
+                "maxResults",
+                &format!("Member must have value between 1 and {PAGE_MAX}"),
+            )
+        })
+}
+
+/// What a page token says: after what the page begins.
+pub(super) fn page_start(next_token: Option<&str>) -> Result<Option<String>, Exception> {
+    let Some(token) = next_token else {
+        return Ok(None);
+    };
+    let bytes = hex::decode(token).ok();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.map(Some).ok_or_else(invalid_next_token)
+}
+
+fn invalid_next_token() -> Exception {
+    Exception::new(ExceptionCode::InvalidRequest, "Invalid NextToken")
+}
+
+/// The properties that listed resources must have. The list handlers of some types insist on a few.
+fn wanted_model(
+    resource_type: &ResourceType,
+    resource_model: Option<&str>,
+) -> Result<Value, Exception> {
+    let wanted = match resource_model.map(serde_json::from_str::<Value>) {
+        None => Value::Null,
+        Some(Ok(wanted)) if wanted.is_object() => wanted,
+        Some(_) => {
+            return Err(Exception::new(
+                ExceptionCode::InvalidRequest,
+                "ResourceModel is not a JSON object",
+            ));
+        }
+    };
+    let document = resource_type.schema.document();
+    let required = document.pointer("/handlers/list/handlerSchema/required");
+    let missing: Vec<&str> = required
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter(|name| wanted.get(name).is_none())
+        .collect();
+    if missing.is_empty() {
+        return Ok(wanted);
+    }
+    Err(Exception::new(
+        ExceptionCode::InvalidRequest,
+        format!(
+            "Missing or invalid ResourceModel property in {} list handler request input. Required property: [{}]",
+            resource_type.name(),
+            missing.join(", ")
+        ),
+    ))
+}
+
+fn has(resource: &Resource, wanted: &Value) -> bool {
+    let mut members = wanted.as_object().into_iter().flatten();
+    members.all(|(name, value)| resource.model.get(name) == Some(value))
+}

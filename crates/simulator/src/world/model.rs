@@ -1,0 +1,222 @@
+//! What becomes of a model: AWS's rules for creates and patches.
+
+use json_patch::{Patch, PatchOperation};
+use serde_json::Value;
+use ucp_schema::{PropertyPath, Segment};
+
+use super::region::Resource;
+use crate::occurrences;
+use crate::progress::HandlerErrorCode;
+use crate::read_only::Assigner;
+use crate::resource_type::ResourceType;
+
+/// Why a handler does not do what it is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HandlerFailure {
+    pub(super) code: HandlerErrorCode,
+    pub(super) message: String,
+}
+
+fn refused<T>(message: impl Into<String>) -> Result<T, HandlerFailure> {
+    Err(HandlerFailure {
+        code: HandlerErrorCode::InvalidRequest,
+        message: message.into(),
+    })
+}
+
+/// The resource that a desired state describes, and its identifier.
+pub(super) fn created(
+    resource_type: &ResourceType,
+    desired_state: &str,
+    assigner: &Assigner<'_>,
+) -> Result<(String, Value), HandlerFailure> {
+    let Ok(mut model) = serde_json::from_str::<Value>(desired_state) else {
+        return refused("Invalid request provided: DesiredState is not a valid JSON document");
+    };
+    let read_only = occurrences::of_class(resource_type.schema.read_only(), &model);
+    let mut violations: Vec<String> = read_only
+        .iter()
+        .map(|(place, _)| {
+            let pointer = place.join("/");
+            format!("#/{pointer}: read-only property cannot be specified")
+        })
+        .collect();
+    violations.extend(resource_type.violations(&model));
+    if !violations.is_empty() {
+        return refused(model_validation_failed(&violations));
+    }
+    assigner.complete(&mut model);
+    match identifier(resource_type, &model) {
+        Some(identifier) => Ok((identifier, model)),
+        None => refused("Invalid request provided: the primary identifier is not complete"),
+    }
+}
+
+/// The model that a patch makes of a resource. Cloud Control applies it to what it can read, so not to write-only
+/// properties; those that it does not mention are kept.
+pub(super) fn updated(
+    resource: &Resource,
+    patch_document: &str,
+    assigner: &Assigner<'_>,
+) -> Result<Value, HandlerFailure> {
+    let resource_type = &*resource.resource_type;
+    let schema = &resource_type.schema;
+    let patch = match serde_json::from_str::<Patch>(patch_document) {
+        Ok(patch) => patch,
+        Err(error) => {
+            let place = format!("line {} column {}", error.line(), error.column());
+            return refused(format!(
+                "Invalid patch document: not a JSON Patch at {place}"
+            ));
+        }
+    };
+    refuse_touched_read_only(resource_type, &patch)?;
+    let before = resource.visible();
+    let mut after = before.clone();
+    if let Err(error) = json_patch::patch(&mut after, &patch) {
+        return refused(format!("Invalid patch update: {error}"));
+    }
+    refuse_changed(resource_type, &before, &after)?;
+    for class in [schema.write_only(), schema.read_only()] {
+        for (place, value) in occurrences::of_class(class, &resource.model) {
+            let parent = place.split_last().map_or(&[][..], |(_, parent)| parent);
+            let belongs = occurrences::get(&after, parent).is_some_and(Value::is_object);
+            if belongs && occurrences::get(&after, &place).is_none() {
+                occurrences::insert(&mut after, &place, value.clone());
+            }
+        }
+    }
+    let violations = resource_type.violations(&after);
+    if !violations.is_empty() {
+        return refused(model_validation_failed(&violations));
+    }
+    assigner.complete(&mut after);
+    Ok(after)
+}
+
+/// The primary identifier that a model has.
+pub(super) fn identifier(resource_type: &ResourceType, model: &Value) -> Option<String> {
+    let paths = resource_type.schema.primary_identifier().iter();
+    let parts: Option<Vec<String>> = paths
+        .map(|path| match path.get(model)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(truth) => Some(truth.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        })
+        .collect();
+    parts.map(|parts| parts.join("|"))
+}
+
+fn model_validation_failed(violations: &[String]) -> String {
+    format!("Model validation failed ({})", violations.join("\n"))
+}
+
+/// Refuses operations that write to a read-only property or below it.
+fn refuse_touched_read_only(
+    resource_type: &ResourceType,
+    patch: &Patch,
+) -> Result<(), HandlerFailure> {
+    let read_only = resource_type.schema.read_only();
+    let mut touched: Vec<String> = Vec::new();
+    for operation in patch.iter() {
+        let written = match operation {
+            PatchOperation::Test(_) => vec![],
+            PatchOperation::Move(moved) => vec![&*moved.from, &*moved.path],
+            other => vec![other.path()],
+        };
+        for pointer in written {
+            let tokens: Vec<String> = pointer
+                .tokens()
+                .map(|token| token.decoded().into_owned())
+                .collect();
+            let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+            if read_only.contains(&tokens) {
+                touched.push(format!("/properties{pointer}"));
+            }
+        }
+    }
+    if touched.is_empty() {
+        return Ok(());
+    }
+    refused(format!(
+        "Invalid patch update: readOnlyProperties [{}] cannot be updated",
+        touched.join(", ")
+    ))
+}
+
+/// Refuses a patch that leaves a read-only or create-only property, or the identifier, with another value.
+fn refuse_changed(
+    resource_type: &ResourceType,
+    before: &Value,
+    after: &Value,
+) -> Result<(), HandlerFailure> {
+    let schema = &resource_type.schema;
+    let list = |paths: Vec<&PropertyPath>| {
+        let mut paths: Vec<String> = paths.into_iter().map(PropertyPath::to_string).collect();
+        paths.dedup();
+        paths.join(", ")
+    };
+    let invented: Vec<&PropertyPath> = schema
+        .read_only()
+        .iter()
+        .filter(|path| is_invented(path.segments(), before, after))
+        .collect();
+    if !invented.is_empty() {
+        return refused(format!(
+            "Invalid patch update: readOnlyProperties [{}] cannot be updated",
+            list(invented)
+        ));
+    }
+    let changed: Vec<&PropertyPath> = schema
+        .create_only()
+        .iter()
+        .chain(schema.primary_identifier())
+        .filter(|path| is_changed(path.segments(), before, after))
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(HandlerFailure {
+        code: HandlerErrorCode::NotUpdatable,
+        message: format!(
+            "Invalid patch update: createOnlyProperties [{}] cannot be updated",
+            list(changed)
+        ),
+    })
+}
+
+/// Whether `after` has a value at `path` that `before` has nowhere there. (What is missing AWS puts back, and elements
+/// of arrays may move.)
+fn is_invented(path: &[Segment], before: &Value, after: &Value) -> bool {
+    let mut known = values(path, before);
+    values(path, after).into_iter().any(|value| {
+        let place = known.iter().position(|candidate| *candidate == value);
+        match place {
+            Some(place) => {
+                known.swap_remove(place);
+                false
+            }
+            None => true,
+        }
+    })
+}
+
+/// Whether the values at `path` are other ones. Elements of arrays may move, and bring their values or take them away.
+fn is_changed(path: &[Segment], before: &Value, after: &Value) -> bool {
+    let is_in_array = occurrences::of(path, before)
+        .iter()
+        .chain(&occurrences::of(path, after))
+        .any(|(place, _)| place.len() > path.len())
+        || path.contains(&Segment::Any);
+    let count = |model| values(path, model).len();
+    match count(before) == count(after) {
+        true => is_invented(path, before, after),
+        false => !is_in_array,
+    }
+}
+
+fn values<'a>(path: &[Segment], model: &'a Value) -> Vec<&'a Value> {
+    let found = occurrences::of(path, model).into_iter();
+    found.map(|(_, value)| value).collect()
+}

@@ -1,0 +1,247 @@
+//! CreateResource, UpdateResource, DeleteResource and CancelResourceRequest.
+
+use std::sync::Arc;
+
+use super::change::{Acceptance, Change};
+use super::model::{self, HandlerFailure};
+use super::{Moment, World, unsupported};
+use crate::chance::Chance;
+use crate::exception::{Exception, ExceptionCode};
+use crate::faults::Call;
+use crate::progress::{HandlerErrorCode, Operation, OperationStatus};
+use crate::read_only::Assigner;
+use crate::request::{
+    CreateResource, DeleteResource, Reply, Request, RequestToken, UpdateResource,
+};
+use crate::resource_type::ResourceType;
+
+/// The longest document, in characters.
+const DOCUMENT_MAX: usize = 262_144;
+/// The longest client token, in characters.
+const CLIENT_TOKEN_MAX: usize = 128;
+/// The longest identifier, in characters.
+const IDENTIFIER_MAX: usize = 1_024;
+
+impl World {
+    pub(super) fn create_resource(
+        &mut self,
+        input: &CreateResource,
+        request: &Request,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        check_document(&input.desired_state, "desiredState")?;
+        let resource_type = self.types.get(&input.type_name)?;
+        if !resource_type.schema.handlers().create {
+            return Err(unsupported(&input.type_name, "CREATE"));
+        }
+        if let Some(reply) = self.repeated(request, moment)? {
+            return Ok(reply);
+        }
+        Ok(self.accept(request, Operation::Create, resource_type, moment))
+    }
+
+    pub(super) fn update_resource(
+        &mut self,
+        input: &UpdateResource,
+        request: &Request,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        check_identifier(&input.identifier)?;
+        check_document(&input.patch_document, "patchDocument")?;
+        let resource_type = self.types.get(&input.type_name)?;
+        if !resource_type.schema.handlers().update {
+            return Err(unsupported(&input.type_name, "UPDATE"));
+        }
+        if let Some(reply) = self.repeated(request, moment)? {
+            return Ok(reply);
+        }
+        self.refuse_busy(&input.type_name, &input.identifier, moment)?;
+        let key = (input.type_name.clone(), input.identifier.clone());
+        if let Some(resource) = self.region(moment).resources.get(&key) {
+            let assigner = Assigner {
+                resource_type: &resource_type,
+                caller: moment.caller,
+                now: moment.now,
+                chance: Chance::new(moment.entropy, "simulator.rehearsal"),
+            };
+            model::updated(resource, &input.patch_document, &assigner).map_err(refusal)?;
+        }
+        Ok(self.accept(request, Operation::Update, resource_type, moment))
+    }
+
+    pub(super) fn delete_resource(
+        &mut self,
+        input: &DeleteResource,
+        request: &Request,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        check_identifier(&input.identifier)?;
+        let resource_type = self.types.get(&input.type_name)?;
+        if !resource_type.schema.handlers().delete {
+            return Err(unsupported(&input.type_name, "DELETE"));
+        }
+        if let Some(reply) = self.repeated(request, moment)? {
+            return Ok(reply);
+        }
+        self.refuse_busy(&input.type_name, &input.identifier, moment)?;
+        Ok(self.accept(request, Operation::Delete, resource_type, moment))
+    }
+
+    pub(super) fn cancel_resource_request(
+        &mut self,
+        input: &RequestToken,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        let latency = self.settings.latency.clone();
+        let region = self.region(moment);
+        let change = region.change(&input.request_token)?;
+        match change.status {
+            OperationStatus::Pending | OperationStatus::InProgress => {}
+            // Asked for twice: it is under way.
+            OperationStatus::CancelInProgress => return Ok(Reply::Progress(change.event())),
+            OperationStatus::Success
+            | OperationStatus::Failed
+            | OperationStatus::CancelComplete => {
+                return Err(Exception::new(
+                    ExceptionCode::Validation,
+                    format!(
+                        "Request with token {} is in status {} and can no longer be cancelled",
+                        change.request_token, change.status
+                    ),
+                ));
+            }
+        }
+        let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
+        let done_at = moment.now.after(takes);
+        let cancelled = region.revise(&input.request_token, |change| {
+            change.cancel(moment.now, done_at);
+        });
+        match cancelled {
+            Some(change) => Ok(Reply::Progress(change.event())),
+            None => Err(Exception::new(ExceptionCode::InternalFailure, "")),
+        }
+    }
+
+    /// The reply to a request that was made before under the same client token.
+    fn repeated(
+        &mut self,
+        request: &Request,
+        moment: &Moment<'_>,
+    ) -> Result<Option<Reply>, Exception> {
+        let Some(token) = request.client_token() else {
+            return Ok(None);
+        };
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-+/=".contains(&byte);
+        if token.is_empty() || token.len() > CLIENT_TOKEN_MAX || !token.bytes().all(is_token) {
+            return Err(Exception::constraint(
+                &format!("'{token}'"),
+                "clientToken",
+                "Member must satisfy regular expression pattern: [-A-Za-z0-9+/=]{1,128}",
+            ));
+        }
+        let Some(first) = self.region(moment).change_of_client(token, moment.now) else {
+            return Ok(None);
+        };
+        if first.request == *request {
+            return Ok(Some(Reply::Progress(first.event())));
+        }
+        Err(Exception::new(
+            ExceptionCode::ClientTokenConflict,
+            format!(
+                "Client token {token} was already used for another request, whose request token is {}",
+                first.request_token
+            ),
+        ))
+    }
+
+    fn refuse_busy(
+        &mut self,
+        type_name: &str,
+        identifier: &str,
+        moment: &Moment<'_>,
+    ) -> Result<(), Exception> {
+        let key = (type_name.to_owned(), identifier.to_owned());
+        match self.region(moment).change_in_flight(&key) {
+            None => Ok(()),
+            Some(change) => Err(Exception::new(
+                ExceptionCode::ConcurrentOperation,
+                format!(
+                    "Resource of type '{type_name}' with identifier '{identifier}' is being changed by the request with token {}",
+                    change.request_token
+                ),
+            )),
+        }
+    }
+
+    fn accept(
+        &mut self,
+        request: &Request,
+        operation: Operation,
+        resource_type: Arc<ResourceType>,
+        moment: &Moment<'_>,
+    ) -> Reply {
+        let call = Call::new(moment.caller, request);
+        let latency = self.faults.latency(&call, moment.entropy);
+        let latency = latency.unwrap_or_else(|| self.settings.latency.clone());
+        let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
+        // A handler is found and started in a fraction of the time that it works.
+        let starts = takes / 4;
+        let mut change = Change::accepted(Acceptance {
+            request_token: Chance::new(moment.entropy, "simulator.request-token").uuid(),
+            request: request.clone(),
+            operation,
+            resource_type,
+            at: moment.now,
+            starts_at: moment.now.after(starts),
+            ends_at: moment.now.after(takes),
+            ordered_failure: self.faults.failure(&call, moment.entropy),
+        });
+        if is_empty_patch(request) {
+            change.due = None;
+        }
+        let event = change.event();
+        self.region(moment).accept(change);
+        Reply::Progress(event)
+    }
+}
+
+/// AWS never gets round to these.
+fn is_empty_patch(request: &Request) -> bool {
+    let Request::UpdateResource(input) = request else {
+        return false;
+    };
+    serde_json::from_str::<json_patch::Patch>(&input.patch_document)
+        .is_ok_and(|patch| patch.is_empty())
+}
+
+/// A patch that Cloud Control sees through before it asks the handler.
+fn refusal(failure: HandlerFailure) -> Exception {
+    let code = match failure.code {
+        HandlerErrorCode::NotUpdatable => ExceptionCode::NotUpdatable,
+        _ => ExceptionCode::InvalidRequest,
+    };
+    Exception::new(code, failure.message)
+}
+
+pub(super) fn check_identifier(identifier: &str) -> Result<(), Exception> {
+    if (1..=IDENTIFIER_MAX).contains(&identifier.chars().count()) {
+        return Ok(());
+    }
+    Err(Exception::constraint(
+        &format!("'{identifier}'"),
+        "identifier",
+        &format!("Member must have length between 1 and {IDENTIFIER_MAX}"),
+    ))
+}
+
+fn check_document(document: &str, member: &str) -> Result<(), Exception> {
+    if (1..=DOCUMENT_MAX).contains(&document.chars().count()) {
+        return Ok(());
+    }
+    // Never the document itself: it may hold secrets.
+    Err(Exception::constraint(
+        "'***'",
+        member,
+        &format!("Member must have length between 1 and {DOCUMENT_MAX}"),
+    ))
+}

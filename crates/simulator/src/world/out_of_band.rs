@@ -1,0 +1,136 @@
+//! What happens to resources without Cloud Control: somebody at a console.
+
+use serde::Serialize;
+use serde_json::Value;
+use ucp_model::{Entropy, Timestamp};
+
+use super::World;
+use super::region::{Resource, ResourceKey};
+use crate::request::Caller;
+
+/// A resource as it is, without the write-only properties.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceSnapshot {
+    /// Whose it is.
+    pub account: String,
+    /// Where it is.
+    pub region: String,
+    /// The resource type.
+    pub type_name: String,
+    /// The primary identifier.
+    pub identifier: String,
+    /// The properties.
+    pub properties: Value,
+}
+
+/// Why a resource cannot be changed out of band.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotInWorld {
+    /// There is none.
+    Absent,
+    /// There are several, in different accounts or regions.
+    Ambiguous,
+    /// It cannot be patched like that.
+    Unpatchable(String),
+}
+
+impl World {
+    /// Every resource there is.
+    pub fn resources(&mut self, now: Timestamp, entropy: &dyn Entropy) -> Vec<ResourceSnapshot> {
+        self.settle(now, entropy);
+        let regions = self.regions.iter();
+        let resources = regions.flat_map(|(caller, region)| {
+            let resources = region.resources.iter();
+            resources.map(move |(key, resource)| snapshot(caller, key, resource))
+        });
+        resources.collect()
+    }
+
+    /// Removes a resource. Where it is may be left out when only one can be meant.
+    pub fn delete_out_of_band(
+        &mut self,
+        account: Option<&str>,
+        region: Option<&str>,
+        (type_name, identifier): (&str, &str),
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<(), NotInWorld> {
+        self.settle(now, entropy);
+        let key = (type_name.to_owned(), identifier.to_owned());
+        let caller = self.whereabouts(account, region, &key)?;
+        let region = self.regions.get_mut(&caller);
+        region
+            .and_then(|region| region.resources.remove(&key))
+            .map(|_| ())
+            .ok_or(NotInWorld::Absent)
+    }
+
+    /// Changes a resource, by a JSON Patch if `patch` is an array, else by merging it in. No rule of any schema holds.
+    pub fn patch_out_of_band(
+        &mut self,
+        account: Option<&str>,
+        region: Option<&str>,
+        (type_name, identifier): (&str, &str),
+        patch: &Value,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<ResourceSnapshot, NotInWorld> {
+        self.settle(now, entropy);
+        let key = (type_name.to_owned(), identifier.to_owned());
+        let caller = self.whereabouts(account, region, &key)?;
+        let region = self.regions.get_mut(&caller);
+        let resource = region.and_then(|region| region.resources.get_mut(&key));
+        let resource = resource.ok_or(NotInWorld::Absent)?;
+        match patch {
+            Value::Array(_) => {
+                let unpatchable = |error: String| NotInWorld::Unpatchable(error);
+                let patch: json_patch::Patch = serde_json::from_value(patch.clone())
+                    .map_err(|error| unpatchable(error.to_string()))?;
+                json_patch::patch(&mut resource.model, &patch)
+                    .map_err(|error| unpatchable(error.to_string()))?;
+            }
+            Value::Object(_) => json_patch::merge(&mut resource.model, patch),
+            _ => {
+                let expected = "neither a JSON Patch nor an object to merge".to_owned();
+                return Err(NotInWorld::Unpatchable(expected));
+            }
+        }
+        Ok(snapshot(&caller, &key, resource))
+    }
+
+    /// Does everything that is due, everywhere.
+    fn settle(&mut self, now: Timestamp, entropy: &dyn Entropy) {
+        for (caller, region) in &mut self.regions {
+            region.settle(caller, now, entropy);
+        }
+    }
+
+    fn whereabouts(
+        &self,
+        account: Option<&str>,
+        region: Option<&str>,
+        key: &ResourceKey,
+    ) -> Result<Caller, NotInWorld> {
+        let mut places = self.regions.iter().filter(|(caller, holdings)| {
+            account.is_none_or(|account| account == caller.account)
+                && region.is_none_or(|region| region == caller.region)
+                && holdings.resources.contains_key(key)
+        });
+        match (places.next(), places.next()) {
+            (None, _) => Err(NotInWorld::Absent),
+            (Some((caller, _)), None) => Ok(caller.clone()),
+            (Some(_), Some(_)) => Err(NotInWorld::Ambiguous),
+        }
+    }
+}
+
+fn snapshot(caller: &Caller, key: &ResourceKey, resource: &Resource) -> ResourceSnapshot {
+    ResourceSnapshot {
+        account: caller.account.clone(),
+        region: caller.region.clone(),
+        type_name: key.0.clone(),
+        identifier: key.1.clone(),
+        properties: resource.visible(),
+    }
+}

@@ -1,0 +1,189 @@
+use serde_json::json;
+use ucp_simulator::{Caller, ExceptionCode, HandlerErrorCode, OperationStatus};
+
+use crate::aws::{Aws, LOG_GROUP, VPC, create, delete};
+
+#[test]
+fn a_vpc_gets_an_identifier_of_aws() {
+    let mut aws = Aws::new();
+    let identifier = aws.succeed(&create(VPC, &json!({"CidrBlock": "10.0.0.0/16"})));
+    let digits = identifier.strip_prefix("vpc-").unwrap();
+    assert!(digits.len() == 17 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let properties = aws.get(VPC, &identifier).unwrap();
+    assert_eq!(properties["VpcId"], identifier);
+    assert_eq!(properties["CidrBlock"], "10.0.0.0/16");
+}
+
+#[test]
+fn a_name_that_the_user_omits_is_made_up() {
+    let mut aws = Aws::new();
+    let name = aws.succeed(&create(LOG_GROUP, &json!({"RetentionInDays": 7})));
+    let properties = aws.get(LOG_GROUP, &name).unwrap();
+    assert_eq!(properties["LogGroupName"], name);
+    assert_eq!(
+        properties["Arn"],
+        format!("arn:aws:logs:us-west-2:123456789012:log-group:{name}:*")
+    );
+}
+
+#[test]
+fn parts_of_an_identifier_are_joined_in_schema_order() {
+    let mut aws = Aws::new();
+    let stage = json!({"RestApiId": "abcdef1234", "StageName": "prod"});
+    let identifier = aws.succeed(&create("AWS::ApiGateway::Stage", &stage));
+    assert_eq!(identifier, "abcdef1234|prod");
+}
+
+#[test]
+fn a_taken_identifier_fails_and_is_named() {
+    let mut aws = Aws::new();
+    let request = create(
+        LOG_GROUP,
+        &json!({"LogGroupName": "a", "RetentionInDays": 7}),
+    );
+    aws.succeed(&request);
+    let second = aws.finish(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+    assert_eq!(second.operation_status, OperationStatus::Failed);
+    assert_eq!(second.error_code, Some(HandlerErrorCode::AlreadyExists));
+    assert_eq!(second.identifier.as_deref(), Some("a"));
+    assert_eq!(aws.get(LOG_GROUP, "a").unwrap()["RetentionInDays"], 7);
+}
+
+#[test]
+fn of_two_creates_of_one_name_only_one_succeeds() {
+    let mut aws = Aws::new();
+    let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
+    let tokens = [(); 2].map(|()| aws.change(&request).unwrap().request_token);
+    aws.pass(std::time::Duration::from_secs(1));
+    let mut statuses = tokens.map(|token| aws.status(&token).unwrap().operation_status);
+    statuses.sort();
+    assert_eq!(
+        statuses,
+        [OperationStatus::Success, OperationStatus::Failed]
+    );
+}
+
+#[test]
+fn a_document_that_does_not_fit_the_schema_fails_and_says_why() {
+    let mut aws = Aws::new();
+    for (type_name, document, why) in [
+        (
+            VPC,
+            json!({"CidrBlock": 7}),
+            "#/CidrBlock: expected type: String, found: Integer",
+        ),
+        (
+            VPC,
+            json!({"CidrBlok": "x"}),
+            "#: extraneous key [CidrBlok] is not permitted",
+        ),
+        (
+            VPC,
+            json!({"VpcId": "vpc-1"}),
+            "#/VpcId: read-only property cannot be specified",
+        ),
+        (
+            VPC,
+            json!([]),
+            "#: expected type: JSONObject, found: JSONArray",
+        ),
+        (
+            LOG_GROUP,
+            json!({"RetentionInDays": 2}),
+            "#/RetentionInDays: failed validation constraint for keyword [enum]",
+        ),
+        (
+            LOG_GROUP,
+            json!({"LogGroupName": "a b"}),
+            "#/LogGroupName: failed validation constraint for keyword [pattern]",
+        ),
+        (
+            "AWS::EC2::Subnet",
+            json!({}),
+            "#: required key [VpcId] not found",
+        ),
+    ] {
+        let event = aws.finish(&create(type_name, &document));
+        assert_eq!(
+            event.operation_status,
+            OperationStatus::Failed,
+            "{document}"
+        );
+        assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest));
+        assert_eq!(event.identifier, None);
+        let message = event.status_message.unwrap();
+        assert!(message.contains(why), "{message}");
+    }
+    let garbage = create(VPC, &json!(null));
+    let event = aws.finish(&garbage);
+    assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest));
+    assert!(aws.world.resources(aws.now, &aws.entropy).is_empty());
+}
+
+#[test]
+fn a_violation_never_repeats_the_value() {
+    let mut aws = Aws::new();
+    let secret = json!({"Name": "s", "SecretString": {"password": "hunter2"}, "hunter2": 1, "Description": ["hunter2"]});
+    let event = aws.finish(&create("AWS::SecretsManager::Secret", &secret));
+    let message = event.status_message.unwrap();
+    assert!(
+        !message
+            .replace("extraneous key [hunter2]", "")
+            .contains("hunter2"),
+        "{message}"
+    );
+}
+
+#[test]
+fn types_and_handlers_that_are_missing_are_told_apart() {
+    let mut aws = Aws::new();
+    let refusal =
+        |aws: &mut Aws, type_name| aws.change(&create(type_name, &json!({}))).unwrap_err();
+    assert_eq!(
+        refusal(&mut aws, "AWS::EC2::Vpc").code,
+        ExceptionCode::TypeNotFound
+    );
+    assert_eq!(
+        refusal(&mut aws, "nonsense").code,
+        ExceptionCode::TypeNotFound
+    );
+    assert_eq!(refusal(&mut aws, "").code, ExceptionCode::Validation);
+    let not_provisionable = refusal(&mut aws, "AWS::IAM::AccessKey");
+    assert_eq!(not_provisionable.code, ExceptionCode::UnsupportedAction);
+}
+
+#[test]
+fn documents_have_a_greatest_length() {
+    let mut aws = Aws::new();
+    let long = json!({"LogGroupName": "a".repeat(262_144)});
+    let refusal = aws.change(&create(LOG_GROUP, &long)).unwrap_err();
+    assert_eq!(refusal.code, ExceptionCode::Validation);
+    assert!(!refusal.message.contains("aaaa"));
+}
+
+#[test]
+fn accounts_and_regions_have_worlds_of_their_own() {
+    let mut aws = Aws::new();
+    let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
+    aws.succeed(&request);
+    for (account, region) in [("123456789012", "eu-west-1"), ("AKIAEXAMPLE", "us-west-2")] {
+        aws.caller = Caller::new(account, region);
+        aws.succeed(&request);
+    }
+    assert_eq!(aws.caller.account, "000000000000");
+    assert_eq!(aws.world.resources(aws.now, &aws.entropy).len(), 3);
+}
+
+#[test]
+fn what_is_deleted_is_gone_and_what_is_absent_cannot_be_deleted() {
+    let mut aws = Aws::new();
+    aws.succeed(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+    aws.succeed(&delete(LOG_GROUP, "a"));
+    assert_eq!(
+        aws.get(LOG_GROUP, "a").unwrap_err().code,
+        ExceptionCode::ResourceNotFound
+    );
+    let event = aws.finish(&delete(LOG_GROUP, "a"));
+    assert_eq!(event.error_code, Some(HandlerErrorCode::NotFound));
+    assert_eq!(event.identifier.as_deref(), Some("a"));
+}
