@@ -154,12 +154,15 @@ impl ResourceSchema {
 
     /// What an object schema of this document says about a member called `name`.
     pub(crate) fn member<'a>(&self, schema: &'a Map<String, Value>, name: &str) -> Member<'a> {
-        let property = subschema::named(schema, "properties").find(|(known, _)| *known == name);
-        let pattern = || {
+        let property = schema
+            .get("properties")
+            .and_then(|members| members.get(name));
+        let by_pattern = || {
             subschema::named(schema, "patternProperties")
                 .find(|(pattern, _)| self.patterns.matches(pattern, name))
+                .map(|(_, member)| member)
         };
-        if let Some((_, member)) = property.or_else(pattern) {
+        if let Some(member) = property.or_else(by_pattern) {
             return Member::Schema(member);
         }
         match schema.get("additionalProperties") {

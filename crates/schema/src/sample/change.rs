@@ -2,7 +2,7 @@ use serde_json::{Map, Value};
 
 use super::chance::Chance;
 use super::shape::Shape;
-use super::value::Maker;
+use super::value::{ANYTHING, Maker};
 use crate::path::PropertyPath;
 use crate::schema::Member;
 use crate::{ResourceSchema, subschema};
@@ -76,14 +76,10 @@ fn leaves<'a>(
                 below(index.to_string(), item, schemas.collect())
             })
             .collect(),
-        _ => schemas
-            .first()
-            .map(|schema| Leaf {
-                path: path.to_vec(),
-                schema,
-            })
-            .into_iter()
-            .collect(),
+        _ => vec![Leaf {
+            path: path.to_vec(),
+            schema: schemas.first().copied().unwrap_or(&ANYTHING),
+        }],
     }
 }
 

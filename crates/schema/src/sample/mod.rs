@@ -20,8 +20,8 @@ use value::Maker;
 /// How often to try anew: alternatives are chosen blindly, so that some choices contradict each other.
 const ATTEMPTS: u64 = 64;
 
-/// The first attempts also give some of the properties that are optional.
-const GENEROUS_ATTEMPTS: u64 = 8;
+/// Every so many attempts, and not the first one, optional properties are left out: fewer can contradict each other.
+const FRUGAL: u64 = 3;
 
 /// Properties with which a resource of this type could be created: all that are required, some that are not, none that
 /// is read-only. [`ResourceSchema::validate_model`] finds nothing wrong with them, unless the schema contradicts
@@ -29,7 +29,7 @@ const GENEROUS_ATTEMPTS: u64 = 8;
 pub fn declaration(schema: &ResourceSchema, seed: u64) -> Value {
     let made = (0..ATTEMPTS).filter_map(|attempt| {
         let mut maker = Maker::new(schema, Chance::new(seed, attempt));
-        maker.is_generous = attempt < GENEROUS_ATTEMPTS;
+        maker.is_generous = attempt % FRUGAL != FRUGAL - 1;
         maker.properties()
     });
     let mut last = Value::Object(Map::new());

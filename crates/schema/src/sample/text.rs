@@ -35,8 +35,9 @@ const COMMON: [&str; 14] = [
 /// A text of the length, format and pattern that a schema asks for.
 pub(super) fn fitting(shape: &Shape, patterns: &Patterns, chance: &mut Chance) -> Option<String> {
     let keyword = |name| shape.keywords.get(name).and_then(|value| value.as_str());
-    let least = shape.count("minLength").unwrap_or(0);
-    let lengths = least..=shape.count("maxLength").unwrap_or(MAX_LENGTH);
+    let most = shape.count("maxLength").unwrap_or(MAX_LENGTH);
+    // An empty text, though allowed, seldom means anything.
+    let lengths = shape.count("minLength").unwrap_or(0).max(1).min(most)..=most;
     let pattern = keyword("pattern");
     let fits = |text: &String| {
         lengths.contains(&text.chars().count())

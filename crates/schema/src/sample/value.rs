@@ -12,6 +12,9 @@ const MAX_DEPTH: usize = 24;
 /// Keys to make up when a map takes any.
 const ANY_KEY: &str = "^key[0-9]{3}$";
 
+/// The schema that allows everything.
+pub(super) static ANYTHING: Value = Value::Bool(true);
+
 /// How deep optional things are given.
 const GENEROUS_DEPTH: usize = 4;
 
@@ -124,7 +127,8 @@ impl<'a> Maker<'a> {
             (Some((pattern, schema)), _) => (pattern.as_str(), schema, least.max(1)),
             (None, Some(schema @ Value::Object(_))) => (ANY_KEY, schema, least.max(1)),
             (None, Some(Value::Bool(false))) => return,
-            (None, _) => (ANY_KEY, &Value::Null, least),
+            (None, _) if shape.keywords.contains_key("properties") => (ANY_KEY, &ANYTHING, least),
+            (None, _) => (ANY_KEY, &ANYTHING, least.max(1)),
         };
         let wanted = wanted.min(shape.count("maxProperties").unwrap_or(wanted));
         for _ in 0..wanted * 4 {
@@ -178,11 +182,15 @@ impl<'a> Maker<'a> {
 fn json_type(shape: &Shape) -> &str {
     let types = subschema::types(&shape.keywords);
     let has = |keyword| shape.keywords.contains_key(keyword);
-    match types.first() {
-        Some(first) => first,
-        None if has("properties") || has("patternProperties") || has("required") => "object",
-        None if has("items") => "array",
-        None => "string",
+    let is_allowed = |name| types.is_empty() || types.contains(&name);
+    if is_allowed("array") && has("items") {
+        "array"
+    } else if is_allowed("object")
+        && (has("properties") || has("patternProperties") || has("required"))
+    {
+        "object"
+    } else {
+        types.first().unwrap_or(&"string")
     }
 }
 
