@@ -10,7 +10,6 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("ipv6-network", is_ipv6_network),
     ("json", is_json),
     ("arn", is_arn),
-    ("AWS::ACM::Certificate.Arn", is_arn),
     ("AWS::IAM::Role.Arn", is_arn),
     ("AWS::KMS::Key.Arn", is_arn),
     ("AWS::Lambda::Function.Arn", is_arn),

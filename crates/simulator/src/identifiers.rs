@@ -1,6 +1,6 @@
 //! How AWS writes the identifiers and ARNs that it assigns.
 
-/// The style of a read-only property: a text with `{placeholders}`. `{account}` and `{region}` are the caller's,
+/// The style of a property that AWS sets: a text with `{placeholders}`. `{account}` and `{region}` are the caller's,
 /// `{uuid}` is one, `{hex:8}`, `{digits:8}`, `{lower:8}` and `{upper:8}` are that many random characters, and a capital
 /// stands for a property of the model: `{TopicName}`.
 pub(crate) fn style(type_name: &str, property: &str) -> Option<&'static str> {
@@ -98,6 +98,11 @@ const STYLES: &[(&str, &str, &str)] = &[
         "AWS::DataSync::Task",
         "TaskArn",
         "arn:aws:datasync:{region}:{account}:task/task-{hex:17}",
+    ),
+    (
+        "AWS::DataZone::ProjectProfile",
+        "DomainIdentifier",
+        "dzd-{lower:14}",
     ),
     (
         "AWS::DirectConnect::Connection",

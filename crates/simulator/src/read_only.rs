@@ -245,7 +245,7 @@ impl Assigner<'_> {
             account.clone(),
             "1".to_owned(),
             format!("{resource}-{}", chance.upper(12)),
-            format!("{small}-{}", chance.lower(12)),
+            format!("{small}-{}", chance.lower(10)),
             format!("{small}-{}", chance.hex(17)),
             arn,
         ]

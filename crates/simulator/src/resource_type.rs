@@ -158,6 +158,7 @@ fn validator(document: &Value) -> Option<Validator> {
     });
     let mut schema = Value::Object(constraints.collect());
     schema["type"] = Value::from("object");
+    translate_anchors(&mut schema);
     let mut options = jsonschema::options()
         .with_draft(Draft::Draft7)
         .should_validate_formats(true);
@@ -177,8 +178,28 @@ fn validator(document: &Value) -> Option<Validator> {
     None
 }
 
+/// Java's anchors of a whole text, which AWS's own patterns use, in JavaScript, which JSON Schema prescribes.
+fn translate_anchors(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(pattern)) = members.get_mut("pattern") {
+                *pattern = pattern.replace(r"\A", "^").replace(r"\Z", "$");
+            }
+            members.values_mut().for_each(translate_anchors);
+        }
+        Value::Array(items) => items.iter_mut().for_each(translate_anchors),
+        _ => {}
+    }
+}
+
 /// Removes the member at a JSON Pointer; false when there is none.
 fn remove(schema: &mut Value, pointer: &str) -> bool {
+    // Names that cannot be told by their patterns any more are all good.
+    if let Some((owner, _)) = pointer.rsplit_once("/patternProperties")
+        && let Some(Value::Object(owner)) = schema.pointer_mut(owner)
+    {
+        owner.shift_remove("additionalProperties");
+    }
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         return false;
     };

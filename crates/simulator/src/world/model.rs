@@ -99,10 +99,10 @@ pub(super) fn identifier(resource_type: &ResourceType, model: &Value) -> Option<
     let paths = resource_type.schema.primary_identifier().iter();
     let parts: Option<Vec<String>> = paths
         .map(|path| match path.get(model)? {
-            Value::String(text) => Some(text.clone()),
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
             Value::Bool(truth) => Some(truth.to_string()),
-            Value::Null | Value::Array(_) | Value::Object(_) => None,
+            Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
         })
         .collect();
     parts.map(|parts| parts.join("|"))

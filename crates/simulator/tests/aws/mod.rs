@@ -1,6 +1,11 @@
 //! A simulated AWS whose time is moved by hand and whose chance is seeded.
 
-#![allow(dead_code, reason = "each test binary uses its share")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "each test binary uses its share, and a test may panic"
+)]
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

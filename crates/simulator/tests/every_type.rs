@@ -1,0 +1,205 @@
+//! Creates, reads, lists, updates and deletes a resource of every type that Cloud Control can provision.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod aws;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use ucp_schema::{Catalogue, ResourceSchema, sample};
+use ucp_simulator::{ExceptionCode, ListResources, OperationStatus};
+
+use aws::{Aws, create, delete, update};
+
+/// What the samples are made from, the first that can be created. A sample cannot know everything, such as that a name
+/// which may be empty by its pattern may not be as a part of an identifier.
+const SEEDS: std::ops::Range<u64> = 1..6;
+
+#[test]
+fn a_resource_of_every_type_lives_and_dies() {
+    let catalogue = Catalogue::embedded();
+    let schemas: Vec<Arc<ResourceSchema>> = catalogue
+        .type_names()
+        .filter_map(|name| catalogue.get(name))
+        .filter(|schema| schema.is_provisionable())
+        .collect();
+    assert_eq!(schemas.len(), 1_744);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let shares = schemas.chunks(schemas.len().div_ceil(threads));
+        let workers: Vec<_> = shares
+            .map(|share| {
+                scope.spawn(|| {
+                    let mut aws = Aws::new();
+                    let lives = share.iter().map(|schema| (schema, live(&mut aws, schema)));
+                    let failed = lives.filter_map(|(schema, life)| Some((schema, life.err()?)));
+                    let told = failed
+                        .map(|(schema, problem)| format!("{}: {problem}", schema.type_name()));
+                    told.collect::<Vec<String>>()
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap())
+            .collect()
+    });
+    assert!(
+        problems.is_empty(),
+        "{} of {}:\n{}",
+        problems.len(),
+        schemas.len(),
+        problems.join("\n")
+    );
+}
+
+/// One life; what went wrong in it.
+fn live(aws: &mut Aws, schema: &ResourceSchema) -> Result<(), String> {
+    let name = schema.type_name().as_str();
+    let handlers = schema.handlers();
+    let mut created = Err("no sample".to_owned());
+    for seed in SEEDS {
+        let declared = sample::declaration(schema, seed);
+        created = finish(aws, "create", &create(name, &declared)).map(|id| (id, declared));
+        if created.is_ok() {
+            break;
+        }
+    }
+    let (identifier, declared) = created?;
+
+    if handlers.read {
+        expect(aws, schema, &identifier, &declared)?;
+    }
+    if handlers.list {
+        let list = ListResources {
+            type_name: name.to_owned(),
+            resource_model: Some(list_model(aws, schema, &identifier, &declared)),
+            ..ListResources::default()
+        };
+        let (listed, _) = aws
+            .list(&list)
+            .map_err(|refusal| format!("list: {}", refusal.message))?;
+        if !listed.contains(&identifier) {
+            return Err(format!("list: {identifier} is not in {listed:?}"));
+        }
+    }
+    if handlers.update
+        && let Some(changed) = sample::changed(schema, &declared, 1)
+    {
+        let patch = patch(&declared, &changed);
+        finish(aws, "update", &update(name, &identifier, &patch))?;
+        if handlers.read {
+            expect(aws, schema, &identifier, &changed)?;
+        }
+    }
+    if handlers.delete {
+        finish(aws, "delete", &delete(name, &identifier))?;
+        if handlers.read {
+            let gone = aws.get(name, &identifier).map_err(|refusal| refusal.code);
+            if gone != Err(ExceptionCode::ResourceNotFound) {
+                return Err(format!("after delete: {gone:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn finish(aws: &mut Aws, what: &str, request: &ucp_simulator::Request) -> Result<String, String> {
+    let accepted = aws
+        .change(request)
+        .map_err(|refusal| format!("{what}: {} {}", refusal.code, refusal.message))?;
+    aws.pass(std::time::Duration::from_secs(1));
+    let event = aws
+        .status(&accepted.request_token)
+        .map_err(|refusal| format!("{what}: {}", refusal.message))?;
+    if event.operation_status != OperationStatus::Success {
+        return Err(format!("{what}: {:?}", event.status_message));
+    }
+    event
+        .identifier
+        .ok_or_else(|| format!("{what}: no identifier"))
+}
+
+/// AWS tells everything that was declared, apart from what is write-only.
+fn expect(
+    aws: &mut Aws,
+    schema: &ResourceSchema,
+    identifier: &str,
+    declared: &Value,
+) -> Result<(), String> {
+    let live = aws
+        .get(schema.type_name().as_str(), identifier)
+        .map_err(|refusal| format!("get: {}", refusal.message))?;
+    if schema.without_write_only(&live) != live {
+        return Err("get: tells a write-only property".to_owned());
+    }
+    match lacking(&schema.without_write_only(declared), &live) {
+        None => Ok(()),
+        Some(place) => Err(format!("get: not as declared at {place}")),
+    }
+}
+
+/// Where `live` lacks something that is declared.
+fn lacking(declared: &Value, live: &Value) -> Option<String> {
+    match (declared, live) {
+        (Value::Object(declared), Value::Object(live)) => {
+            declared.iter().find_map(|(name, declared)| {
+                let live = live.get(name).unwrap_or(&Value::Null);
+                lacking(declared, live).map(|place| format!("/{name}{place}"))
+            })
+        }
+        (Value::Array(declared), Value::Array(live)) if declared.len() == live.len() => {
+            let pairs = declared.iter().zip(live).enumerate();
+            let mut lacks = pairs.filter_map(|(index, (declared, live))| {
+                lacking(declared, live).map(|place| format!("/{index}{place}"))
+            });
+            lacks.next()
+        }
+        (declared, live) => (declared != live).then(String::new),
+    }
+}
+
+/// What the list handler asks for, from the resource itself.
+fn list_model(
+    aws: &mut Aws,
+    schema: &ResourceSchema,
+    identifier: &str,
+    declared: &Value,
+) -> String {
+    let required = schema
+        .document()
+        .pointer("/handlers/list/handlerSchema/required");
+    let names = required.and_then(Value::as_array).into_iter().flatten();
+    let resources = aws.world.resources(aws.now, &aws.entropy);
+    let type_name = schema.type_name().as_str();
+    let live = resources
+        .iter()
+        .find(|live| live.type_name == type_name && live.identifier == identifier)
+        .unwrap();
+    let model = names.filter_map(Value::as_str).map(|name| {
+        let value = declared.get(name).or_else(|| live.properties.get(name));
+        (
+            name.to_owned(),
+            value.cloned().unwrap_or_else(|| json!("any")),
+        )
+    });
+    Value::Object(model.collect::<Map<String, Value>>()).to_string()
+}
+
+/// The patch of whole top-level properties from one declaration to another.
+fn patch(from: &Value, to: &Value) -> Value {
+    let empty = Map::new();
+    let from = from.as_object().unwrap_or(&empty);
+    let to = to.as_object().unwrap_or(&empty);
+    let escape = |name: &str| name.replace('~', "~0").replace('/', "~1");
+    let removed = from
+        .keys()
+        .filter(|name| !to.contains_key(*name))
+        .map(|name| json!({"op": "remove", "path": format!("/{}", escape(name))}));
+    let added = to
+        .iter()
+        .filter(|(name, value)| from.get(*name) != Some(value))
+        .map(|(name, value)| json!({"op": "add", "path": format!("/{}", escape(name)), "value": value}));
+    Value::Array(removed.chain(added).collect())
+}
