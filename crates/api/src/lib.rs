@@ -64,7 +64,7 @@ pub fn router(app: App, settings: Settings) -> Router {
     let (described, document) = described_routes().split_for_parts();
     let docs = SwaggerUi::new("/docs").url("/openapi.json", document);
     let guarded = described
-        .merge(docs)
+        .merge(Router::from(docs).without_v07_checks())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(
@@ -82,6 +82,11 @@ pub fn router(app: App, settings: Settings) -> Router {
 /// The OpenAPI document, generated from the routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     described_routes().merge(probe_routes()).into_openapi()
+}
+
+/// The OpenAPI document as `api/openapi.json` holds it.
+pub fn openapi_json() -> String {
+    openapi().to_pretty_json().unwrap_or_default()
 }
 
 /// A router that takes literal segments such as `:put`, which axum otherwise takes for captures of its version 0.7.

@@ -24,9 +24,9 @@ impl Nudges {
         self.due.notify_one();
     }
 
-    /// Some operation has moved on.
-    pub fn moved(&self) -> &Notify {
-        &self.moved
+    /// Notified when some operation has moved on in this process.
+    pub fn moved(&self) -> Arc<Notify> {
+        Arc::clone(&self.moved)
     }
 }
 

@@ -1,3 +1,8 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::Timestamp;
@@ -31,4 +36,41 @@ fn uuid_v4(mut bytes: [u8; 16]) -> Uuid {
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     Uuid::from_bytes(bytes)
+}
+
+/// Chance that one `u64` fixes: each label has a stream of its own, so a new draw here does not shift the draws there.
+pub struct SeededEntropy {
+    seed: u64,
+    drawn: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+impl SeededEntropy {
+    /// The streams of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            drawn: Mutex::default(),
+        }
+    }
+}
+
+impl fmt::Debug for SeededEntropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SeededEntropy({})", self.seed)
+    }
+}
+
+impl Entropy for SeededEntropy {
+    fn draw(&self, label: &'static str) -> [u8; 16] {
+        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = drawn.entry(label).or_default();
+        *count += 1;
+        let stream = Sha256::new()
+            .chain_update(self.seed.to_be_bytes())
+            .chain_update(label);
+        let hash = stream.chain_update(count.to_be_bytes()).finalize();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        bytes
+    }
 }

@@ -15,7 +15,7 @@ mod reference;
 pub mod retry;
 mod time;
 
-pub use ambient::{Clock, Entropy};
+pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
 pub use failure::{Detail, Failure};

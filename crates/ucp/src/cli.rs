@@ -1,0 +1,177 @@
+//! The command line. Every flag is an environment variable too.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Declares AWS resources under aliases of your own: the same declaration again is the same resource.
+#[derive(Debug, Parser)]
+#[command(name = "ucp", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Runs everything on this machine: API, workers, SQLite and a simulated AWS.
+    Dev(Dev),
+    /// Runs the API and the workers against AWS.
+    Serve(Box<Serve>),
+    /// Brings the database's schema up to date.
+    Migrate(Migrate),
+    /// Runs the simulated AWS alone.
+    Simulator(Simulator),
+    /// Prints the OpenAPI document.
+    Openapi,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dev {
+    /// Where the database and the encryption key are kept.
+    #[arg(long, env = "UCP_DATA_DIR", default_value = ".ucp")]
+    pub(crate) data_dir: PathBuf,
+    /// Where the API listens; port 0 picks a free one.
+    #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
+    pub(crate) listen: SocketAddr,
+    /// Where the simulated AWS listens; port 0 picks a free one.
+    #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
+    pub(crate) simulator_listen: SocketAddr,
+    /// Perform the story of one VPC, print each exchange, and exit.
+    #[arg(long, env = "UCP_DEMO")]
+    pub(crate) demo: bool,
+    /// `Retry-After` of running operations, in whole seconds.
+    #[arg(long, env = "UCP_RETRY_AFTER", default_value = "1s", value_parser = humantime::parse_duration)]
+    pub(crate) retry_after: Duration,
+    #[command(flatten)]
+    pub(crate) types: Types,
+    #[command(flatten)]
+    pub(crate) aws: SimulatedAws,
+    #[command(flatten)]
+    pub(crate) work: Work,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// `postgres://…`, or `sqlite://…` for a single process.
+    #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: String,
+    /// Where the API listens; port 0 picks a free one.
+    #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
+    pub(crate) listen: SocketAddr,
+    /// What this process does.
+    #[arg(
+        long,
+        env = "UCP_ROLES",
+        value_delimiter = ',',
+        default_value = "api,worker"
+    )]
+    pub(crate) roles: Vec<Role>,
+    /// Another endpoint than AWS's own, for emulators.
+    #[arg(long, env = "UCP_AWS_ENDPOINT_URL")]
+    pub(crate) aws_endpoint_url: Option<String>,
+    /// A file that holds the encryption key, 32 bytes as hexadecimal or base64. Without it the variable
+    /// UCP_ENCRYPTION_KEY holds the key itself.
+    #[arg(long, env = "UCP_ENCRYPTION_KEY_FILE")]
+    pub(crate) encryption_key_file: Option<PathBuf>,
+    /// `Retry-After` of running operations, in whole seconds.
+    #[arg(long, env = "UCP_RETRY_AFTER", default_value = "5s", value_parser = humantime::parse_duration)]
+    pub(crate) retry_after: Duration,
+    /// A host name by which clients reach this server, besides loopback; `*` allows all. May be repeated.
+    #[arg(long = "allowed-host", env = "UCP_ALLOWED_HOST", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<String>,
+    #[command(flatten)]
+    pub(crate) types: Types,
+    #[command(flatten)]
+    pub(crate) work: Work,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// Answers requests.
+    Api,
+    /// Carries operations out.
+    Worker,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// `postgres://…` or `sqlite://…`.
+    #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Simulator {
+    /// Where it listens; port 0 picks a free one.
+    #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
+    pub(crate) listen: SocketAddr,
+    #[command(flatten)]
+    pub(crate) types: Types,
+    #[command(flatten)]
+    pub(crate) aws: SimulatedAws,
+}
+
+/// How the simulated AWS behaves.
+#[derive(Debug, Args)]
+pub(crate) struct SimulatedAws {
+    /// The shortest time that a change takes.
+    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MIN", default_value = "300ms", value_parser = humantime::parse_duration)]
+    pub(crate) simulator_latency_min: Duration,
+    /// The longest time that a change takes.
+    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MAX", default_value = "800ms", value_parser = humantime::parse_duration)]
+    pub(crate) simulator_latency_max: Duration,
+    /// Makes identifiers, latencies and faults repeatable.
+    #[arg(long, env = "UCP_SIMULATOR_SEED")]
+    pub(crate) simulator_seed: Option<u64>,
+    /// A fault in JSON, as `POST /_simulator/faults` takes it. May be repeated.
+    #[arg(long = "simulator-fault", env = "UCP_SIMULATOR_FAULT")]
+    pub(crate) simulator_faults: Vec<String>,
+}
+
+/// Which resource types there are.
+#[derive(Debug, Args)]
+pub(crate) struct Types {
+    /// CloudFormation resource type schemas (`*.json`) that add to the built-in ones or replace them.
+    #[arg(long, env = "UCP_SCHEMA_DIR")]
+    pub(crate) schema_dir: Option<PathBuf>,
+}
+
+/// How operations are carried out.
+#[derive(Debug, Args)]
+pub(crate) struct Work {
+    /// How many operations this process steps at once.
+    #[arg(long, env = "UCP_WORKERS", default_value_t = 16)]
+    pub(crate) workers: usize,
+    /// How long a worker holds an operation without a sign of life before others may take it.
+    #[arg(long, env = "UCP_LEASE", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub(crate) lease: Duration,
+    /// How long one call to AWS may take; shorter than the lease. By default a third of it, at most 20s.
+    #[arg(long, env = "UCP_CALL_TIMEOUT", value_parser = humantime::parse_duration)]
+    pub(crate) call_timeout: Option<Duration>,
+    /// How often workers look for work that nobody told them of.
+    #[arg(long, env = "UCP_POLL_INTERVAL", default_value = "500ms", value_parser = humantime::parse_duration)]
+    pub(crate) poll_interval: Duration,
+    /// How long a request waits for the verdict before it answers 201 or 202.
+    #[arg(long, env = "UCP_VERDICT_WAIT", default_value = "2s", value_parser = humantime::parse_duration)]
+    pub(crate) verdict_wait: Duration,
+}
+
+impl Work {
+    /// How long one call to AWS may take.
+    pub(crate) fn call_timeout(&self) -> anyhow::Result<Duration> {
+        let timeout = self
+            .call_timeout
+            .unwrap_or_else(|| (self.lease / 3).min(Duration::from_secs(20)));
+        anyhow::ensure!(
+            timeout < self.lease,
+            "--call-timeout ({}) must be shorter than --lease ({}), or a worker could call AWS with a lease that has run out",
+            humantime::format_duration(timeout),
+            humantime::format_duration(self.lease)
+        );
+        Ok(timeout)
+    }
+}

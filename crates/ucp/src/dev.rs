@@ -1,0 +1,83 @@
+//! `ucp dev`: everything on one machine.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::sync::watch;
+use ucp_api::AllowedHosts;
+use ucp_cloud_aws::{Aws, SigningCredentials};
+use ucp_store_sql::Sql;
+
+use crate::ambient::OsEntropy;
+use crate::cli::Dev;
+use crate::node::{Node, listen};
+use crate::{demo, keys, shutdown, simulator, types};
+
+pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
+    let signalled = shutdown::on_signal()?;
+    let data_dir = &arguments.data_dir;
+    std::fs::create_dir_all(data_dir)
+        .with_context(|| format!("cannot create {}", data_dir.display()))?;
+    let sealing = keys::of_data_dir(data_dir, &OsEntropy)?;
+    let catalogue = types::catalogue(&arguments.types)?;
+    let store = Sql::open_sqlite(data_dir.join("ucp.db")).await;
+    let store =
+        store.with_context(|| format!("cannot open the database in {}", data_dir.display()))?;
+    let listener = listen(arguments.listen, "--listen").await?;
+    let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
+    let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);
+
+    let simulated = simulator::new(catalogue.clone(), &arguments.aws)?;
+    let (stop, stopped) = watch::channel(false);
+    let simulating =
+        tokio::spawn(simulated.serve(aws_listener, shutdown::requested(stopped.clone())));
+    let aws = Aws::connect(ucp_cloud_aws::Settings {
+        endpoint_url: Some(format!("http://{aws_address}")),
+        credentials: SigningCredentials::AccountAsAccessKey,
+        call_timeout: arguments.work.call_timeout()?,
+    });
+    let node = Node {
+        store: Arc::new(store),
+        aws: aws.await,
+        catalogue,
+        sealing,
+        work: arguments.work,
+        retry_after: arguments.retry_after,
+        allowed_hosts: AllowedHosts::loopback_and([]),
+        listener: Some(listener),
+        works: true,
+    };
+    introduce(address, aws_address);
+    let running = tokio::spawn(node.run(stopped));
+    let told = async {
+        match arguments.demo {
+            true => demo::run(address).await,
+            false => std::future::pending().await,
+        }
+    };
+    let outcome = tokio::select! {
+        () = shutdown::requested(signalled) => Ok(()),
+        told = told => told,
+    };
+    stop.send_replace(true);
+    running.await??;
+    simulating.await??;
+    outcome
+}
+
+fn introduce(address: SocketAddr, aws_address: SocketAddr) {
+    println!(
+        r#"ucp listens on http://{address} (described at http://{address}/docs)
+a simulated AWS listens on http://{aws_address}
+
+Make a resource group, put a VPC into it under an alias, and look:
+
+  curl -X PUT -H 'Content-Type: application/json' -d '{{"location":"global"}}' 'http://{address}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
+  curl -i -d '{{"alias":"my-vpc","trackedBy":"/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc","properties":{{"CidrBlock":"10.0.0.0/16"}}}}' 'http://{address}/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/:put'
+  curl 'http://{address}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
+
+Run the second line again: it is still one VPC. Ctrl-C stops everything.
+"#
+    );
+}

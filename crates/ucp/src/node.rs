@@ -1,0 +1,149 @@
+//! One process of the control plane: API, workers, or both, over one store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use ucp_api::AllowedHosts;
+use ucp_app::{App, Wake};
+use ucp_cloud_aws::Aws;
+use ucp_engine::{Engine, Nudges, Workers};
+use ucp_model::{Clock, Entropy};
+use ucp_schema::Catalogue;
+use ucp_seal::SealingKey;
+use ucp_store::{LeaseTerm, Store};
+
+use crate::ambient::{OsEntropy, SystemClock};
+use crate::cli::Work;
+use crate::{keys, pause, shutdown};
+
+/// What a node is started with.
+pub(crate) struct Node {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) aws: Aws,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) sealing: SealingKey,
+    pub(crate) work: Work,
+    pub(crate) retry_after: Duration,
+    pub(crate) allowed_hosts: AllowedHosts,
+    /// Where the API listens; none when this process has no such role.
+    pub(crate) listener: Option<TcpListener>,
+    /// Whether this process carries operations out.
+    pub(crate) works: bool,
+}
+
+struct WakeWorkers(Nudges);
+
+impl Wake for WakeWorkers {
+    fn wake(&self) {
+        self.0.due();
+    }
+}
+
+impl Node {
+    /// Runs until `shutdown` turns true, then winds down within ten seconds.
+    pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
+        let checkpoints = pause::checkpoints()?;
+        let keys = keys::of_store(
+            self.sealing,
+            self.store.as_ref(),
+            clock.as_ref(),
+            entropy.as_ref(),
+        )
+        .await?;
+        let keys = Arc::new(keys);
+        let nudges = Nudges::default();
+        let call_timeout = self.work.call_timeout()?;
+
+        let app = App::new(ucp_app::Parts {
+            store: Arc::clone(&self.store),
+            catalogue: self.catalogue.clone(),
+            keys: Arc::clone(&keys),
+            clock: Arc::clone(&clock),
+            entropy: Arc::clone(&entropy),
+            checkpoints: Arc::clone(&checkpoints),
+            workers: Arc::new(WakeWorkers(nudges.clone())),
+            moved: nudges.moved(),
+        });
+        app.ensure_planes()
+            .await
+            .context("cannot write the planes")?;
+        let settings = ucp_api::Settings {
+            verdict_wait: self.work.verdict_wait,
+            retry_after: self.retry_after,
+            allowed_hosts: self.allowed_hosts,
+        };
+        let router = ucp_api::router(app, settings);
+        let api = self
+            .listener
+            .map(|listener| tokio::spawn(serve(listener, router, shutdown.clone())));
+
+        if self.works {
+            let parts = ucp_engine::Parts {
+                store: self.store,
+                cloud: Arc::new(self.aws),
+                catalogue: self.catalogue,
+                keys,
+                clock,
+                entropy: Arc::clone(&entropy),
+                checkpoints,
+            };
+            let settings = ucp_engine::Settings {
+                owner: format!("{}/{}", std::process::id(), entropy.uuid("lease-owner")),
+                lease: LeaseTerm(self.work.lease),
+                call_timeout,
+            };
+            let workers = Workers {
+                engine: Arc::new(Engine::new(parts, settings)),
+                nudges,
+                concurrency: self.work.workers,
+                poll_interval: self.work.poll_interval,
+                grace: shutdown::STEP_GRACE,
+            };
+            workers.run(shutdown.clone()).await;
+        }
+        match api {
+            Some(api) => api.await?,
+            None => {
+                shutdown::requested(shutdown).await;
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    router: axum::Router,
+    shutdown: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    let patience = shutdown.clone();
+    let served = axum::serve(listener, router)
+        .with_graceful_shutdown(shutdown::requested(shutdown))
+        .into_future();
+    let out_of_patience = async {
+        shutdown::requested(patience).await;
+        tokio::time::sleep(shutdown::REQUEST_GRACE).await;
+    };
+    tokio::select! {
+        served = served => Ok(served?),
+        () = out_of_patience => {
+            tracing::warn!("requests were still open at shutdown");
+            Ok(())
+        }
+    }
+}
+
+/// Listens at `address`, or says what to do instead.
+pub(crate) async fn listen(
+    address: std::net::SocketAddr,
+    flag: &str,
+) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; choose another address with {flag} (port 0 picks a free port)")
+    })
+}

@@ -1,0 +1,66 @@
+//! `ucp serve` and `ucp migrate`.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use ucp_api::AllowedHosts;
+use ucp_cloud_aws::{Aws, SigningCredentials};
+use ucp_store_sql::Sql;
+
+use crate::cli::{Role, Serve};
+use crate::node::{self, Node};
+use crate::{keys, shutdown, types};
+
+pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
+    let shutdown = shutdown::on_signal()?;
+    let sealing = keys::given(arguments.encryption_key_file.as_deref())?;
+    let catalogue = types::catalogue(&arguments.types)?;
+    let aws = Aws::connect(ucp_cloud_aws::Settings {
+        endpoint_url: arguments.aws_endpoint_url,
+        credentials: SigningCredentials::DefaultChain,
+        call_timeout: arguments.work.call_timeout()?,
+    });
+    let aws = aws.await;
+    let store = open(&arguments.database_url).await?;
+    let listener = if arguments.roles.contains(&Role::Api) {
+        let listener = node::listen(arguments.listen, "--listen").await?;
+        tracing::info!(listen.address = %listener.local_addr()?, "listening");
+        Some(listener)
+    } else {
+        tracing::info!("working without an API");
+        None
+    };
+    let node = Node {
+        store: Arc::new(store),
+        aws,
+        catalogue,
+        sealing,
+        work: arguments.work,
+        retry_after: arguments.retry_after,
+        allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
+        listener,
+        works: arguments.roles.contains(&Role::Worker),
+    };
+    node.run(shutdown).await
+}
+
+pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {
+    open(database_url).await?;
+    println!("The database is up to date.");
+    Ok(())
+}
+
+/// Opens the store, which brings its schema up to date.
+async fn open(url: &str) -> anyhow::Result<Sql> {
+    if let Some(path) = url.strip_prefix("sqlite://") {
+        return Sql::open_sqlite(path)
+            .await
+            .with_context(|| format!("cannot open the database {path}"));
+    }
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Sql::connect_postgres(url)
+            .await
+            .context("cannot open the Postgres database");
+    }
+    bail!("--database-url must start with postgres:// or sqlite://")
+}

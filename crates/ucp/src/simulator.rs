@@ -1,0 +1,51 @@
+//! `ucp simulator`, and the simulated AWS inside `ucp dev`.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use ucp_model::{Entropy, SeededEntropy};
+use ucp_schema::Catalogue;
+use ucp_simulator::faults::Fault;
+
+use crate::ambient::{OsEntropy, SystemClock};
+use crate::cli::{SimulatedAws, Simulator};
+use crate::node::listen;
+use crate::{shutdown, types};
+
+pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
+    let simulator = new(types::catalogue(&arguments.types)?, &arguments.aws)?;
+    let listener = listen(arguments.listen, "--listen").await?;
+    println!(
+        "The simulated AWS listens on http://{}",
+        listener.local_addr()?
+    );
+    simulator
+        .serve(listener, shutdown::requested(shutdown::on_signal()?))
+        .await?;
+    Ok(())
+}
+
+/// A simulated AWS as the arguments want it.
+pub(crate) fn new(
+    catalogue: Catalogue,
+    aws: &SimulatedAws,
+) -> anyhow::Result<ucp_simulator::Simulator> {
+    anyhow::ensure!(
+        aws.simulator_latency_min <= aws.simulator_latency_max,
+        "--simulator-latency-min is longer than --simulator-latency-max"
+    );
+    let settings = ucp_simulator::Settings {
+        latency: aws.simulator_latency_min..=aws.simulator_latency_max,
+    };
+    let entropy: Arc<dyn Entropy> = match aws.simulator_seed {
+        Some(seed) => Arc::new(SeededEntropy::new(seed)),
+        None => Arc::new(OsEntropy),
+    };
+    let simulator =
+        ucp_simulator::Simulator::new(catalogue, settings, Arc::new(SystemClock), entropy);
+    for fault in &aws.simulator_faults {
+        let fault: Fault = serde_json::from_str(fault).context("--simulator-fault")?;
+        simulator.add_fault(fault);
+    }
+    Ok(simulator)
+}

@@ -1,0 +1,31 @@
+//! `--schema-dir`: the embedded resource types, and those that a directory adds or replaces.
+
+use std::fs;
+
+use anyhow::Context;
+use ucp_schema::Catalogue;
+
+use crate::cli::Types;
+
+pub(crate) fn catalogue(types: &Types) -> anyhow::Result<Catalogue> {
+    let mut catalogue = Catalogue::embedded();
+    let Some(directory) = &types.schema_dir else {
+        return Ok(catalogue);
+    };
+    let entries =
+        fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let text = fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            catalogue
+                .with_schema(&text)
+                .with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(catalogue)
+}
