@@ -1,0 +1,337 @@
+//! What the two databases have in common: statements, values, rows, transactions and errors.
+
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type};
+use ucp_store::Error;
+
+/// A statement in the dialect of each database; they differ in locking alone, which SQLite, with its single writer, has
+/// no need of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statement {
+    pub(crate) postgres: &'static str,
+    pub(crate) sqlite: &'static str,
+}
+
+/// Defines statements, and `STATEMENTS` with all of them, so that a test can prepare each. What stands after `lock` only
+/// Postgres gets to see.
+macro_rules! statements {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = [$($part:expr),+] $(lock $lock:literal $([$($rest:expr),+])?)?;
+    )+) => {
+        $(
+            $(#[$doc])*
+            const $name: $crate::database::Statement = $crate::database::Statement {
+                postgres: concat!($($part),+ $(, $lock $(, $($rest),+)?)?),
+                sqlite: concat!($($part),+ $($(, $($rest),+)?)?),
+            };
+        )+
+        /// Every statement of this module.
+        #[cfg(test)]
+        pub(crate) const STATEMENTS: &[(&str, $crate::database::Statement)] =
+            &[$((stringify!($name), $name)),+];
+    };
+}
+pub(crate) use statements;
+
+/// A value for one placeholder.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Integer(Option<i64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Value::Integer(Some(value))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Integer(Some(value.into()))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(value: Option<i64>) -> Self {
+        Value::Integer(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Value::Text(Some(value.to_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Value::Text(Some(value))
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(value: Option<String>) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(value: Option<&str>) -> Self {
+        Value::Text(value.map(str::to_owned))
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(value: Vec<u8>) -> Self {
+        Value::Bytes(Some(value))
+    }
+}
+
+impl From<Option<Vec<u8>>> for Value {
+    fn from(value: Option<Vec<u8>>) -> Self {
+        Value::Bytes(value)
+    }
+}
+
+/// The values for `$1`, `$2`, … of a statement.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::database::Value::from($value)),*]
+    };
+}
+pub(crate) use values;
+
+/// One row of a result.
+pub(crate) enum Row {
+    Postgres(PgRow),
+    Sqlite(SqliteRow),
+}
+
+impl Row {
+    /// The value of `column`.
+    pub(crate) fn get<'r, T>(&'r self, column: &str) -> Result<T, Error>
+    where
+        T: Decode<'r, Postgres> + Type<Postgres> + Decode<'r, Sqlite> + Type<Sqlite>,
+    {
+        match self {
+            Row::Postgres(row) => row.try_get(column),
+            Row::Sqlite(row) => row.try_get(column),
+        }
+        .map_err(|error| Error::Corrupt(error.to_string()))
+    }
+
+    /// The 0 or 1 in `column`.
+    pub(crate) fn flag(&self, column: &str) -> Result<bool, Error> {
+        Ok(self.get::<i64>(column)? != 0)
+    }
+
+    /// The count in `column`.
+    pub(crate) fn count<T: TryFrom<i64>>(&self, column: &str) -> Result<T, Error> {
+        let count: i64 = self.get(column)?;
+        T::try_from(count).map_err(|_| Error::Corrupt(format!("{column} is {count}")))
+    }
+}
+
+/// The connections to one of the databases.
+#[derive(Clone, Debug)]
+pub(crate) enum Database {
+    Postgres(PgPool),
+    /// SQLite lets one connection write at a time, so there is one.
+    Sqlite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+}
+
+impl Database {
+    /// The rows of one statement that only reads.
+    pub(crate) async fn read(
+        &self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let rows = match self {
+            Database::Postgres(pool) => {
+                let query = bind::<Postgres, PgArguments>(statement.postgres, values);
+                collect(query.fetch_all(pool).await, Row::Postgres)
+            }
+            Database::Sqlite { readers, .. } => {
+                let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
+                collect(query.fetch_all(readers).await, Row::Sqlite)
+            }
+        };
+        rows.map_err(unavailable)
+    }
+
+    /// A transaction. Dropping it rolls it back.
+    pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
+        Ok(match self {
+            Database::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+            // A transaction that begins with a read could not become a writer without SQLITE_BUSY.
+            Database::Sqlite { writer, .. } => {
+                Transaction::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
+            }
+        })
+    }
+}
+
+/// A transaction on either database.
+pub(crate) enum Transaction {
+    Postgres(sqlx::Transaction<'static, Postgres>),
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+}
+
+impl Transaction {
+    /// The rows of a statement.
+    pub(crate) async fn fetch(
+        &mut self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Abort> {
+        let rows = match self {
+            Transaction::Postgres(transaction) => {
+                let query = bind::<Postgres, PgArguments>(statement.postgres, values);
+                collect(query.fetch_all(&mut **transaction).await, Row::Postgres)
+            }
+            Transaction::Sqlite(transaction) => {
+                let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
+                collect(query.fetch_all(&mut **transaction).await, Row::Sqlite)
+            }
+        };
+        Ok(rows?)
+    }
+
+    /// The only row of a statement, if it has one.
+    pub(crate) async fn fetch_optional(
+        &mut self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<Option<Row>, Abort> {
+        Ok(self.fetch(statement, values).await?.into_iter().next())
+    }
+
+    /// How many rows a statement wrote.
+    pub(crate) async fn execute(
+        &mut self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<u64, Abort> {
+        Ok(match self {
+            Transaction::Postgres(transaction) => {
+                let query = bind::<Postgres, PgArguments>(statement.postgres, values);
+                query.execute(&mut **transaction).await?.rows_affected()
+            }
+            Transaction::Sqlite(transaction) => {
+                let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
+                query.execute(&mut **transaction).await?.rows_affected()
+            }
+        })
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), Abort> {
+        match self {
+            Transaction::Postgres(transaction) => transaction.commit().await?,
+            Transaction::Sqlite(transaction) => transaction.commit().await?,
+        }
+        Ok(())
+    }
+}
+
+fn bind<DB, A>(sql: &'static str, values: Vec<Value>) -> Query<'static, DB, A>
+where
+    DB: sqlx::Database<Arguments = A>,
+    Option<i64>: Encode<'static, DB> + Type<DB>,
+    Option<String>: Encode<'static, DB> + Type<DB>,
+    Option<Vec<u8>>: Encode<'static, DB> + Type<DB>,
+{
+    values
+        .into_iter()
+        .fold(sqlx::query(sql), |query, value| match value {
+            Value::Integer(value) => query.bind(value),
+            Value::Text(value) => query.bind(value),
+            Value::Bytes(value) => query.bind(value),
+        })
+}
+
+fn collect<R>(
+    rows: Result<Vec<R>, sqlx::Error>,
+    wrap: fn(R) -> Row,
+) -> Result<Vec<Row>, sqlx::Error> {
+    Ok(rows?.into_iter().map(wrap).collect())
+}
+
+/// Why a transaction ended without a commit.
+#[derive(Debug)]
+pub(crate) enum Abort {
+    /// Another transaction was first; run anew, this one will see what that one wrote.
+    Raced(sqlx::Error),
+    /// This is the answer.
+    Answer(Error),
+}
+
+impl From<Error> for Abort {
+    fn from(error: Error) -> Self {
+        Abort::Answer(error)
+    }
+}
+
+impl From<sqlx::Error> for Abort {
+    fn from(error: sqlx::Error) -> Self {
+        /// `serialization_failure` and `deadlock_detected` of Postgres.
+        const RACES: [&str; 2] = ["40001", "40P01"];
+        let raced = error.as_database_error().is_some_and(|error| {
+            error.is_unique_violation()
+                || error
+                    .code()
+                    .is_some_and(|code| RACES.contains(&code.as_ref()))
+        });
+        if raced {
+            Abort::Raced(error)
+        } else {
+            Abort::Answer(unavailable(error))
+        }
+    }
+}
+
+impl From<Abort> for Error {
+    fn from(abort: Abort) -> Self {
+        match abort {
+            Abort::Raced(error) => unavailable(error),
+            Abort::Answer(error) => error,
+        }
+    }
+}
+
+fn unavailable(error: sqlx::Error) -> Error {
+    Error::Unavailable(Box::new(error))
+}
+
+/// How often a transaction is run before its races are given up as [`Error::Unavailable`]. Losing one means that
+/// another transaction got on, so even a few in a row are rare.
+pub(crate) const TRIES: u32 = 10;
+
+/// Runs `$work` in a transaction and commits it, anew when it lost a race.
+macro_rules! transaction {
+    ($database:expr, |$transaction:ident| $work:expr) => {{
+        let mut tries = 1;
+        loop {
+            let mut $transaction = $database.begin().await?;
+            let outcome = match $work.await {
+                Ok(answer) => $transaction.commit().await.map(|()| answer),
+                Err(abort) => Err(abort),
+            };
+            match outcome {
+                Err($crate::database::Abort::Raced(_)) if tries < $crate::database::TRIES => {
+                    tries += 1;
+                }
+                outcome => break outcome.map_err(ucp_store::Error::from),
+            }
+        }
+    }};
+}
+pub(crate) use transaction;

@@ -1,0 +1,62 @@
+//! The history.
+
+use ucp_model::{CorrelationId, OperationId, ReferenceId, Timestamp};
+use ucp_store::{Error, Event};
+
+use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::state::{from_json, parsed, to_json};
+
+statements! {
+    APPEND = ["INSERT INTO events (at, caller, kind, operation, correlation_id, reference, reference_key,
+            resource, changes, outcome, code)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"];
+    LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, changes, outcome, code
+        FROM events WHERE reference_key = $1 ORDER BY sequence"];
+}
+
+/// Appends `event`, which is about `reference`.
+pub(crate) async fn append(
+    transaction: &mut Transaction,
+    event: &Event,
+    reference: Option<&ReferenceId>,
+) -> Result<(), Abort> {
+    let values = values![
+        event.at.as_millis(),
+        event.caller.as_str(),
+        event.kind.as_str(),
+        event.operation.map(|id| id.to_string()),
+        event.correlation_id.as_str(),
+        event.reference.as_deref(),
+        reference.map(ReferenceId::key),
+        event.resource.as_deref(),
+        to_json(&event.changes)?,
+        event.outcome.as_str(),
+        event.code.as_deref(),
+    ];
+    transaction.execute(APPEND, values).await?;
+    Ok(())
+}
+
+pub(crate) async fn list(
+    database: &Database,
+    reference: &ReferenceId,
+) -> Result<Vec<Event>, Error> {
+    let rows = database.read(LIST, values![reference.key()]).await?;
+    rows.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<Event, Error> {
+    let operation: Option<&str> = row.get("operation")?;
+    Ok(Event {
+        at: Timestamp::from_millis(row.get("at")?),
+        caller: row.get("caller")?,
+        kind: row.get("kind")?,
+        operation: operation.map(parsed::<OperationId>).transpose()?,
+        correlation_id: CorrelationId::new(row.get::<String>("correlation_id")?),
+        reference: row.get("reference")?,
+        resource: row.get("resource")?,
+        changes: from_json(row.get("changes")?)?,
+        outcome: row.get("outcome")?,
+        code: row.get("code")?,
+    })
+}

@@ -1,0 +1,90 @@
+//! The leases: who may step which operation.
+
+use ucp_model::Timestamp;
+use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Sealed};
+
+use crate::database::{Abort, Row, Transaction, statements, values};
+use crate::operations::{self, columns, generation};
+use crate::state::from_json;
+
+statements! {
+    /// Several workers claim at once: each takes rows that no other has locked.
+    CLAIM = ["WITH due AS (
+            SELECT id AS due_id FROM operations
+            WHERE ended_at IS NULL AND due_at <= $1 AND (lease_owner IS NULL OR lease_expires_at <= $1)
+            ORDER BY due_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+        WHERE id IN (SELECT due_id FROM due)
+        RETURNING ", columns!(), ", desired, document, generation,
+            (SELECT mappings.baseline FROM mappings WHERE mappings.key = operations.reference_key) AS baseline"];
+    RENEW = ["UPDATE operations SET lease_expires_at = $4
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
+        WHERE lease_owner IS NOT NULL"];
+}
+
+pub(crate) async fn claim(
+    transaction: &mut Transaction,
+    owner: &str,
+    now: Timestamp,
+    term: LeaseTerm,
+    limit: usize,
+) -> Result<Vec<Claimed>, Abort> {
+    let expires_at = now.after(term.0);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
+    let rows = transaction.fetch(CLAIM, values).await?;
+    let claimed = rows.iter().map(|row| read(row, owner, expires_at));
+    let mut claimed = claimed.collect::<Result<Vec<_>, Error>>()?;
+    claimed.sort_unstable_by_key(|claimed| (claimed.operation.due_at, claimed.operation.id));
+    Ok(claimed)
+}
+
+fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error> {
+    let operation = operations::read(row)?;
+    let desired: Option<Vec<u8>> = row.get("desired")?;
+    let document: Option<Vec<u8>> = row.get("document")?;
+    let baseline: Option<&str> = row.get("baseline")?;
+    Ok(Claimed {
+        lease: Lease {
+            operation: operation.id,
+            owner: owner.to_owned(),
+            generation: row.count("generation")?,
+            expires_at,
+        },
+        operation,
+        documents: Documents {
+            desired: desired.map(Sealed),
+            document: document.map(Sealed),
+        },
+        baseline: baseline.map(from_json).transpose()?,
+    })
+}
+
+/// Writes when the lease, as renewed, runs out.
+pub(crate) async fn renew(transaction: &mut Transaction, lease: &Lease) -> Result<(), Abort> {
+    let values = values![
+        lease.operation.to_string(),
+        lease.owner.as_str(),
+        generation(lease)?,
+        lease.expires_at.as_millis(),
+    ];
+    match transaction.execute(RENEW, values).await? {
+        0 => Err(Error::LeaseLost.into()),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) async fn release(transaction: &mut Transaction, lease: &Lease) -> Result<(), Abort> {
+    let owner = lease.owner.as_str();
+    let values = values![lease.operation.to_string(), owner, generation(lease)?];
+    transaction.execute(RELEASE, values).await?;
+    Ok(())
+}
+
+pub(crate) async fn release_all(transaction: &mut Transaction) -> Result<(), Abort> {
+    transaction.execute(RELEASE_ALL, values![]).await?;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use ucp_store::{Error, Store};
+
+use crate::Sql;
+use crate::database::Database;
+use crate::nudges::Nudges;
+
+/// How many statements run on Postgres at once.
+const POSTGRES_CONNECTIONS: u32 = 10;
+/// How many statements read from SQLite at once.
+const SQLITE_READERS: u32 = 4;
+
+/// Why a store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has the SQLite database open.
+    #[error("another process has {0} open")]
+    Locked(PathBuf),
+    /// The lock file beside the SQLite database cannot be had.
+    #[error("cannot lock {0}")]
+    Lock(PathBuf, #[source] std::io::Error),
+    /// The database cannot be reached or opened.
+    #[error("cannot open the database")]
+    Connect(#[source] sqlx::Error),
+    /// The schema cannot be brought up to date.
+    #[error("cannot migrate the database")]
+    Migrate(#[source] MigrateError),
+    /// The leases of the process before this one cannot be dropped.
+    #[error("cannot take over the leases")]
+    TakeOver(#[source] Error),
+}
+
+impl Sql {
+    /// Opens the SQLite database at `path`, creating or migrating it as needed, for this process alone. A lock on the
+    /// file `{path}.lock` keeps others out; since nobody else can be alive, all leases are dropped.
+    pub async fn open_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let lock = lock(path)?;
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            // What is erased is overwritten with zeros. In the log it was sealed already.
+            .pragma("secure_delete", "ON");
+        let pool = |size| {
+            SqlitePoolOptions::new()
+                .max_connections(size)
+                .max_lifetime(None)
+                .idle_timeout(None)
+        };
+        let writer = pool(1).connect_with(options.clone()).await;
+        let writer = writer.map_err(OpenError::Connect)?;
+        let migrations = sqlx::migrate!("../../migrations/sqlite");
+        migrations.run(&writer).await.map_err(OpenError::Migrate)?;
+        let readers = pool(SQLITE_READERS).connect_with(options.pragma("query_only", "ON"));
+        let readers = readers.await.map_err(OpenError::Connect)?;
+
+        let store = Self {
+            database: Database::Sqlite { writer, readers },
+            nudges: None,
+            _lock: Some(lock),
+        };
+        store
+            .take_over_leases()
+            .await
+            .map_err(OpenError::TakeOver)?;
+        Ok(store)
+    }
+
+    /// Connects to the Postgres database that `url` names, and migrates it as needed. Several processes may do so at
+    /// once.
+    pub async fn connect_postgres(url: &str) -> Result<Self, OpenError> {
+        let options = PgConnectOptions::from_str(url).map_err(OpenError::Connect)?;
+        let options = options.application_name("ucp");
+        let pool = PgPoolOptions::new()
+            .max_connections(POSTGRES_CONNECTIONS)
+            .connect_with(options.clone());
+        let pool = pool.await.map_err(OpenError::Connect)?;
+        let migrations = sqlx::migrate!("../../migrations/postgres");
+        migrations.run(&pool).await.map_err(OpenError::Migrate)?;
+        let nudges = Nudges::connect(options).await.map_err(OpenError::Connect)?;
+        Ok(Self {
+            database: Database::Postgres(pool),
+            nudges: Some(nudges),
+            _lock: None,
+        })
+    }
+}
+
+fn lock(database: &Path) -> Result<File, OpenError> {
+    let mut path = database.as_os_str().to_owned();
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|error| OpenError::Lock(path.clone(), error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(database.to_owned())),
+        Err(TryLockError::Error(error)) => Err(OpenError::Lock(path, error)),
+    }
+}

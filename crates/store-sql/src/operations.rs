@@ -1,0 +1,332 @@
+//! The operations, each of which is also the job: accepting, stepping and ending them.
+
+use ucp_model::operation::Kind;
+use ucp_model::{
+    CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Timestamp,
+    TypeName,
+};
+use ucp_store::rules::{self, Alias};
+use ucp_store::{Accepted, Error, FinishOperation, Lease, NewOperation, Sealed};
+
+use crate::database::{Abort, Database, Row, Statement, Transaction, Value, statements, values};
+use crate::state::{StateColumns, corrupt, from_json, parsed, to_json};
+use crate::{events, groups, mappings};
+
+/// All that an [`Operation`] is made of.
+macro_rules! columns {
+    () => {
+        "id, kind, plane, account, region, type_name, reference, identifier, was_mapped, created, options, \
+         state, action, client_token, token_issued_at, base_digest, request_token, failure, state_since, \
+         attempt, due_at, changes, result, schema_fingerprint, parent, correlation_id, caller, \
+         accepted_at, ended_at"
+    };
+}
+pub(crate) use columns;
+
+statements! {
+    INSERT = ["INSERT INTO operations (id, kind, plane, account, region, type_name, reference, reference_key,
+            identifier, target_key, was_mapped, created, options, state, state_since, attempt, due_at, changes,
+            schema_fingerprint, parent, correlation_id, caller, accepted_at, desired, generation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $13, $14, 0, $14, $15, $16, $17, $18, $19,
+            $14, $20, 0)"];
+    GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
+    BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
+    BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
+    STEP = ["UPDATE operations SET
+            identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
+            base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
+            due_at = $15, changes = $16, target_key = $17, document = COALESCE($18, document),
+            lease_expires_at = $19
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    FINISH = ["UPDATE operations SET
+            identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
+            base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
+            due_at = $15, changes = $16, result = $17, ended_at = $18, desired = NULL, document = NULL,
+            lease_owner = NULL, lease_expires_at = NULL
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    LIVE = ["SELECT COUNT(*) AS live,
+            MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
+        FROM operations WHERE ended_at IS NULL"];
+}
+
+pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
+    let rows = database.read(GET, values![id.to_string()]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// How many are live, and when the next of them can be claimed.
+pub(crate) async fn live(database: &Database) -> Result<(u64, Option<Timestamp>), Error> {
+    let rows = database.read(LIVE, values![]).await?;
+    let Some(row) = rows.first() else {
+        return corrupt("counting came to nothing");
+    };
+    let next_at: Option<i64> = row.get("next_at")?;
+    Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))
+}
+
+/// Two that accept for one alias or one AWS resource at once both find it idle; a unique index lets one of them through,
+/// and the other, run anew, finds it busy.
+pub(crate) async fn accept(
+    transaction: &mut Transaction,
+    new: &NewOperation,
+) -> Result<Accepted, Abort> {
+    let alias = match &new.reference {
+        Some(id) => Some(idle_alias(transaction, id).await?),
+        None => None,
+    };
+    let accepted = rules::accept(new.clone(), alias)?;
+    let operation = &accepted.operation;
+
+    let target = operation.target().map(|target| target.key());
+    if let Some(target) = &target
+        && let Some(busy) = holder(transaction, target).await?
+    {
+        return Err(Error::Busy(busy).into());
+    }
+    if let Some(mapping) = &accepted.reference {
+        if operation.options.take_ownership
+            && let Some(target) = &target
+            && let Some(owner) = mappings::other_owner(transaction, target, &mapping.id).await?
+        {
+            return Err(Error::OwnedElsewhere(owner).into());
+        }
+        mappings::put(transaction, mapping).await?;
+    }
+    insert(transaction, operation, target, new.desired.as_ref()).await?;
+    Ok(accepted)
+}
+
+/// What stands under an alias that no live operation works on, and stays so until the transaction ends.
+async fn idle_alias(transaction: &mut Transaction, id: &ReferenceId) -> Result<Alias, Abort> {
+    let group = groups::hold(transaction, &id.group).await?;
+    let mapping = mappings::lock(transaction, id).await?;
+    refuse_busy_alias(transaction, id).await?;
+    Ok(Alias { group, mapping })
+}
+
+pub(crate) async fn refuse_busy_alias(
+    transaction: &mut Transaction,
+    id: &ReferenceId,
+) -> Result<(), Abort> {
+    let row = transaction
+        .fetch_optional(BUSY_ALIAS, values![id.key()])
+        .await?;
+    match row {
+        Some(row) => Err(Error::Busy(parsed(row.get("id")?)?).into()),
+        None => Ok(()),
+    }
+}
+
+/// The live operation that works on an AWS resource.
+async fn holder(transaction: &mut Transaction, target: &str) -> Result<Option<OperationId>, Abort> {
+    let row = transaction
+        .fetch_optional(BUSY_TARGET, values![target])
+        .await?;
+    Ok(row.map(|row| parsed(row.get("id")?)).transpose()?)
+}
+
+async fn insert(
+    transaction: &mut Transaction,
+    operation: &Operation,
+    target: Option<String>,
+    desired: Option<&Sealed>,
+) -> Result<(), Abort> {
+    let reference = operation.reference.as_ref();
+    let values = values![
+        operation.id.to_string(),
+        operation.kind.to_string(),
+        operation.scope.plane.as_str(),
+        operation.scope.account.as_str(),
+        operation.scope.region.as_str(),
+        operation.type_name.as_str(),
+        reference.map(ToString::to_string),
+        reference.map(ReferenceId::key),
+        operation.identifier.as_ref().map(Identifier::as_str),
+        target,
+        operation.was_mapped,
+        to_json(&operation.options)?,
+        operation.state.name(),
+        operation.accepted_at.as_millis(),
+        to_json(&operation.changes)?,
+        operation.schema_fingerprint.as_str(),
+        operation.parent.map(|id| id.to_string()),
+        operation.correlation_id.as_str(),
+        operation.caller.as_str(),
+        desired.map(|sealed| sealed.0.clone()),
+    ];
+    transaction.execute(INSERT, values).await?;
+    Ok(())
+}
+
+/// Writes a step that does not end the operation, under the lease as renewed.
+pub(crate) async fn step(
+    transaction: &mut Transaction,
+    lease: &Lease,
+    operation: &Operation,
+    document: Option<&Sealed>,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let target = operation.target().map(|target| target.key());
+    let free = match &target {
+        Some(target) => {
+            let holder = holder(transaction, target).await?;
+            holder.is_none_or(|holder| holder == operation.id)
+        }
+        None => true,
+    };
+    let mut values = moved(lease, operation)?;
+    values.extend(values![
+        target.clone().filter(|_| free),
+        document.map(|sealed| sealed.0.clone()),
+        lease.expires_at.as_millis(),
+    ]);
+    write(transaction, STEP, values).await?;
+
+    if let Some(mapping) = mapping_of(transaction, operation).await? {
+        let elsewhere = owned_elsewhere(transaction, &mapping, target.as_deref()).await?;
+        if let Some(stepped) = rules::step(&mapping, operation, elsewhere, now) {
+            mappings::put(transaction, &stepped).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the operation.
+pub(crate) async fn finish(
+    transaction: &mut Transaction,
+    lease: &Lease,
+    finish: &FinishOperation,
+) -> Result<(), Abort> {
+    let operation = &finish.operation;
+    let mut values = moved(lease, operation)?;
+    values.extend(values![
+        operation.result.as_ref().map(to_json).transpose()?,
+        operation.ended_at.map(Timestamp::as_millis),
+    ]);
+    write(transaction, FINISH, values).await?;
+
+    let target = operation.target().map(|target| target.key());
+    if let Some(mapping) = mapping_of(transaction, operation).await? {
+        let id = mapping.id.clone();
+        let elsewhere = owned_elsewhere(transaction, &mapping, target.as_deref()).await?;
+        match rules::end(mapping, finish, elsewhere) {
+            Some(mapping) => mappings::put(transaction, &mapping).await?,
+            None => mappings::delete(transaction, &id).await?,
+        }
+    }
+    if rules::removes_all_mappings(operation)
+        && let Some(target) = &target
+    {
+        mappings::delete_idle(transaction, target).await?;
+    }
+    let event = rules::ended(operation);
+    events::append(transaction, &event, operation.reference.as_ref()).await
+}
+
+/// Writes what may change about an operation; no row means that the lease is lost.
+async fn write(
+    transaction: &mut Transaction,
+    statement: Statement,
+    values: Vec<Value>,
+) -> Result<(), Abort> {
+    match transaction.execute(statement, values).await? {
+        0 => Err(Error::LeaseLost.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The values that [`STEP`] and [`FINISH`] have in common, `$1` to `$16`.
+fn moved(lease: &Lease, operation: &Operation) -> Result<Vec<Value>, Error> {
+    let state = StateColumns::of(&operation.state)?;
+    Ok(values![
+        lease.operation.to_string(),
+        lease.owner.as_str(),
+        generation(lease)?,
+        operation.identifier.as_ref().map(Identifier::as_str),
+        operation.created,
+        state.state,
+        state.action,
+        state.client_token,
+        state.token_issued_at,
+        state.base_digest,
+        state.request_token,
+        state.failure,
+        operation.state_since.as_millis(),
+        i64::from(operation.attempt),
+        operation.due_at.as_millis(),
+        to_json(&operation.changes)?,
+    ])
+}
+
+pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
+    // No row has a generation that large.
+    i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
+}
+
+async fn mapping_of(
+    transaction: &mut Transaction,
+    operation: &Operation,
+) -> Result<Option<Reference>, Abort> {
+    match &operation.reference {
+        Some(id) => mappings::lock(transaction, id).await,
+        None => Ok(None),
+    }
+}
+
+async fn owned_elsewhere(
+    transaction: &mut Transaction,
+    mapping: &Reference,
+    target: Option<&str>,
+) -> Result<bool, Abort> {
+    let Some(target) = target else {
+        return Ok(false);
+    };
+    let owner = mappings::other_owner(transaction, target, &mapping.id).await?;
+    Ok(owner.is_some())
+}
+
+/// The operation in a row of [`columns!`].
+pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
+    let kind: &str = row.get("kind")?;
+    let Some(kind) = [Kind::Put, Kind::Delete]
+        .into_iter()
+        .find(|candidate| candidate.to_string() == kind)
+    else {
+        return corrupt(format!("there is no kind '{kind}'"));
+    };
+    let reference: Option<&str> = row.get("reference")?;
+    let identifier: Option<String> = row.get("identifier")?;
+    let result: Option<&str> = row.get("result")?;
+    let parent: Option<&str> = row.get("parent")?;
+    let type_name = TypeName::from_cloudformation(row.get("type_name")?)
+        .map_err(|error| Error::Corrupt(error.to_string()))?;
+    Ok(Operation {
+        id: parsed(row.get("id")?)?,
+        kind,
+        scope: Scope {
+            plane: row.get("plane")?,
+            account: row.get("account")?,
+            region: row.get("region")?,
+        },
+        type_name,
+        reference: reference.map(parsed).transpose()?,
+        identifier: identifier.map(Identifier::new),
+        was_mapped: row.flag("was_mapped")?,
+        created: row.flag("created")?,
+        options: from_json(row.get("options")?)?,
+        state: StateColumns::read(row)?.state()?,
+        state_since: Timestamp::from_millis(row.get("state_since")?),
+        attempt: row.count("attempt")?,
+        due_at: Timestamp::from_millis(row.get("due_at")?),
+        changes: from_json(row.get("changes")?)?,
+        result: result.map(from_json).transpose()?,
+        schema_fingerprint: row.get("schema_fingerprint")?,
+        parent: parent.map(parsed).transpose()?,
+        correlation_id: CorrelationId::new(row.get::<String>("correlation_id")?),
+        caller: row.get("caller")?,
+        accepted_at: Timestamp::from_millis(row.get("accepted_at")?),
+        ended_at: row
+            .get::<Option<i64>>("ended_at")?
+            .map(Timestamp::from_millis),
+    })
+}

@@ -1,0 +1,205 @@
+//! How the state of an operation lies in columns.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ucp_model::operation::{Action, Intent};
+use ucp_model::{Failure, RequestToken, State, Timestamp};
+use ucp_store::Error;
+
+use crate::database::Row;
+
+/// The columns that hold a [`State`]; those that it does not need are null.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StateColumns {
+    pub(crate) state: String,
+    pub(crate) action: Option<String>,
+    pub(crate) client_token: Option<String>,
+    pub(crate) token_issued_at: Option<i64>,
+    pub(crate) base_digest: Option<String>,
+    pub(crate) request_token: Option<String>,
+    pub(crate) failure: Option<String>,
+}
+
+impl StateColumns {
+    pub(crate) fn of(state: &State) -> Result<Self, Error> {
+        let columns = Self {
+            state: state.name().to_owned(),
+            ..Self::default()
+        };
+        Ok(match state {
+            State::Accepted | State::Succeeded => columns,
+            State::Submitting(intent) => columns.with_intent(intent),
+            State::Waiting(intent, request_token) => Self {
+                request_token: Some(request_token.as_str().to_owned()),
+                ..columns.with_intent(intent)
+            },
+            State::Observing(action) => Self {
+                action: Some(action.to_string()),
+                ..columns
+            },
+            State::Salvaging(failure)
+            | State::Adopting(failure)
+            | State::Failed(failure)
+            | State::Canceled(failure) => Self {
+                failure: Some(to_json(failure)?),
+                ..columns
+            },
+        })
+    }
+
+    fn with_intent(self, intent: &Intent) -> Self {
+        Self {
+            action: Some(intent.action.to_string()),
+            client_token: Some(intent.client_token.to_string()),
+            token_issued_at: Some(intent.issued_at.as_millis()),
+            base_digest: intent.base.clone(),
+            ..self
+        }
+    }
+
+    pub(crate) fn read(row: &Row) -> Result<Self, Error> {
+        Ok(Self {
+            state: row.get("state")?,
+            action: row.get("action")?,
+            client_token: row.get("client_token")?,
+            token_issued_at: row.get("token_issued_at")?,
+            base_digest: row.get("base_digest")?,
+            request_token: row.get("request_token")?,
+            failure: row.get("failure")?,
+        })
+    }
+
+    /// The state, if these columns are what [`StateColumns::of`] made of one.
+    pub(crate) fn state(&self) -> Result<State, Error> {
+        let state = match self.state.as_str() {
+            "accepted" => State::Accepted,
+            "submitting" => State::Submitting(self.intent()?),
+            "waiting" => {
+                let request_token = present("request_token", self.request_token.as_ref())?;
+                State::Waiting(self.intent()?, RequestToken::new(request_token.as_str()))
+            }
+            "observing" => State::Observing(self.action()?),
+            "salvaging" => State::Salvaging(self.failure()?),
+            "adopting" => State::Adopting(self.failure()?),
+            "succeeded" => State::Succeeded,
+            "failed" => State::Failed(self.failure()?),
+            "canceled" => State::Canceled(self.failure()?),
+            other => return corrupt(format!("there is no state '{other}'")),
+        };
+        let mut expected = Self::of(&state)?;
+        // The text of a failure may have been written by another version of this program.
+        if expected.failure.is_some() {
+            expected.failure.clone_from(&self.failure);
+        }
+        if expected != *self {
+            return corrupt(format!("columns that no state '{}' fills", self.state));
+        }
+        Ok(state)
+    }
+
+    fn intent(&self) -> Result<Intent, Error> {
+        let client_token = present("client_token", self.client_token.as_ref())?;
+        Ok(Intent {
+            action: self.action()?,
+            client_token: parsed(client_token)?,
+            issued_at: Timestamp::from_millis(*present(
+                "token_issued_at",
+                self.token_issued_at.as_ref(),
+            )?),
+            base: self.base_digest.clone(),
+        })
+    }
+
+    fn action(&self) -> Result<Action, Error> {
+        let action = present("action", self.action.as_ref())?;
+        [Action::Create, Action::Update, Action::Delete]
+            .into_iter()
+            .find(|candidate| candidate.to_string() == *action)
+            .ok_or_else(|| Error::Corrupt(format!("there is no action '{action}'")))
+    }
+
+    fn failure(&self) -> Result<Failure, Error> {
+        from_json(present("failure", self.failure.as_ref())?)
+    }
+}
+
+fn present<'a, T>(column: &str, value: Option<&'a T>) -> Result<&'a T, Error> {
+    value.ok_or_else(|| Error::Corrupt(format!("{column} is missing")))
+}
+
+pub(crate) fn corrupt<T>(what: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Corrupt(what.into()))
+}
+
+/// `value` as the JSON text of a column.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+/// What the JSON text of a column says.
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+/// The id that the text of a column spells.
+pub(crate) fn parsed<T>(text: &str) -> Result<T, Error>
+where
+    T: std::str::FromStr<Err = ucp_model::ids::InvalidId>,
+{
+    text.parse()
+        .map_err(|error: ucp_model::ids::InvalidId| Error::Corrupt(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_survives_its_columns() {
+        let intent = |base: Option<&str>| Intent {
+            action: Action::Update,
+            client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
+            issued_at: Timestamp::from_millis(17),
+            base: base.map(str::to_owned),
+        };
+        let failure = Failure::new("NotStabilized", "later");
+        for state in [
+            State::Accepted,
+            State::Submitting(intent(None)),
+            State::Waiting(intent(Some("digest")), RequestToken::new("token")),
+            State::Observing(Action::Create),
+            State::Salvaging(failure.clone()),
+            State::Adopting(failure.clone()),
+            State::Succeeded,
+            State::Failed(failure.clone()),
+            State::Canceled(failure),
+        ] {
+            let columns = StateColumns::of(&state).unwrap();
+            assert_eq!(columns.state().unwrap(), state);
+        }
+    }
+
+    #[test]
+    fn columns_that_no_state_fills_are_corrupt() {
+        let columns = |state: &str| StateColumns {
+            state: state.to_owned(),
+            ..StateColumns::default()
+        };
+        let with_token = StateColumns {
+            request_token: Some("token".to_owned()),
+            ..columns("succeeded")
+        };
+        for columns in [
+            columns("unheard-of"),
+            columns("submitting"),
+            columns("observing"),
+            columns("failed"),
+            with_token,
+        ] {
+            assert!(
+                matches!(columns.state(), Err(Error::Corrupt(_))),
+                "{columns:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,184 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use async_trait::async_trait;
+use ucp_model::{
+    CorrelationId, GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup,
+    Timestamp,
+};
+use ucp_store::{
+    Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
+    Sealed, SealedKey, Store,
+};
+
+use crate::database::{Database, transaction};
+use crate::nudges::Nudges;
+use crate::{events, groups, keys, leases, mappings, operations, planes};
+
+/// A store in a SQL database.
+#[derive(Debug)]
+pub struct Sql {
+    pub(crate) database: Database,
+    /// With Postgres: what wakes the workers of other processes.
+    pub(crate) nudges: Option<Nudges>,
+    /// With SQLite: what keeps other processes out for as long as this store lives.
+    pub(crate) _lock: Option<File>,
+}
+
+#[async_trait]
+impl Store for Sql {
+    async fn ensure_plane(&self, plane: &PlaneId, now: Timestamp) -> Result<(), Error> {
+        transaction!(self.database, |tx| planes::ensure(&mut tx, plane, now))
+    }
+
+    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error> {
+        planes::list(&self.database).await
+    }
+
+    async fn put_resource_group(
+        &self,
+        id: &GroupId,
+        location: &str,
+        tags: &BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error> {
+        transaction!(self.database, |tx| groups::put(
+            &mut tx, id, location, tags, now
+        ))
+    }
+
+    async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error> {
+        groups::get(&self.database, id).await
+    }
+
+    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
+        groups::list(&self.database, plane).await
+    }
+
+    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
+        let accepted = transaction!(self.database, |tx| operations::accept(&mut tx, &new))?;
+        if let Some(nudges) = &self.nudges {
+            nudges.send();
+        }
+        Ok(accepted)
+    }
+
+    async fn claim_due_operations(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+    ) -> Result<Vec<Claimed>, Error> {
+        transaction!(self.database, |tx| leases::claim(
+            &mut tx, owner, now, term, limit
+        ))
+    }
+
+    async fn commit_step(
+        &self,
+        lease: &Lease,
+        operation: &Operation,
+        document: Option<Sealed>,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = renewed(lease, now, term);
+        transaction!(self.database, |tx| operations::step(
+            &mut tx,
+            &renewed,
+            operation,
+            document.as_ref(),
+            now,
+        ))?;
+        Ok(renewed)
+    }
+
+    async fn renew_lease(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = renewed(lease, now, term);
+        transaction!(self.database, |tx| leases::renew(&mut tx, &renewed))?;
+        Ok(renewed)
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
+        transaction!(self.database, |tx| leases::release(&mut tx, lease))
+    }
+
+    async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error> {
+        transaction!(self.database, |tx| operations::finish(
+            &mut tx, lease, &finish
+        ))
+    }
+
+    async fn forget_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error> {
+        transaction!(self.database, |tx| mappings::forget(
+            &mut tx,
+            id,
+            caller,
+            correlation_id,
+            now
+        ))
+    }
+
+    async fn take_over_leases(&self) -> Result<(), Error> {
+        transaction!(self.database, |tx| leases::release_all(&mut tx))
+    }
+
+    async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
+        operations::get(&self.database, id).await
+    }
+
+    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
+        operations::live(&self.database).await
+    }
+
+    async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
+        mappings::get(&self.database, id).await
+    }
+
+    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+        groups::get(&self.database, group).await?;
+        mappings::list(&self.database, group).await
+    }
+
+    async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
+        events::list(&self.database, reference).await
+    }
+
+    async fn ensure_digest_key(
+        &self,
+        candidate: SealedKey,
+        now: Timestamp,
+    ) -> Result<SealedKey, Error> {
+        transaction!(self.database, |tx| keys::ensure(&mut tx, &candidate, now))
+    }
+
+    async fn ping(&self) -> Result<(), Error> {
+        planes::ping(&self.database).await
+    }
+
+    async fn nudged(&self) {
+        match &self.nudges {
+            Some(nudges) => nudges.received().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn renewed(lease: &Lease, now: Timestamp, term: LeaseTerm) -> Lease {
+    Lease {
+        expires_at: now.after(term.0),
+        ..lease.clone()
+    }
+}
