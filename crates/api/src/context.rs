@@ -143,7 +143,8 @@ fn base_url(headers: &HeaderMap, path: &str) -> String {
         let base = path_base(referer.path(), path)?;
         Some((referer.scheme_str()?, referer.authority()?.as_str(), base))
     });
-    let (scheme, host, base) = referer.unwrap_or(("http", text(HOST).unwrap_or("localhost"), ""));
+    let (scheme, host, base) =
+        referer.unwrap_or_else(|| ("http", text(HOST).unwrap_or("localhost"), ""));
     let forwarded = text(HeaderName::from_static("x-forwarded-proto"));
     let forwarded = forwarded.map(|value| value.split(',').next().unwrap_or_default().trim());
     let scheme = forwarded

@@ -1,0 +1,393 @@
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use ucp_api::AllowedHosts;
+use ucp_app::{App, Wake};
+use ucp_engine::{Abandoned, Engine, Nudges};
+use ucp_model::{
+    Checkpoints, Clock, CrashPoint, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
+};
+use ucp_schema::Catalogue;
+use ucp_seal::{DigestKey, Keys, SealingKey};
+use ucp_simulator::Simulator;
+use ucp_store::{LeaseTerm, Memory, Sealed, SealedKey, Store};
+use ucp_store_sql::Sql;
+
+use crate::{ManualClock, Reply};
+
+/// The account that scenarios use.
+pub const ACCOUNT: &str = "123456789012";
+/// The region that scenarios use.
+pub const REGION: &str = "us-west-2";
+/// The resource group that every world begins with.
+pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
+
+const API_VERSION: &str = "api-version=2023-10-01-preview";
+const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
+/// How many steps a world may take to settle; real scenarios need a few dozen.
+const STEPS_MAX: usize = 20_000;
+
+/// The tracking id of `alias` for a type such as `AWS.EC2/VPC`.
+pub fn tracked_by(resource_type: &str, alias: &str) -> String {
+    format!("{GROUP}/providers/{resource_type}:reference/{alias}")
+}
+
+/// Everything but the network and the passing of time.
+pub struct World {
+    /// What `ucp` remembers.
+    pub store: Arc<dyn Store>,
+    /// Time.
+    pub clock: Arc<ManualClock>,
+    /// AWS.
+    pub aws: Simulator,
+    engine: Engine,
+    router: Router,
+    nudges: Nudges,
+    crashes: Arc<PlannedCrash>,
+}
+
+/// Runs `scenario` in a fresh world on each store, and checks afterwards that each world is in order.
+pub async fn on_every_store(scenario: impl AsyncFn(&World)) {
+    let world = World::new(Arc::new(Memory::new())).await;
+    scenario(&world).await;
+    world.assert_in_order().await;
+
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let sqlite = Sql::open_sqlite(directory.path().join("ucp.db"))
+        .await
+        .expect("SQLite opens");
+    let world = World::new(Arc::new(sqlite)).await;
+    scenario(&world).await;
+    world.assert_in_order().await;
+
+    if let Some(database) = ucp_store_sql::testing::database().await {
+        let postgres = Sql::connect_postgres(database.url())
+            .await
+            .expect("Postgres opens");
+        let world = World::new(Arc::new(postgres)).await;
+        scenario(&world).await;
+        world.assert_in_order().await;
+    }
+}
+
+impl World {
+    /// A world over `store`, with one empty resource group.
+    pub async fn new(store: Arc<dyn Store>) -> Self {
+        let clock = Arc::new(ManualClock::new());
+        let entropy = Arc::new(SeededEntropy::new(7));
+        let catalogue = Catalogue::embedded();
+        let sealing = SealingKey::new([7; 32]);
+        let fresh = DigestKey::generate(entropy.as_ref());
+        let candidate = SealedKey {
+            id: fresh.id().to_owned(),
+            key: Sealed(fresh.seal(&sealing, entropy.as_ref())),
+        };
+        store
+            .ensure_digest_key(candidate, clock.now())
+            .await
+            .expect("the digest key is written");
+        let keys = Arc::new(Keys {
+            sealing,
+            digest: fresh,
+        });
+        let aws = Simulator::new(
+            catalogue.clone(),
+            ucp_simulator::Settings::default(),
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            Arc::new(SeededEntropy::new(8)),
+        );
+        let nudges = Nudges::default();
+        let crashes = Arc::new(PlannedCrash::default());
+        let engine = Engine::new(
+            ucp_engine::Parts {
+                store: Arc::clone(&store),
+                cloud: Arc::new(aws.clone()),
+                catalogue: catalogue.clone(),
+                keys: Arc::clone(&keys),
+                clock: Arc::clone(&clock) as Arc<dyn Clock>,
+                entropy: Arc::clone(&entropy) as _,
+                checkpoints: Arc::clone(&crashes) as _,
+            },
+            ucp_engine::Settings {
+                owner: "world".to_owned(),
+                lease: LEASE,
+                call_timeout: Duration::from_secs(10),
+            },
+        );
+        let app = App::new(ucp_app::Parts {
+            store: Arc::clone(&store),
+            catalogue,
+            keys,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            entropy,
+            checkpoints: Arc::new(ucp_model::Unattended),
+            workers: Arc::new(NobodyToWake),
+            moved: nudges.moved(),
+        });
+        app.ensure_planes().await.expect("the planes are written");
+        let settings = ucp_api::Settings {
+            verdict_wait: Duration::from_secs(20),
+            retry_after: Duration::from_secs(1),
+            allowed_hosts: AllowedHosts::loopback_and([]),
+        };
+        let router = ucp_api::router(app, settings);
+        let world = Self {
+            store,
+            clock,
+            aws,
+            engine,
+            router,
+            nudges,
+            crashes,
+        };
+        world.put_group("rg").await;
+        world
+    }
+
+    /// Creates a resource group.
+    pub async fn put_group(&self, name: &str) {
+        let path = format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
+        self.call("PUT", &path, &json!({"location": "global"}).to_string())
+            .await
+            .expect(200);
+    }
+
+    /// Sends one request while the engine stands still, as on a server whose workers are all busy.
+    pub async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self
+            .router
+            .clone()
+            .oneshot(request)
+            .await
+            .expect("the router answers");
+        Reply::read(response).await
+    }
+
+    /// Sends one request with a JSON body (none when empty) while the engine steps what is due, so that the reply has
+    /// the verdict. Time stands still meanwhile.
+    pub async fn call(&self, method: &str, path: &str, body: &str) -> Reply {
+        let mut reply = std::pin::pin!(self.send(request(method, path, body)));
+        for _ in 0..STEPS_MAX {
+            let polled =
+                poll_fn(|context| std::task::Poll::Ready(reply.as_mut().poll(context))).await;
+            if let std::task::Poll::Ready(reply) = polled {
+                return reply;
+            }
+            self.step().await;
+            tokio::task::yield_now().await;
+        }
+        reply.await
+    }
+
+    /// Reads `path`.
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(request("GET", path, "")).await
+    }
+
+    /// The resource group `rg` with what it tracks.
+    pub async fn group(&self) -> Value {
+        self.get(&format!("{GROUP}?{API_VERSION}"))
+            .await
+            .expect(200)
+            .body
+    }
+
+    /// The references of the resource group `rg`.
+    pub async fn references(&self) -> Vec<Value> {
+        self.group().await["resources"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Posts an action (`put` or `delete`) on a type such as `AWS.EC2/VPC`.
+    pub async fn post(&self, resource_type: &str, action: &str, body: &Value) -> Reply {
+        let path = format!(
+            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}/:{action}"
+        );
+        self.call("POST", &path, &body.to_string()).await
+    }
+
+    /// Puts `properties` under `alias`.
+    pub async fn put(&self, resource_type: &str, alias: &str, properties: Value) -> Reply {
+        let tracked_by = tracked_by(resource_type, alias);
+        let body = json!({"alias": alias, "trackedBy": tracked_by, "properties": properties});
+        self.post(resource_type, "put", &body).await
+    }
+
+    /// Puts `properties` under `alias` and waits for the outcome: the final status body.
+    pub async fn put_and_settle(
+        &self,
+        resource_type: &str,
+        alias: &str,
+        properties: Value,
+    ) -> Value {
+        let reply = self.put(resource_type, alias, properties).await;
+        assert!(
+            reply.status == 200 || reply.status == 201,
+            "unexpected reply: {}",
+            reply.text
+        );
+        if reply.status == 200 {
+            return json!({"status": "Succeeded", "unchanged": true});
+        }
+        self.settle().await;
+        self.status(&reply).await
+    }
+
+    /// Deletes what `alias` stands for.
+    pub async fn delete(&self, resource_type: &str, alias: &str) -> Reply {
+        let body = json!({"alias": alias, "trackedBy": tracked_by(resource_type, alias)});
+        self.post(resource_type, "delete", &body).await
+    }
+
+    /// The status of the operation that `reply` began.
+    pub async fn status(&self, reply: &Reply) -> Value {
+        self.get(path_of(reply.status_url())).await.expect(200).body
+    }
+
+    /// Steps everything that is due now. A planned crash ends it as it would end a process.
+    pub async fn step(&self) {
+        match self.engine.run_due().await {
+            Ok(_) | Err(Abandoned::Crashed(_)) => self.nudges.moved().notify_waiters(),
+            Err(error) => panic!("the engine gave up: {error:?}"),
+        }
+    }
+
+    /// Steps and moves the clock until nothing is in flight.
+    pub async fn settle(&self) {
+        for _ in 0..STEPS_MAX {
+            self.step().await;
+            match self
+                .store
+                .live_operations()
+                .await
+                .expect("the store answers")
+            {
+                (0, _) => return,
+                (_, Some(due_at)) => self.clock.move_to(due_at),
+                (_, None) => self.clock.advance(LEASE.0),
+            }
+        }
+        panic!("the world does not come to rest");
+    }
+
+    /// Crashes the engine when it next reaches `point`. Whether that happened is told by [`World::has_crashed`].
+    pub fn crash_at(&self, point: CrashPoint) {
+        *self.crashes.0.lock().expect("no panic holds the lock") = Some(point);
+    }
+
+    /// Whether the planned crash has happened.
+    pub fn has_crashed(&self) -> bool {
+        self.crashes
+            .0
+            .lock()
+            .expect("no panic holds the lock")
+            .is_none()
+    }
+
+    /// How often AWS was called for `operation` (such as `CreateResource`).
+    pub fn calls(&self, operation: &str) -> usize {
+        let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
+        let entries = log.as_array().map(Vec::as_slice).unwrap_or_default();
+        entries
+            .iter()
+            .filter(|entry| entry["operation"] == operation)
+            .count()
+    }
+
+    /// The identifiers of the live AWS resources of a type such as `AWS::EC2::VPC`.
+    pub fn live(&self, type_name: &str) -> Vec<String> {
+        let resources = serde_json::to_value(self.aws.resources()).expect("the resources are JSON");
+        let resources = resources.as_array().cloned().unwrap_or_default();
+        let of_type = resources
+            .iter()
+            .filter(|resource| resource["typeName"] == type_name);
+        of_type
+            .filter_map(|resource| resource["identifier"].as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// The history of `alias`.
+    pub async fn events(&self, resource_type: &str, alias: &str) -> Vec<ucp_store::Event> {
+        let id: ReferenceId = tracked_by(resource_type, alias)
+            .parse()
+            .expect("a tracking id");
+        self.store
+            .list_events(&id)
+            .await
+            .expect("the store answers")
+    }
+
+    /// Whatever the scenario did: nothing is in flight, and no AWS resource is owned twice.
+    async fn assert_in_order(&self) {
+        let (live, _) = self
+            .store
+            .live_operations()
+            .await
+            .expect("the store answers");
+        assert_eq!(live, 0, "operations are still in flight");
+        let group = GroupId::new("local", "rg").expect("a group id");
+        let references = self
+            .store
+            .list_references(&group)
+            .await
+            .expect("the store answers");
+        let mut owners: BTreeMap<String, u32> = BTreeMap::new();
+        for reference in &references {
+            let target = reference.target().as_ref().map(Target::key);
+            let target = target.unwrap_or_else(|| panic!("{} maps nothing at rest", reference.id));
+            if reference.owned {
+                *owners.entry(target).or_default() += 1;
+            }
+        }
+        assert!(
+            owners.values().all(|count| *count == 1),
+            "a resource has two owners: {owners:?}"
+        );
+    }
+}
+
+fn request(method: &str, path: &str, body: &str) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost:8787")
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_owned()))
+        .expect("a request")
+}
+
+/// The path of an absolute URL.
+fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.find('/').map_or("/", |at| &rest[at..])
+}
+
+struct NobodyToWake;
+
+impl Wake for NobodyToWake {
+    fn wake(&self) {}
+}
+
+/// At most one crash to come.
+#[derive(Default)]
+struct PlannedCrash(Mutex<Option<CrashPoint>>);
+
+impl Checkpoints for PlannedCrash {
+    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+        let mut planned = self.0.lock().expect("no panic holds the lock");
+        if *planned == Some(point) {
+            *planned = None;
+            return Err(Crashed);
+        }
+        Ok(())
+    }
+}

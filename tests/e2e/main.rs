@@ -1,0 +1,14 @@
+//! The whole product from outside: one module per family of scenarios.
+//!
+//! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn) where time moves when
+//! told to. `processes` runs the real binary.
+
+mod bad_input;
+mod crashes;
+mod deletes;
+mod describes_itself;
+mod groups;
+mod operations;
+mod processes;
+mod puts;
+mod untracked;

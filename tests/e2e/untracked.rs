@@ -1,0 +1,43 @@
+//! Puts without `trackedBy` (contract section 4.2): today's templates keep working.
+
+use serde_json::json;
+use ucp_testkit::on_every_store;
+
+#[tokio::test]
+async fn a_server_named_type_is_created_each_time() {
+    on_every_store(async |world| {
+        for _ in 0..2 {
+            let body = json!({"alias": "ignored without trackedBy", "properties": {"CidrBlock": "10.0.0.0/16"}});
+            let reply = world.post("AWS.EC2/VPC", "put", &body).await.expect(201);
+            world.settle().await;
+            let result = world.get(result_path(reply.header("location").unwrap())).await.expect(200);
+            assert!(result.body["name"].as_str().unwrap().starts_with("vpc-"), "{}", result.text);
+        }
+        assert_eq!(world.live("AWS::EC2::VPC").len(), 2);
+        assert!(world.references().await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_named_type_is_created_then_updated_then_left_alone() {
+    on_every_store(async |world| {
+        let put = async |retention: u32| {
+            let body = json!({"properties": {"LogGroupName": "a/b", "RetentionInDays": retention}});
+            let reply = world.post("AWS.Logs/LogGroup", "put", &body).await;
+            world.settle().await;
+            reply
+        };
+        let created = put(7).await.expect(201);
+        assert!(created.body["id"].as_str().unwrap().ends_with("/AWS.Logs/LogGroup/a%2Fb"), "{}", created.text);
+        assert_eq!(created.body["name"], "a/b");
+        put(14).await.expect(201);
+        put(14).await.expect(200);
+        assert_eq!((world.calls("CreateResource"), world.calls("UpdateResource")), (1, 1));
+    })
+    .await;
+}
+
+fn result_path(url: &str) -> &str {
+    url.strip_prefix("http://localhost:8787").expect("an absolute URL")
+}
