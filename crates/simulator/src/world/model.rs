@@ -86,7 +86,12 @@ pub(super) fn updated(
             }
         }
     }
-    let violations = resource_type.violations(&after);
+    let mut violations = resource_type.violations(&after);
+    if !violations.is_empty() {
+        // What was wrong before, after a change out of band for example, is not the fault of the patch.
+        let already = resource_type.violations(&resource.model);
+        violations.retain(|violation| !already.contains(violation));
+    }
     if !violations.is_empty() {
         return refused(model_validation_failed(&violations));
     }

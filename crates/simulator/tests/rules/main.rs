@@ -1,5 +1,7 @@
 //! AWS's rules, tried on the core.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 #[path = "../aws/mod.rs"]
 mod aws;
 

@@ -1,0 +1,426 @@
+//! The simulator behind a socket, and without a network as `ucp` sees it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod aws;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use ucp_cloud::{CloudControl, Fault};
+use ucp_model::{
+    ClientToken, Clock, Identifier, ProgressStatus, RequestToken, Scope, Timestamp, TypeName,
+};
+use ucp_schema::Catalogue;
+use ucp_simulator::{Settings, Simulator};
+
+use aws::Seeded;
+
+/// A clock that is moved by hand.
+#[derive(Default)]
+struct Hand(AtomicI64);
+
+impl Hand {
+    fn pass(&self, duration: Duration) {
+        let millis = i64::try_from(duration.as_millis()).unwrap();
+        self.0.fetch_add(millis, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+fn simulator() -> (Simulator, Arc<Hand>) {
+    let clock = Arc::new(Hand::default());
+    let simulator = Simulator::new(
+        Catalogue::embedded(),
+        Settings::default(),
+        clock.clone(),
+        Arc::new(Seeded::new(1)),
+    );
+    (simulator, clock)
+}
+
+struct Reply {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// A served simulator.
+struct Served {
+    simulator: Simulator,
+    clock: Arc<Hand>,
+    address: std::net::SocketAddr,
+    stop: tokio::sync::oneshot::Sender<()>,
+    server: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Served {
+    async fn start() -> Self {
+        let (simulator, clock) = simulator();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let server = tokio::spawn(simulator.clone().serve(listener, async {
+            stopped.await.ok();
+        }));
+        Self {
+            simulator,
+            clock,
+            address,
+            stop,
+            server,
+        }
+    }
+
+    /// The reply to a request; none when the connection is closed without one.
+    async fn send(&self, start: &str, headers: &str, body: &str) -> Option<Reply> {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let length = body.len();
+        let request = format!(
+            "{start} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+        );
+        // A server that refuses a body may close before it has read it.
+        stream.write_all(request.as_bytes()).await.ok();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).await.ok();
+        let reply = String::from_utf8(reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n")?;
+        Some(Reply {
+            status: head.split(' ').nth(1)?.parse().unwrap(),
+            head: head.to_ascii_lowercase(),
+            body: body.to_owned(),
+        })
+    }
+
+    /// A Cloud Control call, signed by account 111122223333 in eu-north-1.
+    async fn call(&self, operation: &str, input: &str) -> Option<Reply> {
+        let headers = format!(
+            "content-type: application/x-amz-json-1.0\r\n\
+             x-amz-target: CloudApiService.{operation}\r\n\
+             authorization: AWS4-HMAC-SHA256 Credential=111122223333/20260101/eu-north-1/cloudcontrolapi/aws4_request, SignedHeaders=host, Signature=0\r\n"
+        );
+        self.send("POST /", &headers, input).await
+    }
+
+    async fn query(&self, form: &str) -> Reply {
+        let headers = "content-type: application/x-www-form-urlencoded; charset=utf-8\r\n";
+        self.send("POST /", headers, form).await.unwrap()
+    }
+
+    async fn finish(self) {
+        self.stop.send(()).unwrap();
+        self.server.await.unwrap().unwrap();
+    }
+}
+
+fn create_group(name: &str) -> String {
+    json!({
+        "TypeName": "AWS::Logs::LogGroup",
+        "DesiredState": json!({"LogGroupName": name}).to_string(),
+        "ClientToken": "t",
+        "RoleArn": "arn:aws:iam::111122223333:role/any",
+        "TypeVersionId": "00000001",
+    })
+    .to_string()
+}
+
+#[tokio::test]
+async fn calls_are_answered_as_aws_answers_them() {
+    let aws = Served::start().await;
+    let reply = aws
+        .call("CreateResource", &create_group("a/b"))
+        .await
+        .unwrap();
+    assert_eq!(reply.status, 200);
+    assert!(
+        reply
+            .head
+            .contains("content-type: application/x-amz-json-1.0")
+    );
+    assert!(reply.head.contains("x-amzn-requestid: "));
+    let event = &reply.json()["ProgressEvent"];
+    assert_eq!(event["OperationStatus"], "PENDING");
+    assert_eq!(event["EventTime"].to_string(), "0.000");
+    assert_eq!(event.get("Identifier"), None);
+
+    aws.clock.pass(Duration::from_secs(1));
+    let input = json!({"TypeName": "AWS::Logs::LogGroup", "Identifier": "a/b"}).to_string();
+    let reply = aws.call("GetResource", &input).await.unwrap();
+    let properties = reply.json()["ResourceDescription"]["Properties"].to_string();
+    assert!(properties.contains("arn:aws:logs:eu-north-1:111122223333:log-group:a/b:*"));
+
+    let reply = aws
+        .call("GetResource", &input.replace("a/b", "c"))
+        .await
+        .unwrap();
+    assert_eq!(reply.status, 400);
+    assert!(
+        reply
+            .head
+            .contains("x-amzn-errortype: resourcenotfoundexception")
+    );
+    let kind = reply.json()["__type"].to_string();
+    assert!(kind.ends_with("#ResourceNotFoundException\""));
+    assert!(reply.json()["Message"].is_string());
+    aws.finish().await;
+}
+
+#[tokio::test]
+async fn the_registry_speaks_xml() {
+    let aws = Served::start().await;
+    let form =
+        "Action=DescribeType&Version=2010-05-15&Type=RESOURCE&TypeName=AWS%3A%3AEC2%3A%3AVPC";
+    let reply = aws.query(form).await;
+    assert_eq!(reply.status, 200);
+    assert!(reply.head.contains("content-type: text/xml"));
+    assert!(
+        reply
+            .body
+            .contains("<ProvisioningType>FULLY_MUTABLE</ProvisioningType>")
+    );
+    let reply = aws.query(&form.replace("VPC", "No")).await;
+    assert_eq!(reply.status, 404);
+    assert!(reply.body.contains("<Code>TypeNotFoundException</Code>"));
+    let reply = aws
+        .query("Action=ListTypes&Visibility=PUBLIC&MaxResults=2")
+        .await;
+    assert_eq!(reply.body.matches("<member>").count(), 2);
+    assert!(reply.body.contains("<NextToken>"));
+    for nonsense in [
+        "Action=CreateStack",
+        "",
+        "%ff=%00&&=",
+        "Action=ListTypes&MaxResults=x",
+    ] {
+        assert_eq!(aws.query(nonsense).await.status, 400, "{nonsense}");
+    }
+    aws.finish().await;
+}
+
+#[tokio::test]
+async fn nonsense_is_refused() {
+    let aws = Served::start().await;
+    for (operation, input, exception) in [
+        ("DropTables", "{}", "UnknownOperationException"),
+        ("DescribeType", "{}", "UnknownOperationException"),
+        ("CreateResource", "{", "SerializationException"),
+        ("CreateResource", "[]", "ValidationException"),
+        ("CreateResource", "\u{0}", "SerializationException"),
+        (
+            "CreateResource",
+            r#"{"TypeName": 7}"#,
+            "SerializationException",
+        ),
+        ("CreateResource", "{}", "ValidationException"),
+        ("UpdateResource", "", "ValidationException"),
+        (
+            "GetResource",
+            r#"{"TypeName": "AWS::EC2::VPC"}"#,
+            "ValidationException",
+        ),
+        (
+            "ListResourceRequests",
+            r#"{"NextToken": "é"}"#,
+            "InvalidRequestException",
+        ),
+        (
+            "ListResourceRequests",
+            r#"{"MaxResults": 1000}"#,
+            "ValidationException",
+        ),
+        (
+            "GetResourceRequestStatus",
+            "{}",
+            "RequestTokenNotFoundException",
+        ),
+    ] {
+        let reply = aws.call(operation, input).await.unwrap();
+        assert_eq!(reply.status, 400, "{operation} {input}");
+        assert!(
+            reply.body.contains(exception),
+            "{operation} {input}: {}",
+            reply.body
+        );
+    }
+    let deep = format!(r#"{{"TypeName": {}"#, "[".repeat(100_000));
+    assert_eq!(aws.call("CreateResource", &deep).await.unwrap().status, 400);
+    let long = create_group(&"a".repeat(9 * 1024 * 1024));
+    if let Some(reply) = aws.call("CreateResource", &long).await {
+        assert_eq!(reply.status, 413);
+    }
+    assert_eq!(aws.send("POST /", "", "").await.unwrap().status, 400);
+    assert_eq!(aws.send("GET /", "", "").await.unwrap().status, 405);
+    aws.finish().await;
+}
+
+#[tokio::test]
+async fn a_dropped_reply_closes_the_connection_after_the_change() {
+    let aws = Served::start().await;
+    let fault = json!([
+        {"match": {"operation": "CreateResource"}, "count": 1, "effect": {"kind": "dropReply"}},
+    ]);
+    let reply = aws
+        .send("POST /_simulator/faults", "", &fault.to_string())
+        .await;
+    assert_eq!(reply.unwrap().status, 201);
+    assert!(
+        aws.call("CreateResource", &create_group("a"))
+            .await
+            .is_none()
+    );
+    aws.clock.pass(Duration::from_secs(1));
+    let repeated = aws
+        .call("CreateResource", &create_group("a"))
+        .await
+        .unwrap();
+    assert_eq!(
+        repeated.json()["ProgressEvent"]["OperationStatus"],
+        "SUCCESS"
+    );
+    assert_eq!(aws.simulator.resources().len(), 1);
+
+    let log = aws
+        .send("GET /_simulator/log", "", "")
+        .await
+        .unwrap()
+        .json();
+    assert_eq!(log[0]["operation"], "CreateResource");
+    assert_eq!(log[0]["typeName"], "AWS::Logs::LogGroup");
+    assert_eq!(log[0]["clientToken"], "t");
+    assert_eq!(log[0]["outcome"], "dropped");
+    assert_eq!(log[1]["time"], "1970-01-01T00:00:01Z");
+    aws.finish().await;
+}
+
+#[tokio::test]
+async fn the_world_is_changed_out_of_band() {
+    let aws = Served::start().await;
+    aws.call("CreateResource", &create_group("a/b"))
+        .await
+        .unwrap();
+    aws.clock.pass(Duration::from_secs(1));
+    let group = "/_simulator/resources/AWS::Logs::LogGroup/a%2Fb";
+    let patch = r#"{"RetentionInDays": 7}"#;
+    let patched = aws
+        .send(&format!("PATCH {group}?region=eu-north-1"), "", patch)
+        .await
+        .unwrap();
+    assert_eq!(patched.json()["properties"]["RetentionInDays"], 7);
+    let all = aws
+        .send("GET /_simulator/resources", "", "")
+        .await
+        .unwrap()
+        .json();
+    assert_eq!(all[0]["account"], "111122223333");
+    assert_eq!(all[0]["identifier"], "a/b");
+    for (status, query) in [
+        (404, "?account=000000000000"),
+        (400, "?acount=1"),
+        (204, ""),
+        (404, ""),
+    ] {
+        let reply = aws
+            .send(&format!("DELETE {group}{query}"), "", "")
+            .await
+            .unwrap();
+        assert_eq!(reply.status, status, "{query}");
+    }
+    for nonsense in ["", "{}", "[1]", r#"{"effect": {"kind": "explode"}}"#] {
+        let reply = aws
+            .send("POST /_simulator/faults", "", nonsense)
+            .await
+            .unwrap();
+        assert_eq!(reply.status, 400, "{nonsense}");
+    }
+    assert_eq!(
+        aws.send("DELETE /_simulator/faults", "", "")
+            .await
+            .unwrap()
+            .status,
+        204
+    );
+    assert_eq!(
+        aws.send("GET /_simulator/faults", "", "")
+            .await
+            .unwrap()
+            .json(),
+        json!([])
+    );
+    aws.finish().await;
+}
+
+#[tokio::test]
+async fn without_a_network_it_is_the_cloud() {
+    let (simulator, clock) = simulator();
+    let scope = Scope::new("aws", "111122223333", "eu-north-1").unwrap();
+    let vpc = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let token = || ClientToken(uuid_of(1));
+    let accepted = simulator
+        .create_resource(&scope, &vpc, r#"{"CidrBlock":"10.0.0.0/16"}"#, token())
+        .await
+        .unwrap();
+    assert_eq!(accepted.status, ProgressStatus::Running);
+    clock.pass(Duration::from_secs(1));
+    let done = simulator
+        .get_resource_request_status(&scope, &accepted.request_token)
+        .await
+        .unwrap();
+    assert_eq!(done.status, ProgressStatus::Success);
+    let id = done.identifier.unwrap();
+    let live = simulator.get_resource(&scope, &vpc, &id).await.unwrap();
+    assert_eq!(live["VpcId"], id.as_str());
+
+    let conflict = simulator.create_resource(&scope, &vpc, "{}", token()).await;
+    assert!(matches!(conflict, Err(Fault::TokenConflict { .. })));
+    let missing = simulator
+        .get_resource(&scope, &vpc, &Identifier::new("vpc-0"))
+        .await;
+    assert!(matches!(missing, Err(Fault::Missing { .. })));
+    let unknown = RequestToken::new("nope");
+    let unknown = simulator
+        .get_resource_request_status(&scope, &unknown)
+        .await;
+    assert!(matches!(unknown, Err(Fault::TokenUnknown { .. })));
+    let patch = r#"[{"op":"replace","path":"/CidrBlock","value":"10.1.0.0/16"}]"#;
+    let refused = simulator
+        .update_resource(&scope, &vpc, &id, patch, ClientToken(uuid_of(2)))
+        .await;
+    assert!(
+        matches!(refused, Err(Fault::Rejected { code, .. }) if code == "NotUpdatableException")
+    );
+
+    simulator.add_fault(serde_json::from_value(json!({"effect": {"kind": "dropReply"}})).unwrap());
+    let lost = simulator.get_resource(&scope, &vpc, &id).await;
+    assert!(matches!(lost, Err(Fault::Transient { .. })));
+    let lost = simulator
+        .delete_resource(&scope, &vpc, &id, ClientToken(uuid_of(3)))
+        .await;
+    assert!(matches!(lost, Err(Fault::OutcomeUnknown { .. })));
+    let busy = json!({"effect": {"kind": "throttle", "rate": 0.0, "burst": 0}});
+    simulator.clear_faults();
+    simulator.add_fault(serde_json::from_value(busy).unwrap());
+    let throttled = simulator.get_resource(&scope, &vpc, &id).await;
+    assert!(matches!(throttled, Err(Fault::Throttled { .. })));
+    simulator.clear_faults();
+    clock.pass(Duration::from_secs(1));
+    assert!(simulator.resources().is_empty());
+}
+
+fn uuid_of(byte: u8) -> uuid::Uuid {
+    uuid::Uuid::from_bytes([byte; 16])
+}
