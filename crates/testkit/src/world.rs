@@ -186,6 +186,13 @@ impl World {
         reply.await
     }
 
+    /// Sends one request that prefers not to wait for the verdict.
+    pub async fn send_without_waiting(&self, method: &str, path: &str, body: &str) -> Reply {
+        let mut request = request(method, path, body);
+        request.headers_mut().insert("prefer", axum::http::HeaderValue::from_static("respond-async"));
+        self.send(request).await
+    }
+
     /// Reads `path`.
     pub async fn get(&self, path: &str) -> Reply {
         self.send(request("GET", path, "")).await
