@@ -1,4 +1,5 @@
+//! Has a migration that was added embedded.
+
 fn main() {
-    // A migration that was added must be embedded.
     println!("cargo::rerun-if-changed=../../migrations");
 }

@@ -1,0 +1,259 @@
+//! [`Store::accept_operation`](crate::Store::accept_operation).
+
+use ucp_model::operation::Options;
+use ucp_model::{ProvisioningState, Reference, Scope, State};
+
+use super::fixture::*;
+use crate::{Error, NewOperation};
+
+/// A put of a new alias maps it to nothing yet, not owned.
+pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
+    with_group(&store, "rg").await;
+    let new = NewOperation {
+        identifier: identifier("declared"),
+        parent: Some(operation_id(99)),
+        ..put(1, "a")
+    };
+    let accepted = accept(&store, new).await;
+
+    let expected = Reference {
+        id: alias("a"),
+        scope: scope(),
+        identifier: None,
+        owned: false,
+        provisioning_state: ProvisioningState::Provisioning,
+        baseline: None,
+        observed: None,
+        observed_at: None,
+        created_at: at(1),
+        updated_at: at(1),
+        revision: 1,
+    };
+    assert_eq!(accepted.reference, Some(expected.clone()));
+    assert_eq!(reference(&store, "a").await, expected);
+
+    let operation = accepted.operation;
+    assert_eq!(operation.identifier, identifier("declared"));
+    assert!(!operation.was_mapped && !operation.created);
+    assert_eq!(operation.state, State::Accepted);
+    assert_eq!(operation.due_at, at(1));
+    assert_eq!(operation.parent, Some(operation_id(99)));
+    let recorded = store.get_operation(operation_id(1)).await.unwrap();
+    assert_eq!(recorded, Some(operation));
+}
+
+/// A put or delete of a mapped alias works on the resource that it maps, whatever the request says.
+pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
+    with_group(&store, "rg").await;
+    let mapped = map(&store, 1, "a", "x", true).await;
+
+    let new = NewOperation {
+        identifier: identifier("other"),
+        accepted_at: at(4),
+        ..put(2, "a")
+    };
+    let accepted = accept(&store, new).await;
+    assert!(accepted.operation.was_mapped);
+    assert_eq!(accepted.operation.identifier, identifier("x"));
+    let under_way = Reference {
+        provisioning_state: ProvisioningState::Provisioning,
+        updated_at: at(4),
+        revision: mapped.revision + 1,
+        ..mapped
+    };
+    assert_eq!(accepted.reference, Some(under_way.clone()));
+    assert_eq!(reference(&store, "a").await, under_way);
+
+    let claimed = claim(&store, at(4)).await.remove(0);
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", false),
+    )
+    .await;
+    let accepted = accept(&store, delete(3, "a")).await;
+    assert!(accepted.operation.was_mapped);
+    assert_eq!(accepted.operation.identifier, identifier("x"));
+    let state = accepted.reference.unwrap().provisioning_state;
+    assert_eq!(state, ProvisioningState::Deleting);
+}
+
+/// Without the group there is no alias.
+pub async fn an_alias_needs_its_group(store: Engine) {
+    refused!(store.accept_operation(put(1, "a")), Error::NoSuchGroup);
+    refused!(store.accept_operation(delete(2, "a")), Error::NoSuchGroup);
+    with_group(&store, "RG").await;
+    let accepted = accept(&store, put(3, "a")).await;
+    let id = accepted.operation.reference.unwrap();
+    assert_eq!(id.group, group("RG"), "the casing of the first write");
+    assert_eq!(accepted.reference.unwrap().id, id);
+}
+
+/// One live operation per alias.
+pub async fn a_busy_alias_is_refused_in_any_casing(store: Engine) {
+    with_group(&store, "rg").await;
+    accept(&store, put(1, "Ünï")).await;
+    let busy = |id| id == operation_id(1);
+    refused!(store.accept_operation(put(2, "Ünï")), Error::Busy(id) if busy(id));
+    refused!(store.accept_operation(put(3, "üNÏ")), Error::Busy(id) if busy(id));
+    refused!(store.accept_operation(delete(4, "ünï")), Error::Busy(id) if busy(id));
+    accept(&store, put(5, "uni")).await;
+
+    // The casing of the first write stays.
+    let claimed = claim(&store, at(2)).await.remove(0);
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+    let accepted = accept(&store, put(6, "üNÏ")).await;
+    assert_eq!(accepted.operation.reference, Some(alias("Ünï")));
+    assert_eq!(reference(&store, "üNÏ").await.id, alias("Ünï"));
+}
+
+/// One live operation per AWS resource, whichever alias or name leads there.
+pub async fn a_busy_target_is_refused_whatever_leads_to_it(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "x", false).await;
+    accept(&store, put(3, "a")).await;
+    let busy = |id| id == operation_id(3);
+
+    refused!(store.accept_operation(delete(4, "b")), Error::Busy(id) if busy(id));
+    let by_name = untracked(delete(5, "a"), "x");
+    refused!(store.accept_operation(by_name.clone()), Error::Busy(id) if busy(id));
+    let by_alias = NewOperation {
+        identifier: identifier("x"),
+        ..put(6, "c")
+    };
+    refused!(store.accept_operation(by_alias), Error::Busy(id) if busy(id));
+
+    // The account compares without regard to case, the plane not at all; another region is another resource.
+    let place = |region| Scope::new("other", "123456789012", region).unwrap();
+    let here = NewOperation {
+        scope: place("us-west-2"),
+        ..by_name.clone()
+    };
+    refused!(store.accept_operation(here), Error::Busy(id) if busy(id));
+    let there = NewOperation {
+        scope: place("eu-west-1"),
+        ..by_name
+    };
+    accept(&store, there).await;
+}
+
+/// `Foo` and `foo` are two resources.
+pub async fn identifiers_compare_byte_for_byte(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, name) in [
+        (1, "Foo"),
+        (2, "foo"),
+        (3, "foo "),
+        (4, "fo\u{f6}"),
+        (5, "foo\u{308}"),
+    ] {
+        accept(&store, untracked(delete(number, "-"), name)).await;
+    }
+    refused!(
+        store.accept_operation(untracked(delete(6, "-"), "foo ")),
+        Error::Busy(id) if id == operation_id(3)
+    );
+}
+
+/// An alias does not move between accounts or regions.
+pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let elsewhere = [
+        Scope::new("aws", "123456789012", "eu-west-1").unwrap(),
+        Scope::new("aws", "210987654321", "us-west-2").unwrap(),
+    ];
+    for place in elsewhere {
+        let moved = NewOperation {
+            scope: place.clone(),
+            ..put(2, "a")
+        };
+        refused!(
+            store.accept_operation(moved),
+            Error::MappedElsewhere(mapped) if mapped == scope()
+        );
+        let moved = NewOperation {
+            scope: place,
+            ..delete(3, "a")
+        };
+        refused!(store.accept_operation(moved), Error::MappedElsewhere(_));
+    }
+    let other_plane = NewOperation {
+        scope: Scope::new("other", "123456789012", "us-west-2").unwrap(),
+        ..put(4, "a")
+    };
+    accept(&store, other_plane).await;
+}
+
+/// There is nothing to delete under an alias that maps nothing.
+pub async fn a_delete_needs_a_mapping(store: Engine) {
+    with_group(&store, "rg").await;
+    refused!(store.accept_operation(delete(1, "a")), Error::NotMapped);
+    let named = NewOperation {
+        identifier: identifier("x"),
+        ..delete(2, "a")
+    };
+    refused!(store.accept_operation(named), Error::NotMapped);
+}
+
+/// At most one reference owns a resource.
+pub async fn ownership_is_not_taken_from_another_reference(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let taking = |number, name| NewOperation {
+        identifier: identifier("x"),
+        options: Options {
+            take_ownership: true,
+            ..Options::default()
+        },
+        ..put(number, name)
+    };
+    refused!(
+        store.accept_operation(taking(2, "b")),
+        Error::OwnedElsewhere(id) if id == alias("a")
+    );
+    accept(&store, taking(3, "a")).await;
+}
+
+/// What is refused is neither recorded nor does it touch the mapping.
+pub async fn what_is_refused_leaves_no_trace(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    accept(&store, untracked(delete(2, "-"), "x")).await;
+    refused!(store.accept_operation(put(3, "a")), Error::Busy(_));
+    let named = NewOperation {
+        identifier: identifier("x"),
+        ..put(4, "b")
+    };
+    refused!(store.accept_operation(named), Error::Busy(_));
+
+    assert_eq!(reference(&store, "a").await, before);
+    assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
+    for number in [3, 4] {
+        let operation = store.get_operation(operation_id(number)).await.unwrap();
+        assert_eq!(operation, None);
+    }
+    assert_eq!(store.live_operations().await.unwrap().0, 1);
+}
+
+/// What is done by name concerns no group and no mapping.
+pub async fn an_untracked_operation_needs_no_group(store: Engine) {
+    let accepted = accept(&store, untracked(put(1, "-"), "x")).await;
+    assert_eq!(accepted.reference, None);
+    assert_eq!(accepted.operation.identifier, identifier("x"));
+    assert!(!accepted.operation.was_mapped);
+
+    // Two creates whose names AWS will choose do not meet.
+    let nameless = |number| NewOperation {
+        identifier: None,
+        ..untracked(put(number, "-"), "x")
+    };
+    accept(&store, nameless(2)).await;
+    accept(&store, nameless(3)).await;
+}

@@ -1,0 +1,146 @@
+//! What must hold when many do it at once.
+
+use std::collections::BTreeSet;
+
+use tokio::task::JoinSet;
+use ucp_model::{Operation, OperationId};
+
+use super::fixture::*;
+use crate::{Error, NewOperation, SealedKey};
+
+/// Has all of them accepted at once. One wins; the others are told which.
+async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {
+    let count = contenders.len();
+    let mut tasks = JoinSet::new();
+    for new in contenders {
+        let store = store.clone();
+        tasks.spawn(async move { store.accept_operation(new).await });
+    }
+    let (mut won, mut busy) = (Vec::new(), Vec::new());
+    while let Some(outcome) = tasks.join_next().await {
+        match outcome.unwrap() {
+            Ok(accepted) => won.push(accepted.operation.id),
+            Err(Error::Busy(id)) => busy.push(id),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(won.len(), 1, "{won:?}");
+    assert_eq!(busy, vec![won[0]; count - 1]);
+    assert_eq!(store.live_operations().await.unwrap().0, 1);
+    won[0]
+}
+
+/// One alias, one resource.
+pub async fn fifty_puts_of_one_alias_come_to_one_operation(store: Engine) {
+    with_group(&store, "rg").await;
+    let won = race(&store, (1..=50).map(|number| put(number, "a")).collect()).await;
+    assert_eq!(reference(&store, "a").await.revision, 1);
+    assert!(store.get_operation(won).await.unwrap().is_some());
+}
+
+/// The same for an alias that is mapped already, with deletes among them.
+pub async fn fifty_puts_of_a_mapped_alias_come_to_one_operation(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 100, "a", "x", true).await;
+    let contenders = (1..=50).map(|number| match number % 2 {
+        0 => put(number, "a"),
+        _ => delete(number, "a"),
+    });
+    race(&store, contenders.collect()).await;
+    assert_eq!(reference(&store, "a").await.revision, before.revision + 1);
+}
+
+/// The same for many ways to one resource.
+pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
+    with_group(&store, "rg").await;
+    let contenders = (1..=50).map(|number| match number % 2 {
+        0 => untracked(delete(number, "-"), "x"),
+        _ => NewOperation {
+            identifier: identifier("x"),
+            ..put(number, &format!("alias-{number}"))
+        },
+    });
+    let won = race(&store, contenders.collect()).await;
+    let tracked = store.get_operation(won).await.unwrap().unwrap().reference;
+    let references = store.list_references(&group("rg")).await.unwrap();
+    let found: Vec<_> = references.into_iter().map(|r| r.id).collect();
+    assert_eq!(found, Vec::from_iter(tracked), "losers map nothing");
+}
+
+/// Each operation has one claimer.
+pub async fn claimers_share_no_operation(store: Engine) {
+    const OPERATIONS: u64 = 60;
+    for number in 1..=OPERATIONS {
+        accept(&store, untracked(put(number, "-"), &number.to_string())).await;
+    }
+    let mut claimers = JoinSet::new();
+    for claimer in 0..8 {
+        let store = store.clone();
+        claimers.spawn(async move {
+            let mut mine = Vec::new();
+            loop {
+                let owner = format!("worker-{claimer}");
+                let claimed = store.claim_due_operations(&owner, at(2), TERM, 5).await;
+                let claimed = claimed.unwrap();
+                assert!(claimed.len() <= 5);
+                if claimed.is_empty() {
+                    return mine;
+                }
+                mine.extend(claimed);
+            }
+        });
+    }
+    let claimed = claimers.join_all().await.concat();
+    assert!(claimed.iter().all(|claimed| claimed.lease.generation == 1));
+    let ids: BTreeSet<OperationId> = claimed.iter().map(|c| c.operation.id).collect();
+    assert_eq!(ids.len(), claimed.len(), "claimed twice");
+    let rest = claim(&store, at(2)).await.len();
+    assert_eq!(ids.len() + rest, usize::try_from(OPERATIONS).unwrap());
+    for claimed in claimed {
+        let renewed = store.renew_lease(&claimed.lease, at(3), TERM).await;
+        renewed.unwrap();
+    }
+}
+
+/// Operations that end at once on one resource make one owner, and none of them fails.
+pub async fn two_ends_make_one_owner(store: Engine) {
+    with_group(&store, "rg").await;
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for (number, name) in (1..).zip(names) {
+        accept(&store, put(number, name)).await;
+    }
+    let mut tasks = JoinSet::new();
+    for claimed in claim(&store, at(2)).await {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let revealed = Operation {
+                identifier: identifier("x"),
+                ..claimed.operation
+            };
+            let step = store.commit_step(&claimed.lease, &revealed, None, at(2), TERM);
+            let lease = step.await.unwrap();
+            finish(&store, &lease, applied(&revealed, "x", true)).await;
+        });
+    }
+    tasks.join_all().await;
+    let references = store.list_references(&group("rg")).await.unwrap();
+    assert_eq!(references.len(), names.len());
+    assert_eq!(references.iter().filter(|r| r.owned).count(), 1);
+}
+
+/// All replicas work with one digest key.
+pub async fn offered_digest_keys_come_to_one(store: Engine) {
+    let mut tasks = JoinSet::new();
+    for number in 0..8 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let candidate = SealedKey {
+                id: format!("key-{number}"),
+                key: sealed("key"),
+            };
+            store.ensure_digest_key(candidate, at(0)).await.unwrap().id
+        });
+    }
+    let ids = BTreeSet::from_iter(tasks.join_all().await);
+    assert_eq!(ids.len(), 1);
+}

@@ -1,0 +1,330 @@
+//! Finishing and forgetting.
+
+use serde_json::json;
+use ucp_model::operation::{Change, MappingChange};
+use ucp_model::{Failure, Operation, ProvisioningState, Reference, State};
+
+use super::fixture::*;
+use crate::{Documents, Error, Event, FinishOperation, Forgotten, NewOperation};
+
+/// Identifier, live form and baseline are in the mapping.
+pub async fn applied_writes_the_mapping(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let end = applied(&claimed.operation, "x", true);
+    finish(&store, &claimed.lease, end.clone()).await;
+    let expected = Reference {
+        id: alias("a"),
+        scope: scope(),
+        identifier: identifier("x"),
+        owned: true,
+        provisioning_state: ProvisioningState::Succeeded,
+        baseline: Some(baseline("x")),
+        observed: Some(json!({ "Name": "x" })),
+        observed_at: Some(at(3)),
+        created_at: at(1),
+        updated_at: at(3),
+        revision: 2,
+    };
+    assert_eq!(reference(&store, "a").await, expected);
+    assert_eq!(operation(&store, 1).await, end.operation);
+
+    // Without a live form, the last one stays.
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let mut end = applied(&claimed.operation, "x", false);
+    end.operation.result = None;
+    end.operation.ended_at = Some(at(9));
+    finish(&store, &claimed.lease, end).await;
+    let again = reference(&store, "a").await;
+    assert_eq!(again.observed, expected.observed);
+    assert_eq!(again.observed_at, expected.observed_at);
+    assert_eq!(again.updated_at, at(9));
+}
+
+/// A failed change does not count as declared.
+pub async fn kept_leaves_the_baseline(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", false).await;
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let kept = MappingChange::Kept { owned: false };
+    let mut end = end(&claimed.operation, failed(), kept, Some("x"));
+    end.operation.result = Some(json!({ "Name": "seen" }));
+    finish(&store, &claimed.lease, end).await;
+    let expected = Reference {
+        provisioning_state: ProvisioningState::Failed,
+        observed: Some(json!({ "Name": "seen" })),
+        revision: before.revision + 2,
+        ..before
+    };
+    assert_eq!(reference(&store, "a").await, expected);
+
+    // A create that failed but left a resource is ours.
+    let claimed = accept_and_claim(&store, put(3, "b")).await;
+    let kept = MappingChange::Kept { owned: true };
+    let salvaged = super::fixture::end(&claimed.operation, failed(), kept, Some("y"));
+    finish(&store, &claimed.lease, salvaged).await;
+    let salvaged = reference(&store, "b").await;
+    assert!(salvaged.owned);
+    assert_eq!(salvaged.baseline, None);
+    assert_eq!(salvaged.identifier, identifier("y"));
+}
+
+/// There is nothing left to map.
+pub async fn removed_takes_the_mapping(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let removed = end(&claimed.operation, failed(), MappingChange::Removed, None);
+    finish(&store, &claimed.lease, removed).await;
+    assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
+    refused!(store.accept_operation(delete(2, "a")), Error::NotMapped);
+    let again = accept(&store, put(3, "a")).await;
+    assert_eq!(again.reference.unwrap().revision, 1);
+}
+
+/// A later put that did not create leaves ownership as it was.
+pub async fn ownership_once_had_stays(store: Engine) {
+    with_group(&store, "rg").await;
+    assert!(map(&store, 1, "a", "x", true).await.owned);
+    assert!(map(&store, 2, "a", "x", false).await.owned);
+    assert!(!map(&store, 3, "b", "x", false).await.owned);
+    assert!(!map(&store, 4, "b", "x", false).await.owned);
+}
+
+/// Not even an end makes a second owner.
+pub async fn only_one_reference_owns_a_resource(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    assert!(!map(&store, 2, "b", "x", true).await.owned);
+    assert!(reference(&store, "a").await.owned);
+
+    // An owner whose mapping comes to name a resource that another one owns, owns it no longer.
+    map(&store, 3, "c", "y", true).await;
+    assert!(!map(&store, 4, "c", "x", false).await.owned);
+    assert!(map(&store, 5, "d", "y", true).await.owned);
+
+    let claimed = accept_and_claim(&store, put(6, "d")).await;
+    let moved = Operation {
+        identifier: identifier("x"),
+        ..claimed.operation
+    };
+    let step = store.commit_step(&claimed.lease, &moved, None, at(5), TERM);
+    step.await.unwrap();
+    assert!(!reference(&store, "d").await.owned);
+}
+
+/// What is deleted is deleted for every alias, and for no other resource.
+pub async fn a_delete_takes_all_mappings_of_the_resource(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "x", false).await;
+    map(&store, 3, "c", "X", true).await;
+    let claimed = accept_and_claim(&store, delete(4, "b")).await;
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    for gone in ["a", "b"] {
+        assert_eq!(store.get_reference(&alias(gone)).await.unwrap(), None);
+    }
+    reference(&store, "c").await;
+}
+
+/// A mapping belongs to the operation that works on it.
+pub async fn a_delete_spares_mappings_that_are_worked_on(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let put = accept_and_claim(&store, put(2, "b")).await;
+    let delete = accept_and_claim(&store, delete(3, "a")).await;
+    let revealed = Operation {
+        identifier: identifier("x"),
+        ..put.operation
+    };
+    let step = store.commit_step(&put.lease, &revealed, None, at(5), TERM);
+    let lease = step.await.unwrap();
+    finish(&store, &delete.lease, deleted(&delete.operation)).await;
+    assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
+    assert_eq!(reference(&store, "b").await.identifier, identifier("x"));
+    finish(&store, &lease, applied(&revealed, "x", true)).await;
+    assert!(reference(&store, "b").await.owned);
+}
+
+/// Deleting by name removes the mappings too.
+pub async fn an_untracked_delete_takes_the_mappings(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = accept_and_claim(&store, untracked(delete(2, "-"), "x")).await;
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
+}
+
+/// Nothing follows from a delete that did not happen, nor from a put that ends without a mapping.
+pub async fn a_failed_delete_takes_no_other_mapping(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    let claimed = accept_and_claim(&store, untracked(delete(2, "-"), "x")).await;
+    let removed = end(
+        &claimed.operation,
+        failed(),
+        MappingChange::Removed,
+        Some("x"),
+    );
+    finish(&store, &claimed.lease, removed).await;
+    let new = NewOperation {
+        identifier: identifier("x"),
+        ..put(3, "b")
+    };
+    let claimed = accept_and_claim(&store, new).await;
+    let removed = end(
+        &claimed.operation,
+        failed(),
+        MappingChange::Removed,
+        Some("x"),
+    );
+    finish(&store, &claimed.lease, removed).await;
+    assert_eq!(reference(&store, "a").await, before);
+    assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
+}
+
+/// Secrets do not outlive the operation. The row that is left cannot be claimed to look at it, so what can be seen is
+/// that an operation of the same alias starts without them.
+pub async fn the_end_erases_the_documents(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let document = Some(sealed("document"));
+    let step = store.commit_step(&claimed.lease, &claimed.operation, document, at(2), TERM);
+    let lease = step.await.unwrap();
+    finish(&store, &lease, applied(&claimed.operation, "x", true)).await;
+    let claimed = accept_and_claim(&store, delete(2, "a")).await;
+    assert_eq!(claimed.documents, Documents::default());
+}
+
+/// An end never changes again.
+pub async fn the_end_is_final(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+    let before = (operation(&store, 1).await, reference(&store, "a").await);
+
+    let lease = &claimed.lease;
+    let failure = end(&claimed.operation, failed(), MappingChange::Removed, None);
+    refused!(store.finish_operation(lease, failure), Error::LeaseLost);
+    refused!(
+        store.commit_step(lease, &claimed.operation, None, at(9), TERM),
+        Error::LeaseLost
+    );
+    refused!(store.renew_lease(lease, at(9), TERM), Error::LeaseLost);
+    store.release_lease(lease).await.unwrap();
+    store.take_over_leases().await.unwrap();
+    assert!(claim(&store, at(1_000)).await.is_empty());
+
+    let after = (operation(&store, 1).await, reference(&store, "a").await);
+    assert_eq!(after, before);
+    assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 1);
+    assert_eq!(store.live_operations().await.unwrap(), (0, None));
+}
+
+/// The next operation may come.
+pub async fn the_end_frees_alias_and_target(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "a", "x", true).await;
+    accept(&store, untracked(delete(3, "-"), "x")).await;
+}
+
+/// The history tells who did what with which outcome.
+pub async fn every_end_is_an_event(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "A b")).await;
+    let changes = vec![Change {
+        path: "/Name".to_owned(),
+        op: "add".to_owned(),
+    }];
+    let planned = Operation {
+        changes: changes.clone(),
+        ..claimed.operation
+    };
+    finish(&store, &claimed.lease, applied(&planned, "x/y", true)).await;
+    let claimed = accept_and_claim(&store, delete(2, "a B")).await;
+    let state = State::Canceled(Failure::new("Canceled", "The delete was cancelled."));
+    let kept = MappingChange::Kept { owned: false };
+    let canceled = end(&claimed.operation, state, kept, Some("x/y"));
+    finish(&store, &claimed.lease, canceled).await;
+    // The event of another alias is not among them.
+    map(&store, 3, "other", "z", true).await;
+
+    let tracked =
+        "/planes/radius/local/resourcegroups/rg/providers/AWS.Logs/LogGroup:reference/A%20b";
+    let resource =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/x%2Fy";
+    let succeeded = Event {
+        at: at(3),
+        caller: "caller".to_owned(),
+        kind: "put".to_owned(),
+        operation: Some(operation_id(1)),
+        correlation_id: correlation(),
+        reference: Some(tracked.to_owned()),
+        resource: Some(resource.to_owned()),
+        changes,
+        outcome: "Succeeded".to_owned(),
+        code: None,
+    };
+    let canceled = Event {
+        kind: "delete".to_owned(),
+        operation: Some(operation_id(2)),
+        changes: Vec::new(),
+        outcome: "Canceled".to_owned(),
+        code: Some("Canceled".to_owned()),
+        ..succeeded.clone()
+    };
+    let events = store.list_events(&alias("A B")).await.unwrap();
+    assert_eq!(events, [succeeded, canceled]);
+}
+
+/// Forgetting removes the mapping and leaves a line in the history.
+pub async fn what_is_not_owned_can_be_forgotten(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "Ab", "x", false).await;
+    let forgotten = forget(&store, "aB").await.unwrap();
+    assert_eq!(forgotten, Forgotten::Forgotten);
+    assert_eq!(store.get_reference(&alias("Ab")).await.unwrap(), None);
+
+    let events = store.list_events(&alias("Ab")).await.unwrap();
+    let event = events.last().unwrap();
+    assert_eq!(event.kind, "forget");
+    assert_eq!(event.at, at(7));
+    assert_eq!(event.caller, "somebody");
+    assert_eq!(event.operation, None);
+    assert_eq!(event.outcome, "Succeeded");
+    assert_eq!(event.reference, Some(alias("Ab").to_string()));
+    assert!(event.resource.as_ref().unwrap().ends_with("/LogGroup/x"));
+}
+
+/// Forgetting what is owned would orphan it.
+pub async fn what_is_owned_is_not_forgotten(store: Engine) {
+    with_group(&store, "rg").await;
+    let mapped = map(&store, 1, "a", "x", true).await;
+    let forgotten = forget(&store, "a").await.unwrap();
+    let owned = Forgotten::Owned(Box::new(mapped.clone()));
+    assert_eq!(forgotten, owned);
+    assert_eq!(reference(&store, "a").await, mapped);
+    assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 1);
+}
+
+/// There has to be a mapping, and nobody may be working on it.
+pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
+    let forget = || forget(&store, "a");
+    refused!(forget(), Error::NotMapped);
+    with_group(&store, "rg").await;
+    refused!(forget(), Error::NotMapped);
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    refused!(forget(), Error::Busy(id) if id == operation_id(1));
+    let end = FinishOperation {
+        baseline: None,
+        ..applied(&claimed.operation, "x", false)
+    };
+    finish(&store, &claimed.lease, end).await;
+    assert_eq!(forget().await.unwrap(), Forgotten::Forgotten);
+    refused!(forget(), Error::NotMapped);
+}

@@ -1,0 +1,203 @@
+//! Claiming, renewing and handing back.
+
+use ucp_model::{Operation, State};
+
+use super::fixture::*;
+use crate::{Documents, Error, LeaseTerm, NewOperation};
+
+/// Earliest first, and no more than asked for.
+pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
+    for (number, second) in [(1, 30), (2, 10), (3, 20)] {
+        let new = NewOperation {
+            accepted_at: at(second),
+            ..untracked(put(number, "-"), &number.to_string())
+        };
+        accept(&store, new).await;
+    }
+    let claim = |limit| store.claim_due_operations("worker", at(40), TERM, limit);
+    assert!(claim(0).await.unwrap().is_empty());
+    let ids = |claimed: Vec<crate::Claimed>| -> Vec<_> {
+        claimed.iter().map(|claimed| claimed.operation.id).collect()
+    };
+    let first = claim(2).await.unwrap();
+    assert_eq!(first[0].lease.owner, "worker");
+    assert_eq!(first[0].lease.generation, 1);
+    assert_eq!(first[0].lease.operation, operation_id(2));
+    assert_eq!(first[0].lease.expires_at, at(40).after(TERM.0));
+    assert_eq!(ids(first), [operation_id(2), operation_id(3)]);
+    assert_eq!(ids(claim(2).await.unwrap()), [operation_id(1)]);
+    assert!(claim(2).await.unwrap().is_empty());
+}
+
+/// All that stepping needs comes with the lease.
+pub async fn a_claimed_operation_brings_its_documents_and_baseline(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    assert_eq!(claimed.baseline, None);
+    let documents = Documents {
+        desired: Some(sealed("desired")),
+        document: None,
+    };
+    assert_eq!(claimed.documents, documents);
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+
+    let claimed = accept_and_claim(&store, delete(2, "a")).await;
+    assert_eq!(claimed.baseline, Some(baseline("x")));
+    assert_eq!(claimed.documents, Documents::default());
+}
+
+/// A lease keeps others away until it runs out, and so does time.
+pub async fn nobody_claims_what_is_held_or_not_yet_due(store: Engine) {
+    accept(&store, untracked(put(1, "-"), "x")).await;
+    assert!(claim(&store, at(0)).await.is_empty(), "not yet due");
+    assert_eq!(
+        claim(&store, at(1)).await.len(),
+        1,
+        "due to the millisecond"
+    );
+    assert!(claim(&store, at(60)).await.is_empty(), "held");
+}
+
+/// Whoever claims after that has a generation of his own.
+pub async fn a_lease_that_ran_out_is_taken_over(store: Engine) {
+    let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let new = claim(&store, old.lease.expires_at).await.remove(0);
+    assert_eq!(new.lease.generation, old.lease.generation + 1);
+    assert_eq!(new.operation, old.operation);
+    refused!(
+        store.renew_lease(&old.lease, at(70), TERM),
+        Error::LeaseLost
+    );
+    store.renew_lease(&new.lease, at(70), TERM).await.unwrap();
+}
+
+/// Skewed clocks cost nothing as long as nobody else has claimed.
+pub async fn a_lease_that_ran_out_is_good_until_it_is_taken(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let lease = store.renew_lease(&claimed.lease, at(500), TERM).await;
+    let lease = lease.unwrap();
+    let step = store.commit_step(&lease, &claimed.operation, None, at(900), TERM);
+    let lease = step.await.unwrap();
+    finish(&store, &lease, applied(&claimed.operation, "x", false)).await;
+}
+
+/// A late worker loses politely, whatever it tries.
+pub async fn a_lost_lease_writes_nothing(store: Engine) {
+    with_group(&store, "rg").await;
+    let old = accept_and_claim(&store, put(1, "a")).await;
+    let new = claim(&store, at(100)).await.remove(0);
+    let before = (operation(&store, 1).await, reference(&store, "a").await);
+
+    let stepped = Operation {
+        attempt: 7,
+        identifier: identifier("y"),
+        ..old.operation.clone()
+    };
+    let document = || Some(sealed("late"));
+    refused!(
+        store.commit_step(&old.lease, &stepped, document(), at(101), TERM),
+        Error::LeaseLost
+    );
+    refused!(
+        store.renew_lease(&old.lease, at(101), TERM),
+        Error::LeaseLost
+    );
+    refused!(
+        store.finish_operation(&old.lease, applied(&old.operation, "y", true)),
+        Error::LeaseLost
+    );
+    store.release_lease(&old.lease).await.unwrap();
+
+    let after = (operation(&store, 1).await, reference(&store, "a").await);
+    assert_eq!(after, before);
+    assert!(claim(&store, at(102)).await.is_empty(), "still held");
+    let events = store.list_events(&alias("a")).await.unwrap();
+    assert!(events.is_empty());
+    let again = claim(&store, at(1_000)).await.remove(0);
+    assert_eq!(again.lease.generation, new.lease.generation + 1);
+    assert_eq!(again.documents.document, None);
+}
+
+/// Handing back is for good, and may be done twice.
+pub async fn a_lease_handed_back_writes_nothing(store: Engine) {
+    let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    store.release_lease(&old.lease).await.unwrap();
+    store.release_lease(&old.lease).await.unwrap();
+    refused!(
+        store.commit_step(&old.lease, &old.operation, None, at(3), TERM),
+        Error::LeaseLost
+    );
+    refused!(store.renew_lease(&old.lease, at(3), TERM), Error::LeaseLost);
+    refused!(
+        store.finish_operation(&old.lease, applied(&old.operation, "x", false)),
+        Error::LeaseLost
+    );
+    let new = claim(&store, at(3)).await.remove(0);
+    assert_eq!(new.lease.generation, 2);
+    store.release_lease(&old.lease).await.unwrap();
+    store.renew_lease(&new.lease, at(4), TERM).await.unwrap();
+}
+
+/// The new term counts from now.
+pub async fn renewing_prolongs(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let lease = store.renew_lease(&claimed.lease, at(50), TERM).await;
+    let lease = lease.unwrap();
+    assert_eq!(lease.expires_at, at(50).after(TERM.0));
+    assert_eq!(lease.generation, claimed.lease.generation);
+    assert!(claim(&store, at(109)).await.is_empty());
+    assert_eq!(claim(&store, at(110)).await.len(), 1);
+}
+
+/// A process that is alone need not wait for the leases of the one before it.
+pub async fn all_leases_can_be_taken_over(store: Engine) {
+    accept(&store, untracked(put(1, "-"), "x")).await;
+    accept(&store, untracked(put(2, "-"), "y")).await;
+    let old = claim(&store, at(2)).await;
+    assert_eq!(old.len(), 2);
+    store.take_over_leases().await.unwrap();
+    refused!(
+        store.renew_lease(&old[0].lease, at(2), TERM),
+        Error::LeaseLost
+    );
+    let new = claim(&store, at(2)).await;
+    assert_eq!(new.len(), 2);
+    assert!(new.iter().all(|claimed| claimed.lease.generation == 2));
+}
+
+/// A worker that sleeps until then misses nothing.
+pub async fn the_next_claim_is_foretold(store: Engine) {
+    let live = || async { store.live_operations().await.unwrap() };
+    assert_eq!(live().await, (0, None));
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let held_until = claimed.lease.expires_at;
+    assert_eq!(live().await, (1, Some(held_until)));
+
+    let new = NewOperation {
+        accepted_at: at(20),
+        ..untracked(put(2, "-"), "y")
+    };
+    accept(&store, new).await;
+    assert_eq!(live().await, (2, Some(at(20))));
+
+    // Due later than the lease runs out.
+    let stepped = Operation {
+        state: State::Accepted,
+        due_at: at(15),
+        ..claimed.operation.clone()
+    };
+    let term = LeaseTerm(std::time::Duration::from_secs(1));
+    let lease = store.commit_step(&claimed.lease, &stepped, None, at(3), term);
+    let lease = lease.await.unwrap();
+    assert_eq!(live().await, (2, Some(at(15))));
+    store.release_lease(&lease).await.unwrap();
+    assert_eq!(live().await, (2, Some(at(15))));
+    let claimed = claim(&store, at(15)).await.remove(0);
+    finish(&store, &claimed.lease, applied(&stepped, "x", false)).await;
+    assert_eq!(live().await, (1, Some(at(20))));
+}

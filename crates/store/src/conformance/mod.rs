@@ -1,0 +1,115 @@
+//! The suite that every engine passes: a case per guarantee of the [contract](crate::Store), and random sequences of
+//! commands whose replies are compared with those of [`Memory`](crate::Memory).
+//!
+//! An engine is one function handed to [`conformance!`](crate::conformance!).
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the suite is a test: what goes wrong panics"
+)]
+
+pub mod accepting;
+pub mod concurrency;
+pub mod ending;
+mod fixture;
+pub mod leasing;
+pub mod random;
+pub mod remembering;
+pub mod stepping;
+
+/// Makes a test of each case. `$fresh` is an async function without arguments that gives an empty store as
+/// `Option<(Arc<dyn Store>, T)>`, with whatever must outlive it; with none, the cases are skipped.
+#[macro_export]
+macro_rules! conformance {
+    ($fresh:path) => {
+        $crate::conformance! { $fresh:
+            accepting {
+                a_new_alias_is_claimed_without_an_identifier
+                a_mapped_alias_lends_its_identifier
+                an_alias_needs_its_group
+                a_busy_alias_is_refused_in_any_casing
+                a_busy_target_is_refused_whatever_leads_to_it
+                identifiers_compare_byte_for_byte
+                an_alias_stays_in_its_account_and_region
+                a_delete_needs_a_mapping
+                ownership_is_not_taken_from_another_reference
+                what_is_refused_leaves_no_trace
+                an_untracked_operation_needs_no_group
+            }
+            leasing {
+                due_operations_are_claimed_earliest_first
+                a_claimed_operation_brings_its_documents_and_baseline
+                nobody_claims_what_is_held_or_not_yet_due
+                a_lease_that_ran_out_is_taken_over
+                a_lease_that_ran_out_is_good_until_it_is_taken
+                a_lost_lease_writes_nothing
+                a_lease_handed_back_writes_nothing
+                renewing_prolongs
+                all_leases_can_be_taken_over
+                the_next_claim_is_foretold
+            }
+            stepping {
+                a_step_is_remembered_in_every_state
+                a_step_never_changes_what_was_accepted
+                a_step_renews_the_lease
+                the_document_stays_until_it_is_replaced
+                the_mapping_follows_the_identifier
+                a_step_that_reveals_nothing_leaves_the_mapping_alone
+                a_created_resource_is_not_owned_before_the_end
+                a_revealed_target_keeps_others_off
+                a_busy_target_does_not_stop_a_step
+            }
+            ending {
+                applied_writes_the_mapping
+                kept_leaves_the_baseline
+                removed_takes_the_mapping
+                ownership_once_had_stays
+                only_one_reference_owns_a_resource
+                a_delete_takes_all_mappings_of_the_resource
+                a_delete_spares_mappings_that_are_worked_on
+                an_untracked_delete_takes_the_mappings
+                a_failed_delete_takes_no_other_mapping
+                the_end_erases_the_documents
+                the_end_is_final
+                the_end_frees_alias_and_target
+                every_end_is_an_event
+                what_is_not_owned_can_be_forgotten
+                what_is_owned_is_not_forgotten
+                what_is_busy_or_unknown_is_not_forgotten
+            }
+            remembering {
+                planes_are_listed_once
+                a_group_keeps_its_first_casing
+                groups_are_listed_by_plane
+                references_are_listed_by_group
+                an_unknown_group_or_operation_is_not_found
+                json_survives
+                the_first_digest_key_stays
+                the_store_answers
+            }
+            concurrency {
+                fifty_puts_of_one_alias_come_to_one_operation
+                fifty_puts_of_a_mapped_alias_come_to_one_operation
+                fifty_puts_of_one_target_come_to_one_operation
+                claimers_share_no_operation
+                two_ends_make_one_owner
+                offered_digest_keys_come_to_one
+            }
+            random {
+                random_commands_get_the_replies_of_memory
+            }
+        }
+    };
+    ($fresh:path: $($topic:ident { $($case:ident)+ })+) => {$(
+        mod $topic {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    if let Some((store, _guard)) = $fresh().await {
+                        $crate::conformance::$topic::$case(store).await;
+                    }
+                }
+            )+
+        }
+    )+};
+}

@@ -1,0 +1,318 @@
+//! Random commands: whatever the sequence, an engine answers as [`Memory`] does.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use ucp_model::operation::{Action, Intent, Kind, MappingChange, Options};
+use ucp_model::{Operation, PlaneId, Scope, State, Timestamp};
+
+use super::fixture::*;
+use crate::{Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, Store};
+
+/// Seeds that are always played.
+const SEEDS: std::ops::Range<u64> = 1..5;
+const COMMANDS: u32 = 250;
+
+/// Plays commands on the engine and on [`Memory`], and compares every reply and what is remembered in the end. The
+/// sequences play on one store, one after the other, with names of their own; what one leaves undone the next may claim.
+pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
+    let memory = Memory::new();
+    for seed in SEEDS {
+        let mut player = Player::new(seed);
+        for turn in 0..COMMANDS {
+            let command = player.draw();
+            let expected = play(&memory, &command).await;
+            let got = play(store.as_ref(), &command).await;
+            assert_eq!(
+                got.text, expected.text,
+                "seed {seed}, turn {turn}: {command:?}"
+            );
+            player.held.extend(expected.claimed);
+        }
+        for command in player.questions() {
+            let expected = play(&memory, &command).await;
+            let got = play(store.as_ref(), &command).await;
+            assert_eq!(
+                got.text, expected.text,
+                "seed {seed}, in the end: {command:?}"
+            );
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Command {
+    PutGroup(String, i64),
+    Accept(NewOperation),
+    Claim(Timestamp, usize),
+    Step(Box<Claimed>, Operation, bool, Timestamp),
+    Renew(Box<Claimed>, Timestamp),
+    Release(Box<Claimed>),
+    Finish(Box<Claimed>, FinishOperation),
+    Forget(String, String, Timestamp),
+    TakeOver,
+    Plane(String),
+    GetOperation(u64),
+    GetReference(String, String),
+    ListReferences(String),
+    ListEvents(String, String),
+    ListPlanesAndGroups,
+    Live,
+}
+
+struct Reply {
+    text: String,
+    claimed: Vec<Claimed>,
+}
+
+async fn play(store: &dyn Store, command: &Command) -> Reply {
+    const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(5));
+    let mut claimed = Vec::new();
+    let text = match command.clone() {
+        Command::PutGroup(name, second) => {
+            let tags = BTreeMap::from([("second".to_owned(), second.to_string())]);
+            let id = group(&name);
+            let put = store.put_resource_group(&id, "global", &tags, at(second));
+            format!("{:?}", put.await)
+        }
+        Command::Accept(new) => format!("{:?}", store.accept_operation(new).await),
+        Command::Claim(now, limit) => {
+            let answer = store.claim_due_operations("worker", now, TERM, limit).await;
+            claimed = answer.as_ref().cloned().unwrap_or_default();
+            format!("{answer:?}")
+        }
+        Command::Step(claimed, operation, document, now) => {
+            let document = document.then(|| sealed(&now.to_string()));
+            let step = store.commit_step(&claimed.lease, &operation, document, now, TERM);
+            format!("{:?}", step.await)
+        }
+        Command::Renew(claimed, now) => {
+            format!("{:?}", store.renew_lease(&claimed.lease, now, TERM).await)
+        }
+        Command::Release(claimed) => format!("{:?}", store.release_lease(&claimed.lease).await),
+        Command::Finish(claimed, finish) => {
+            format!("{:?}", store.finish_operation(&claimed.lease, finish).await)
+        }
+        Command::Forget(group, name, now) => {
+            let (id, correlation) = (alias_in(&group, &name), correlation());
+            let forget = store.forget_reference(&id, "caller", &correlation, now);
+            format!("{:?}", forget.await)
+        }
+        Command::TakeOver => format!("{:?}", store.take_over_leases().await),
+        Command::Plane(name) => {
+            let plane = PlaneId::new("aws", &name).unwrap();
+            format!("{:?}", store.ensure_plane(&plane, at(0)).await)
+        }
+        Command::GetOperation(number) => {
+            format!("{:?}", store.get_operation(operation_id(number)).await)
+        }
+        Command::GetReference(group, name) => {
+            format!("{:?}", store.get_reference(&alias_in(&group, &name)).await)
+        }
+        Command::ListReferences(name) => {
+            format!("{:?}", store.list_references(&group(&name)).await)
+        }
+        Command::ListEvents(group, name) => {
+            format!("{:?}", store.list_events(&alias_in(&group, &name)).await)
+        }
+        Command::ListPlanesAndGroups => format!(
+            "{:?} {:?}",
+            store.list_planes().await,
+            store.list_resource_groups("LOCAL").await
+        ),
+        Command::Live => format!("{:?}", store.live_operations().await),
+    };
+    Reply { text, claimed }
+}
+
+/// Draws the commands of one sequence.
+struct Player {
+    seed: u64,
+    chance: u64,
+    operations: u64,
+    /// Seconds; it mostly rises.
+    now: i64,
+    /// Whatever was claimed, whether or not the lease is still good.
+    held: Vec<Claimed>,
+}
+
+const ALIASES: [&str; 5] = ["a", "A", "b", "c", "é d"];
+const NAMES: [&str; 3] = ["x", "X", "y|z"];
+
+impl Player {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            chance: seed,
+            operations: 0,
+            now: 10,
+            held: Vec::new(),
+        }
+    }
+
+    /// A number below `bound` (splitmix64).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.chance;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        let index = self.below(choices.len().try_into().unwrap());
+        choices[usize::try_from(index).unwrap()]
+    }
+
+    fn flip(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn group(&mut self) -> String {
+        let first = self.pick(&["g", "G", "h"]);
+        format!("{first}{}", self.seed)
+    }
+
+    fn alias(&mut self) -> String {
+        self.pick(&ALIASES).to_owned()
+    }
+
+    fn now(&mut self) -> Timestamp {
+        self.now += i64::try_from(self.below(4)).unwrap() - 1;
+        at(self.now)
+    }
+
+    fn draw(&mut self) -> Command {
+        match self.below(24) {
+            0 => Command::PutGroup(self.group(), self.now),
+            1..=6 => Command::Accept(self.new_operation()),
+            7..=9 => Command::Claim(self.now(), usize::try_from(self.below(4)).unwrap()),
+            10..=12 => self.with_held(Self::step),
+            13..=17 => self.with_held(Self::finish),
+            18 => self.with_held(|player, claimed| Command::Renew(claimed, player.now())),
+            19 => self.with_held(|_, claimed| Command::Release(claimed)),
+            20 => Command::Forget(self.group(), self.alias(), self.now()),
+            21 if self.below(8) == 0 => Command::TakeOver,
+            21 => Command::Plane(self.pick(&["b", "B", "a"]).to_owned()),
+            22 => Command::ListReferences(self.group()),
+            _ => Command::Live,
+        }
+    }
+
+    fn new_operation(&mut self) -> NewOperation {
+        self.operations += 1;
+        let number = self.seed * 10_000 + self.operations;
+        let kind = if self.below(3) == 0 {
+            Kind::Delete
+        } else {
+            Kind::Put
+        };
+        let region = if self.below(8) == 0 {
+            "eu-west-1"
+        } else {
+            "us-west-2"
+        };
+        let tracked = self.below(4) != 0;
+        let named = !tracked || self.flip();
+        NewOperation {
+            kind,
+            scope: Scope::new("aws", &format!("{:012}", self.seed), region).unwrap(),
+            reference: tracked.then(|| alias_in(&self.group(), &self.alias())),
+            identifier: if named {
+                identifier(self.pick(&NAMES))
+            } else {
+                None
+            },
+            options: Options {
+                take_ownership: self.below(4) == 0,
+                ..Options::default()
+            },
+            desired: (kind == Kind::Put).then(|| sealed("desired")),
+            accepted_at: self.now(),
+            ..put(number, "-")
+        }
+    }
+
+    /// A command under one of the leases, most likely a recent one.
+    fn with_held(&mut self, command: impl FnOnce(&mut Self, Box<Claimed>) -> Command) -> Command {
+        let Some(last) = self.held.len().checked_sub(1) else {
+            return Command::Live;
+        };
+        let back = usize::try_from(self.below(4)).unwrap();
+        let claimed = self.held[last.saturating_sub(back)].clone();
+        command(self, Box::new(claimed))
+    }
+
+    fn step(&mut self, claimed: Box<Claimed>) -> Command {
+        let now = self.now();
+        let state = match self.below(3) {
+            0 => State::Accepted,
+            1 => State::Observing(Action::Create),
+            _ => State::Submitting(Intent {
+                action: Action::Create,
+                client_token: format!("{:032x}", self.below(9)).parse().unwrap(),
+                issued_at: now,
+                base: None,
+            }),
+        };
+        let stepped = Operation {
+            identifier: if self.below(5) == 0 {
+                None
+            } else {
+                identifier(self.pick(&NAMES))
+            },
+            created: self.flip(),
+            state,
+            state_since: now,
+            attempt: 1,
+            due_at: self.now(),
+            ..claimed.operation.clone()
+        };
+        let document = self.flip();
+        Command::Step(claimed, stepped, document, now)
+    }
+
+    fn finish(&mut self, claimed: Box<Claimed>) -> Command {
+        let owned = self.flip();
+        let name = self.pick(&NAMES);
+        let operation = &claimed.operation;
+        let (state, mapping) = match (operation.kind, self.below(4)) {
+            (Kind::Put, 0 | 1) => (State::Succeeded, MappingChange::Applied { owned }),
+            (Kind::Delete, 0 | 1) => (State::Succeeded, MappingChange::Removed),
+            (_, 2) => (failed(), MappingChange::Kept { owned }),
+            _ => (failed(), MappingChange::Removed),
+        };
+        let mut finish = end(operation, state, mapping, Some(name));
+        if operation.kind == Kind::Delete && self.below(4) != 0 {
+            finish
+                .operation
+                .identifier
+                .clone_from(&operation.identifier);
+        }
+        if self.flip() {
+            finish.operation.result = Some(json!({ "At": self.now }));
+        }
+        finish.baseline = matches!(mapping, MappingChange::Applied { .. }).then(|| baseline(name));
+        let now = self.now();
+        finish.operation.ended_at = Some(now);
+        finish.operation.state_since = now;
+        Command::Finish(claimed, finish)
+    }
+
+    /// All that can be asked about the sequence.
+    fn questions(&self) -> Vec<Command> {
+        let groups = ["g", "h"].map(|first| format!("{first}{}", self.seed));
+        let mut questions = vec![Command::ListPlanesAndGroups, Command::Live];
+        for group in groups {
+            questions.push(Command::ListReferences(group.clone()));
+            for name in ALIASES {
+                questions.push(Command::GetReference(group.clone(), name.to_owned()));
+                questions.push(Command::ListEvents(group.clone(), name.to_owned()));
+            }
+        }
+        let numbers = (1..=self.operations).map(|number| self.seed * 10_000 + number);
+        questions.extend(numbers.map(Command::GetOperation));
+        questions
+    }
+}

@@ -1,0 +1,165 @@
+//! Planes, groups, references, JSON and keys.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use ucp_model::{Baseline, Digest, GroupId, PlaneId, ResourceGroup};
+
+use super::fixture::*;
+use crate::{Error, SealedKey};
+
+/// Planes are made once, in whatever casing, and listed in order.
+pub async fn planes_are_listed_once(store: Engine) {
+    assert!(store.list_planes().await.unwrap().is_empty());
+    let plane = |kind, name| PlaneId::new(kind, name).unwrap();
+    for plane in [
+        plane("radius", "Local"),
+        plane("aws", "b"),
+        plane("aws", "B"),
+        plane("aws", "A"),
+        plane("RADIUS", "local"),
+    ] {
+        store.ensure_plane(&plane, at(0)).await.unwrap();
+    }
+    let expected = [
+        plane("aws", "A"),
+        plane("aws", "b"),
+        plane("radius", "Local"),
+    ];
+    assert_eq!(store.list_planes().await.unwrap(), expected);
+}
+
+/// Location and tags are those of the last write, the casing is that of the first.
+pub async fn a_group_keeps_its_first_casing(store: Engine) {
+    let (first, second) = (group("My-RG"), group("my-rg"));
+    let tags = BTreeMap::from([("Team".to_owned(), "é\"\u{1f600}".to_owned())]);
+    let put = store.put_resource_group(&first, "global", &tags, at(1));
+    let put = put.await.unwrap();
+    let expected = ResourceGroup {
+        id: first,
+        location: "global".to_owned(),
+        tags,
+        created_at: at(1),
+        updated_at: at(1),
+        revision: 1,
+    };
+    assert_eq!(put, expected);
+    let found = store.get_resource_group(&group("mY-rg")).await.unwrap();
+    assert_eq!(found, expected);
+
+    let none = BTreeMap::new();
+    let put = store.put_resource_group(&second, "west", &none, at(2));
+    let put = put.await.unwrap();
+    let expected = ResourceGroup {
+        location: "west".to_owned(),
+        tags: none,
+        updated_at: at(2),
+        revision: 2,
+        ..expected
+    };
+    assert_eq!(put, expected);
+    let found = store.get_resource_group(&group("MY-RG")).await.unwrap();
+    assert_eq!(found, expected);
+}
+
+/// Only those of the plane, in the order of their keys.
+pub async fn groups_are_listed_by_plane(store: Engine) {
+    let id = |plane, name| GroupId::new(plane, name).unwrap();
+    let ids = [
+        id("local", "b"),
+        id("other", "a"),
+        id("Local", "A"),
+        id("local", "b-1"),
+        id("LOCAL", "B1"),
+    ];
+    for id in &ids {
+        let tags = BTreeMap::new();
+        let put = store.put_resource_group(id, "global", &tags, at(0));
+        put.await.unwrap();
+    }
+    let groups = store.list_resource_groups("LoCaL").await.unwrap();
+    let found: Vec<&GroupId> = groups.iter().map(|group| &group.id).collect();
+    assert_eq!(found, [&ids[2], &ids[0], &ids[3], &ids[4]]);
+    let none = store.list_resource_groups("nowhere").await.unwrap();
+    assert!(none.is_empty());
+}
+
+/// Only those of the group, in the order of their keys.
+pub async fn references_are_listed_by_group(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "rg-2").await;
+    refused!(store.list_references(&group("rg-3")), Error::NoSuchGroup);
+    for (number, name) in [(1, "b"), (2, "É"), (3, "A"), (4, "z")] {
+        accept(&store, put(number, name)).await;
+    }
+    let mut elsewhere = put(5, "c");
+    elsewhere.reference = Some(alias_in("rg-2", "c"));
+    accept(&store, elsewhere).await;
+
+    let references = store.list_references(&group("RG")).await.unwrap();
+    let aliases: Vec<&str> = references.iter().map(|r| r.id.alias.as_str()).collect();
+    assert_eq!(aliases, ["A", "b", "z", "É"]);
+    let references = store.list_references(&group("rg-2")).await.unwrap();
+    assert_eq!(references.len(), 1);
+}
+
+/// Not there is an answer.
+pub async fn an_unknown_group_or_operation_is_not_found(store: Engine) {
+    refused!(store.get_resource_group(&group("rg")), Error::NoSuchGroup);
+    let operation = store.get_operation(operation_id(1)).await.unwrap();
+    assert_eq!(operation, None);
+    let reference = store.get_reference(&alias("a")).await.unwrap();
+    assert_eq!(reference, None);
+    assert!(store.list_events(&alias("a")).await.unwrap().is_empty());
+}
+
+/// Key order, big numbers, NUL and every script come back as they were.
+pub async fn json_survives(store: Engine) {
+    with_group(&store, "rg").await;
+    let text = r#"{"z":1.0,"a":123456789012345678901234567890,"n":"\u0000","é\"":[null,-0.10,1e400,"😀"],"b":{}}"#;
+    let value: Value = serde_json::from_str(text).unwrap();
+    let declared = Baseline {
+        declared: value.clone(),
+        digests: BTreeMap::from([(
+            "/Password".to_owned(),
+            Digest {
+                key_id: "key".to_owned(),
+                hmac: "00ff".to_owned(),
+            },
+        )]),
+    };
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let mut end = applied(&claimed.operation, "x", true);
+    end.operation.result = Some(value.clone());
+    end.baseline = Some(declared.clone());
+    finish(&store, &claimed.lease, end).await;
+
+    let reference = reference(&store, "a").await;
+    assert_eq!(reference.observed.unwrap().to_string(), value.to_string());
+    let kept = reference.baseline.unwrap();
+    assert_eq!(kept.declared.to_string(), value.to_string());
+    assert_eq!(kept, declared);
+    let result = operation(&store, 1).await.result.unwrap();
+    assert_eq!(result.to_string(), value.to_string());
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    assert_eq!(claimed.baseline, Some(declared));
+    assert_ne!(value, json!(null));
+}
+
+/// Digests can be compared only as long as their key is the same.
+pub async fn the_first_digest_key_stays(store: Engine) {
+    let key = |id: &str, bytes: &[u8]| SealedKey {
+        id: id.to_owned(),
+        key: crate::Sealed(bytes.to_vec()),
+    };
+    let first = key("first", &[0, 255, 7]);
+    for candidate in [first.clone(), key("second", &[1]), key("first", &[2])] {
+        let current = store.ensure_digest_key(candidate, at(0)).await.unwrap();
+        assert_eq!(current, first);
+    }
+}
+
+/// A store that works says so.
+pub async fn the_store_answers(store: Engine) {
+    store.ping().await.unwrap();
+}

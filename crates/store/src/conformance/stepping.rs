@@ -1,0 +1,206 @@
+//! [`Store::commit_step`](crate::Store::commit_step).
+
+use serde_json::json;
+use ucp_model::operation::{Action, Change, Intent};
+use ucp_model::{Failure, Operation, Reference, RequestToken, State};
+
+use super::fixture::*;
+use crate::{Claimed, Error, Lease, NewOperation};
+
+async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
+    store
+        .commit_step(lease, operation, None, at(5), TERM)
+        .await
+        .unwrap()
+}
+
+/// The claimed operation with another identifier.
+fn naming(claimed: &Claimed, name: &str) -> Operation {
+    Operation {
+        identifier: identifier(name),
+        ..claimed.operation.clone()
+    }
+}
+
+/// Each state that is not an end comes back as it was written, as do the facts beside it.
+pub async fn a_step_is_remembered_in_every_state(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let intent = |base: Option<&str>| Intent {
+        action: Action::Update,
+        client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
+        issued_at: at(4),
+        base: base.map(str::to_owned),
+    };
+    let failure = Failure::new("AlreadyExists", "It's \"there\" — \u{1f512}\0");
+    let states = [
+        State::Submitting(intent(None)),
+        State::Submitting(intent(Some("digest"))),
+        State::Waiting(intent(Some("digest")), RequestToken::new("token")),
+        State::Observing(Action::Create),
+        State::Salvaging(failure.clone()),
+        State::Adopting(failure),
+        State::Accepted,
+    ];
+    let mut lease = claimed.lease.clone();
+    for (attempt, state) in (1..).zip(states) {
+        let stepped = Operation {
+            state,
+            created: attempt % 2 == 1,
+            state_since: at(attempt.into()),
+            attempt,
+            due_at: at(i64::from(attempt) + 10),
+            changes: vec![Change {
+                path: "/Tags/0".to_owned(),
+                op: "replace".to_owned(),
+            }],
+            ..claimed.operation.clone()
+        };
+        lease = step(&store, &lease, &stepped).await;
+        assert_eq!(operation(&store, 1).await, stepped);
+    }
+}
+
+/// Who asked for what, where, stays.
+pub async fn a_step_never_changes_what_was_accepted(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let stepped = Operation {
+        caller: "somebody else".to_owned(),
+        schema_fingerprint: "another".to_owned(),
+        accepted_at: at(900),
+        ..claimed.operation.clone()
+    };
+    step(&store, &claimed.lease, &stepped).await;
+    assert_eq!(operation(&store, 1).await, claimed.operation);
+}
+
+/// A step counts as a sign of life.
+pub async fn a_step_renews_the_lease(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let lease = step(&store, &claimed.lease, &claimed.operation).await;
+    assert_eq!(lease.generation, claimed.lease.generation);
+    assert_eq!(lease.expires_at, at(65));
+    assert!(claim(&store, at(64)).await.is_empty());
+    assert_eq!(claim(&store, at(65)).await.len(), 1);
+}
+
+/// The bytes of the intent are those of the last step that brought some.
+pub async fn the_document_stays_until_it_is_replaced(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let bytes = crate::Sealed((0..=u8::MAX).collect());
+    let mut lease = claimed.lease;
+    for (document, expected) in [
+        (Some(sealed("first")), sealed("first")),
+        (None, sealed("first")),
+        (Some(bytes.clone()), bytes),
+    ] {
+        let step = store.commit_step(&lease, &claimed.operation, document, at(5), TERM);
+        let stepped = step.await.unwrap();
+        store.release_lease(&stepped).await.unwrap();
+        let again = claim(&store, at(6)).await.remove(0);
+        assert_eq!(again.documents.document, Some(expected));
+        assert_eq!(again.documents.desired, Some(sealed("desired")));
+        lease = again.lease;
+    }
+}
+
+/// What AWS reveals is in the mapping at once, and what is gone is out of it.
+pub async fn the_mapping_follows_the_identifier(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let before = reference(&store, "a").await;
+    let lease = step(&store, &claimed.lease, &naming(&claimed, "x")).await;
+    let revealed = Reference {
+        identifier: identifier("x"),
+        updated_at: at(5),
+        revision: before.revision + 1,
+        ..before
+    };
+    assert_eq!(reference(&store, "a").await, revealed);
+
+    step(&store, &lease, &claimed.operation).await;
+    let gone = Reference {
+        identifier: None,
+        revision: revealed.revision + 1,
+        ..revealed
+    };
+    assert_eq!(reference(&store, "a").await, gone);
+}
+
+/// Polling does not change what clients see of the reference, its revision included.
+pub async fn a_step_that_reveals_nothing_leaves_the_mapping_alone(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let before = reference(&store, "a").await;
+    let polled = Operation {
+        attempt: 3,
+        ..claimed.operation.clone()
+    };
+    step(&store, &claimed.lease, &polled).await;
+    assert_eq!(reference(&store, "a").await, before);
+}
+
+/// A create recorded for a known identifier may still be refused, and what holds the identifier then is not ours.
+pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let creating = Operation {
+        created: true,
+        ..naming(&claimed, "x")
+    };
+    let lease = step(&store, &claimed.lease, &creating).await;
+    assert!(!reference(&store, "a").await.owned);
+
+    let adopting = Operation {
+        created: false,
+        ..creating
+    };
+    let lease = step(&store, &lease, &adopting).await;
+    finish(&store, &lease, applied(&adopting, "x", false)).await;
+    assert!(!reference(&store, "a").await.owned);
+}
+
+/// As soon as the identifier is known, nobody else works on the resource.
+pub async fn a_revealed_target_keeps_others_off(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let lease = step(&store, &claimed.lease, &naming(&claimed, "x")).await;
+    let by_name = |number| untracked(delete(number, "-"), "x");
+    refused!(
+        store.accept_operation(by_name(2)),
+        Error::Busy(id) if id == operation_id(1)
+    );
+    // Once it names another resource, the first one is free.
+    step(&store, &lease, &naming(&claimed, "y")).await;
+    accept(&store, by_name(3)).await;
+}
+
+/// Of two live operations on one resource the first keeps others off; the second goes on all the same.
+pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
+    with_group(&store, "rg").await;
+    let second = accept_and_claim(&store, put(1, "a")).await;
+    let first = accept_and_claim(&store, untracked(put(2, "-"), "x")).await;
+    let stepped = naming(&second, "x");
+    let lease = step(&store, &second.lease, &stepped).await;
+    assert_eq!(operation(&store, 1).await, stepped);
+    assert_eq!(reference(&store, "a").await.identifier, identifier("x"));
+    let again = |number| NewOperation {
+        identifier: identifier("x"),
+        ..put(number, "b")
+    };
+    refused!(
+        store.accept_operation(again(3)),
+        Error::Busy(id) if id == operation_id(2)
+    );
+
+    // When the first has ended, the second keeps others off from its next step on.
+    let live = json!({ "Name": "x" });
+    let mut end = applied(&first.operation, "x", false);
+    end.operation.result = Some(live);
+    finish(&store, &first.lease, end).await;
+    step(&store, &lease, &stepped).await;
+    refused!(
+        store.accept_operation(again(4)),
+        Error::Busy(id) if id == operation_id(1)
+    );
+}

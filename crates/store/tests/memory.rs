@@ -1,0 +1,11 @@
+//! The reference engine passes the suite.
+
+use std::sync::Arc;
+
+use ucp_store::{Memory, Store};
+
+async fn memory() -> Option<(Arc<dyn Store>, ())> {
+    Some((Arc::new(Memory::new()), ()))
+}
+
+ucp_store::conformance!(crate::memory);
