@@ -12,7 +12,10 @@ async fn a_create_survives_a_crash_anywhere() {
     for point in CrashPoint::all() {
         on_every_store(async |world| {
             world.crash_at(point);
-            let reply = world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
+            let reply = world
+                .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+                .await
+                .expect(201);
             world.settle().await;
             assert_eq!(world.status(&reply).await["status"], "Succeeded", "{point}");
             assert_one_vpc(world, point).await;
@@ -25,7 +28,9 @@ async fn a_create_survives_a_crash_anywhere() {
 async fn an_update_survives_a_crash_anywhere() {
     for point in CrashPoint::all() {
         on_every_store(async |world| {
-            world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+            world
+                .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+                .await;
             world.crash_at(point);
             let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
             let path = format!(
@@ -33,12 +38,20 @@ async fn an_update_survives_a_crash_anywhere() {
                 ucp_testkit::ACCOUNT,
                 ucp_testkit::REGION
             );
-            let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"), "properties": changed});
-            let reply = world.send_without_waiting("POST", &path, &body.to_string()).await.expect(201);
+            let body =
+                json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"), "properties": changed});
+            let reply = world
+                .send_without_waiting("POST", &path, &body.to_string())
+                .await
+                .expect(201);
             world.settle().await;
             assert_eq!(world.status(&reply).await["status"], "Succeeded", "{point}");
             assert_one_vpc(world, point).await;
-            assert_eq!(world.references().await[0]["properties"]["EnableDnsSupport"], false, "{point}");
+            assert_eq!(
+                world.references().await[0]["properties"]["EnableDnsSupport"],
+                false,
+                "{point}"
+            );
         })
         .await;
     }
@@ -48,7 +61,9 @@ async fn an_update_survives_a_crash_anywhere() {
 async fn a_delete_survives_a_crash_anywhere() {
     for point in CrashPoint::all() {
         on_every_store(async |world| {
-            world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+            world
+                .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+                .await;
             world.crash_at(point);
             let path = format!(
                 "/planes/aws/aws/accounts/{}/regions/{}/providers/{VPC}/:delete",
@@ -56,7 +71,10 @@ async fn a_delete_survives_a_crash_anywhere() {
                 ucp_testkit::REGION
             );
             let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main")});
-            let reply = world.send_without_waiting("POST", &path, &body.to_string()).await.expect(202);
+            let reply = world
+                .send_without_waiting("POST", &path, &body.to_string())
+                .await
+                .expect(202);
             world.settle().await;
             assert_eq!(world.status(&reply).await["status"], "Succeeded", "{point}");
             assert!(world.live("AWS::EC2::VPC").is_empty(), "{point}");
@@ -67,8 +85,16 @@ async fn a_delete_survives_a_crash_anywhere() {
 }
 
 async fn assert_one_vpc(world: &World, point: CrashPoint) {
-    let [vpc] = &world.live("AWS::EC2::VPC")[..] else { panic!("{point}: expected one VPC") };
-    let [reference] = &world.references().await[..] else { panic!("{point}: expected one reference") };
-    assert_eq!(reference["mapsTo"]["primaryIdentifier"], vpc.as_str(), "{point}");
+    let [vpc] = &world.live("AWS::EC2::VPC")[..] else {
+        panic!("{point}: expected one VPC")
+    };
+    let [reference] = &world.references().await[..] else {
+        panic!("{point}: expected one reference")
+    };
+    assert_eq!(
+        reference["mapsTo"]["primaryIdentifier"],
+        vpc.as_str(),
+        "{point}"
+    );
     assert_eq!(reference["ownedResource"], true, "{point}");
 }

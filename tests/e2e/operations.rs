@@ -6,13 +6,17 @@ use serde_json::json;
 use ucp_testkit::{ACCOUNT, REGION, on_every_store, tracked_by};
 
 fn local(url: &str) -> &str {
-    url.strip_prefix("http://localhost:8787").expect("an absolute URL")
+    url.strip_prefix("http://localhost:8787")
+        .expect("an absolute URL")
 }
 
 #[tokio::test]
 async fn a_put_is_followed_to_its_result() {
     on_every_store(async |world| {
-        let reply = world.put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
+        let reply = world
+            .put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await
+            .expect(201);
         let (status_url, result_url) = (reply.status_url(), reply.header("location").unwrap());
         let running = world.get(local(status_url)).await.expect(200);
         assert_eq!(running.body["status"], "Accepted");
@@ -31,7 +35,10 @@ async fn a_put_is_followed_to_its_result() {
         assert_eq!(result.body["id"], done.body["resourceId"]);
         assert_eq!(result.body["properties"]["provisioningState"], "Succeeded");
         for named in [&done.body, &result.body] {
-            assert!(named.get("resourceLocation").is_none(), "the Python poller would follow it");
+            assert!(
+                named.get("resourceLocation").is_none(),
+                "the Python poller would follow it"
+            );
         }
     })
     .await;
@@ -40,14 +47,26 @@ async fn a_put_is_followed_to_its_result() {
 #[tokio::test]
 async fn results_of_failures_are_the_mapped_errors_and_statuses_are_always_200() {
     on_every_store(async |world| {
-        for (code, status) in [("AlreadyExists", 409), ("AccessDenied", 403), ("Throttling", 429), ("InvalidRequest", 400), ("InternalFailure", 500)] {
+        for (code, status) in [
+            ("AlreadyExists", 409),
+            ("AccessDenied", 403),
+            ("Throttling", 429),
+            ("InvalidRequest", 400),
+            ("InternalFailure", 500),
+        ] {
             let fault = json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
                 {"kind": "fail", "errorCode": code, "identifier": "hidden"}});
             world.aws.add_fault(serde_json::from_value(fault).unwrap());
-            let reply = world.put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
+            let reply = world
+                .put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
+                .await
+                .expect(201);
             world.settle().await;
             assert_eq!(world.status(&reply).await["error"]["code"], code);
-            let result = world.get(local(reply.header("location").unwrap())).await.expect(status);
+            let result = world
+                .get(local(reply.header("location").unwrap()))
+                .await
+                .expect(status);
             assert_eq!(result.code(), code);
         }
     })
@@ -57,12 +76,20 @@ async fn results_of_failures_are_the_mapped_errors_and_statuses_are_always_200()
 #[tokio::test]
 async fn a_finished_delete_has_no_result() {
     on_every_store(async |world| {
-        world.put_and_settle("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+        world
+            .put_and_settle("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
         let reply = world.delete("AWS.EC2/VPC", "main").await.expect(202);
         assert_eq!(world.status(&reply).await["status"], "Deleting");
         world.settle().await;
-        world.get(local(reply.header("location").unwrap())).await.expect(204);
-        assert_eq!(world.get(local(reply.status_url())).await.expect(200).body["status"], "Succeeded");
+        world
+            .get(local(reply.header("location").unwrap()))
+            .await
+            .expect(204);
+        assert_eq!(
+            world.get(local(reply.status_url())).await.expect(200).body["status"],
+            "Succeeded"
+        );
     })
     .await;
 }
@@ -70,7 +97,10 @@ async fn a_finished_delete_has_no_result() {
 #[tokio::test]
 async fn unknown_operations_are_404() {
     on_every_store(async |world| {
-        let reply = world.put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
+        let reply = world
+            .put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await
+            .expect(201);
         let status = local(reply.status_url());
         let base = status.rsplit_once('/').unwrap().0;
         for path in [
@@ -80,7 +110,14 @@ async fn unknown_operations_are_404() {
             status.replace(ACCOUNT, "999999999999"),
         ] {
             assert_eq!(world.get(&path).await.expect(404).code(), "NotFound");
-            assert_eq!(world.get(&path.replace("operationStatuses", "operationResults")).await.expect(404).code(), "NotFound");
+            assert_eq!(
+                world
+                    .get(&path.replace("operationStatuses", "operationResults"))
+                    .await
+                    .expect(404)
+                    .code(),
+                "NotFound"
+            );
         }
         world.settle().await;
     })

@@ -13,7 +13,9 @@ mod faults {
     use ucp_testkit::World;
 
     pub(crate) fn fault(world: &World, fault: Value) {
-        world.aws.add_fault(serde_json::from_value(fault).expect("a fault"));
+        world
+            .aws
+            .add_fault(serde_json::from_value(fault).expect("a fault"));
     }
 }
 
@@ -46,21 +48,39 @@ async fn the_same_put_twice_makes_one_resource() {
 #[tokio::test]
 async fn a_changed_property_is_an_update_of_the_same_resource() {
     on_every_store(async |world| {
-        world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
         let live = world.live("AWS::EC2::VPC");
         let properties = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
         let reply = world.put(VPC, "main", properties).await.expect(201);
         assert_eq!(reply.body["properties"]["EnableDnsSupport"], false);
-        assert_eq!(reply.body["properties"]["VpcId"], live[0].as_str(), "live properties stand below the declared");
+        assert_eq!(
+            reply.body["properties"]["VpcId"],
+            live[0].as_str(),
+            "live properties stand below the declared"
+        );
         world.settle().await;
         assert_eq!(world.status(&reply).await["status"], "Succeeded");
         assert_eq!(world.live("AWS::EC2::VPC"), live);
-        assert_eq!(world.references().await[0]["properties"]["EnableDnsSupport"], false);
+        assert_eq!(
+            world.references().await[0]["properties"]["EnableDnsSupport"],
+            false
+        );
         let history: Vec<(String, Vec<String>)> = world
             .events(VPC, "main")
             .await
             .into_iter()
-            .map(|event| (event.outcome, event.changes.into_iter().map(|change| change.path).collect()))
+            .map(|event| {
+                (
+                    event.outcome,
+                    event
+                        .changes
+                        .into_iter()
+                        .map(|change| change.path)
+                        .collect(),
+                )
+            })
             .collect();
         assert_eq!(
             history,
@@ -76,7 +96,9 @@ async fn a_changed_property_is_an_update_of_the_same_resource() {
 #[tokio::test]
 async fn aliases_compare_without_case_and_types_have_one_spelling() {
     on_every_store(async |world| {
-        world.put_and_settle(VPC, "Main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+        world
+            .put_and_settle(VPC, "Main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
         let body = json!({"trackedBy": tracked_by("aws.ec2/vpc", "MAIN").replace("rg", "RG"),
             "properties": {"CidrBlock": "10.0.0.0/16"}});
         world.post("aws.ec2/vpc", "put", &body).await.expect(200);
@@ -118,7 +140,10 @@ async fn fifty_puts_at_once_make_one_create() {
 }
 
 /// The statuses of `count` requests that are all under way at once.
-async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(count: usize, request: impl Fn() -> F) -> Vec<u16> {
+async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(
+    count: usize,
+    request: impl Fn() -> F,
+) -> Vec<u16> {
     let mut requests: Vec<_> = (0..count).map(|_| Box::pin(request())).collect();
     let mut statuses = Vec::new();
     std::future::poll_fn(|context| {
@@ -129,7 +154,11 @@ async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(count: usize, reque
             }
             std::task::Poll::Pending => true,
         });
-        if requests.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if requests.is_empty() {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
     statuses
@@ -175,9 +204,14 @@ async fn a_failed_create_that_left_a_resource_is_kept_and_repaired() {
 #[tokio::test]
 async fn a_failed_create_that_left_nothing_frees_the_alias() {
     on_every_store(async |world| {
-        fault(world, json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "revealed"}}));
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+        fault(
+            world,
+            json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
+            {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "revealed"}}),
+        );
+        let ended = world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
         assert_eq!(ended["status"], "Failed");
         assert!(world.references().await.is_empty());
     })
@@ -187,14 +221,25 @@ async fn a_failed_create_that_left_nothing_frees_the_alias() {
 #[tokio::test]
 async fn what_was_deleted_out_of_band_is_created_anew() {
     on_every_store(async |world| {
-        world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let [old] = &world.live("AWS::EC2::VPC")[..] else { panic!("expected one VPC") };
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        let [old] = &world.live("AWS::EC2::VPC")[..] else {
+            panic!("expected one VPC")
+        };
         delete_out_of_band(world, "AWS::EC2::VPC", old);
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+        let ended = world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
         assert_eq!(ended["status"], "Succeeded");
-        let [new] = &world.live("AWS::EC2::VPC")[..] else { panic!("expected one VPC") };
+        let [new] = &world.live("AWS::EC2::VPC")[..] else {
+            panic!("expected one VPC")
+        };
         assert_ne!(old, new);
-        assert_eq!(world.references().await[0]["mapsTo"]["primaryIdentifier"], new.as_str());
+        assert_eq!(
+            world.references().await[0]["mapsTo"]["primaryIdentifier"],
+            new.as_str()
+        );
     })
     .await;
 }
@@ -203,10 +248,17 @@ async fn what_was_deleted_out_of_band_is_created_anew() {
 async fn what_was_changed_out_of_band_is_set_back() {
     on_every_store(async |world| {
         let properties = json!({"LogGroupName": "logs", "RetentionInDays": 7});
-        world.put_and_settle(LOG_GROUP, "logs", properties.clone()).await;
+        world
+            .put_and_settle(LOG_GROUP, "logs", properties.clone())
+            .await;
         world
             .aws
-            .patch_out_of_band(None, None, "AWS::Logs::LogGroup", "logs", &json!({"RetentionInDays": 30}))
+            .patch_out_of_band(
+                None,
+                None,
+                ("AWS::Logs::LogGroup", "logs"),
+                &json!({"RetentionInDays": 30}),
+            )
             .expect("the log group is there");
         let ended = world.put_and_settle(LOG_GROUP, "logs", properties).await;
         assert_eq!(ended["properties"]["RetentionInDays"], 7, "{ended}");
@@ -217,12 +269,20 @@ async fn what_was_changed_out_of_band_is_set_back() {
 #[tokio::test]
 async fn a_failed_update_keeps_the_mapping() {
     on_every_store(async |world| {
-        world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        fault(world, json!({"match": {"operation": "UpdateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "InternalFailure"}}));
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        fault(
+            world,
+            json!({"match": {"operation": "UpdateResource"}, "count": 1, "effect":
+            {"kind": "fail", "errorCode": "InternalFailure"}}),
+        );
         let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
         let ended = world.put_and_settle(VPC, "main", changed.clone()).await;
-        assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("Failed"), &json!("InternalFailure")));
+        assert_eq!(
+            (&ended["status"], &ended["error"]["code"]),
+            (&json!("Failed"), &json!("InternalFailure"))
+        );
         assert_eq!(world.references().await.len(), 1);
         let ended = world.put_and_settle(VPC, "main", changed).await;
         assert_eq!(ended["status"], "Succeeded");
@@ -234,12 +294,25 @@ async fn a_failed_update_keeps_the_mapping() {
 #[tokio::test]
 async fn a_changed_create_only_property_sends_nothing() {
     on_every_store(async |world| {
-        world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"})).await;
-        assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("Failed"), &json!("RequiresReplacement")));
-        assert_eq!(ended["error"]["details"][0]["target"], "/properties/CidrBlock");
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        let ended = world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"}))
+            .await;
+        assert_eq!(
+            (&ended["status"], &ended["error"]["code"]),
+            (&json!("Failed"), &json!("RequiresReplacement"))
+        );
+        assert_eq!(
+            ended["error"]["details"][0]["target"],
+            "/properties/CidrBlock"
+        );
         assert_eq!(world.references().await.len(), 1);
-        assert_eq!((world.calls("CreateResource"), world.calls("UpdateResource")), (1, 0));
+        assert_eq!(
+            (world.calls("CreateResource"), world.calls("UpdateResource")),
+            (1, 0)
+        );
     })
     .await;
 }
@@ -247,9 +320,14 @@ async fn a_changed_create_only_property_sends_nothing() {
 #[tokio::test]
 async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned() {
     on_every_store(async |world| {
-        let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/:put");
+        let path = format!(
+            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/:put"
+        );
         let untracked = json!({"properties": {"LogGroupName": "logs", "RetentionInDays": 7}});
-        world.call("POST", &path, &untracked.to_string()).await.expect(201);
+        world
+            .call("POST", &path, &untracked.to_string())
+            .await
+            .expect(201);
         world.settle().await;
 
         let refusing = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "adoptionPolicy": "fail",
@@ -259,7 +337,13 @@ async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned() 
         assert_eq!(world.status(&reply).await["error"]["code"], "Conflict");
         assert!(world.references().await.is_empty());
 
-        world.put_and_settle(LOG_GROUP, "logs", json!({"LogGroupName": "logs", "RetentionInDays": 14})).await;
+        world
+            .put_and_settle(
+                LOG_GROUP,
+                "logs",
+                json!({"LogGroupName": "logs", "RetentionInDays": 14}),
+            )
+            .await;
         let reference = &world.references().await[0];
         assert_eq!(reference["ownedResource"], false);
         assert_eq!(reference["properties"]["RetentionInDays"], 14);
@@ -291,8 +375,14 @@ async fn write_only_values_are_updates_only_when_they_change_and_are_never_echoe
         let status = world.status(&reply).await;
         assert_eq!(status["status"], "Succeeded", "{status}");
         assert!(!status.to_string().contains("canary"));
-        assert_eq!(world.put(SECRET, "s", declare("canary-one")).await.status, 200);
-        let changed = world.put(SECRET, "s", declare("canary-two")).await.expect(201);
+        assert_eq!(
+            world.put(SECRET, "s", declare("canary-one")).await.status,
+            200
+        );
+        let changed = world
+            .put(SECRET, "s", declare("canary-two"))
+            .await
+            .expect(201);
         assert!(!changed.text.contains("canary"));
         world.settle().await;
         assert_eq!(world.calls("UpdateResource"), 1);
@@ -338,7 +428,8 @@ async fn another_region_is_another_resource_and_the_alias_says_so() {
 #[tokio::test]
 async fn what_a_client_sends_back_is_not_a_declaration() {
     on_every_store(async |world| {
-        let properties = json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Succeeded", "Tags": null});
+        let properties =
+            json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Succeeded", "Tags": null});
         let ended = world.put_and_settle(VPC, "main", properties).await;
         assert_eq!(ended["status"], "Succeeded", "{ended}");
         assert!(ended["properties"].get("provisioningState").is_none());
@@ -347,6 +438,8 @@ async fn what_a_client_sends_back_is_not_a_declaration() {
 }
 
 fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
-    world.aws.delete_out_of_band(None, None, type_name, identifier).expect("it is there");
+    world
+        .aws
+        .delete_out_of_band(None, None, (type_name, identifier))
+        .expect("it is there");
 }
-

@@ -29,15 +29,26 @@ async fn a_named_type_is_created_then_updated_then_left_alone() {
             reply
         };
         let created = put(7).await.expect(201);
-        assert!(created.body["id"].as_str().unwrap().ends_with("/AWS.Logs/LogGroup/a%2Fb"), "{}", created.text);
+        assert!(
+            created.body["id"]
+                .as_str()
+                .unwrap()
+                .ends_with("/AWS.Logs/LogGroup/a%2Fb"),
+            "{}",
+            created.text
+        );
         assert_eq!(created.body["name"], "a/b");
         put(14).await.expect(201);
         put(14).await.expect(200);
-        assert_eq!((world.calls("CreateResource"), world.calls("UpdateResource")), (1, 1));
+        assert_eq!(
+            (world.calls("CreateResource"), world.calls("UpdateResource")),
+            (1, 1)
+        );
     })
     .await;
 }
 
 fn result_path(url: &str) -> &str {
-    url.strip_prefix("http://localhost:8787").expect("an absolute URL")
+    url.strip_prefix("http://localhost:8787")
+        .expect("an absolute URL")
 }

@@ -68,7 +68,7 @@ pub async fn on_every_store(scenario: impl AsyncFn(&World)) {
     world.assert_in_order().await;
 
     if let Some(database) = ucp_store_sql::testing::database().await {
-        let postgres = Sql::connect_postgres(database.url())
+        let postgres = Sql::connect_postgres(&database.url())
             .await
             .expect("Postgres opens");
         let world = World::new(Arc::new(postgres)).await;
@@ -189,7 +189,10 @@ impl World {
     /// Sends one request that prefers not to wait for the verdict.
     pub async fn send_without_waiting(&self, method: &str, path: &str, body: &str) -> Reply {
         let mut request = request(method, path, body);
-        request.headers_mut().insert("prefer", axum::http::HeaderValue::from_static("respond-async"));
+        request.headers_mut().insert(
+            "prefer",
+            axum::http::HeaderValue::from_static("respond-async"),
+        );
         self.send(request).await
     }
 
