@@ -20,6 +20,8 @@ mod state;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use open::OpenError;
 pub use store::Sql;
