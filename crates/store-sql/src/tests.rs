@@ -114,6 +114,23 @@ async fn postgres_takes_every_statement() {
     }
 }
 
+/// The order of a locale would not be the order of the other engines.
+#[tokio::test]
+async fn postgres_compares_and_orders_by_byte() {
+    let Some((store, _database)) = postgres().await else {
+        return;
+    };
+    let Database::Postgres(pool) = &store.database else {
+        panic!("not Postgres");
+    };
+    let localised = "SELECT table_name || '.' || column_name FROM information_schema.columns
+        WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'
+          AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'";
+    let rows = pool.fetch_all(localised).await.unwrap();
+    let columns: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert!(columns.is_empty(), "{columns:?}");
+}
+
 #[tokio::test]
 async fn sqlite_is_set_up_for_safety() {
     let (store, _folder) = sqlite().await;
