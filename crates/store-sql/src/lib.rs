@@ -1,7 +1,7 @@
 //! The SQL engines of `ucp_store`: SQLite, so that one command runs everything, and Postgres, for production.
 //!
 //! All SQL of `ucp` stands here. Both databases get the same statements, apart from locking clauses, and the logic stands
-//! once: a file per table, over the [transactions, values and rows](database) that the two have in common. What the
+//! once: a file per table, over the transactions, values and rows (`database`) that the two have in common. What the
 //! contract makes of the rows is decided by `ucp_store::rules`.
 //!
 //! Not here: compile-time checked queries, which know one database per crate. A test prepares every statement on both.
@@ -20,6 +20,8 @@ mod state;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use open::OpenError;
 pub use store::Sql;

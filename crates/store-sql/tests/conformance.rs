@@ -8,10 +8,10 @@ mod sqlite {
     use ucp_store_sql::Sql;
 
     async fn fresh() -> Option<(Arc<dyn Store>, TempDir)> {
-        let folder = TempDir::new().unwrap();
+        let folder = TempDir::new().expect("a folder");
         let store = Sql::open_sqlite(folder.path().join("ucp.db"))
             .await
-            .unwrap();
+            .expect("a fresh database");
         Some((Arc::new(store), folder))
     }
 
@@ -27,7 +27,9 @@ mod postgres {
 
     async fn fresh() -> Option<(Arc<dyn Store>, TestDatabase)> {
         let database = database().await?;
-        let store = Sql::connect_postgres(&database.url()).await.unwrap();
+        let store = Sql::connect_postgres(&database.url())
+            .await
+            .expect("a fresh database");
         Some((Arc::new(store), database))
     }
 

@@ -1,0 +1,306 @@
+//! What only the engines themselves can tell.
+
+use std::sync::Arc;
+
+use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
+use tempfile::TempDir;
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{CorrelationId, GroupId, OperationId, ReferenceId, Scope, Timestamp, TypeName};
+use ucp_store::{Error, NewOperation, Sealed, Store};
+
+use crate::database::{Database, Statement};
+use crate::testing::{self, TestDatabase};
+use crate::{OpenError, Sql, events, groups, keys, leases, mappings, operations, planes};
+
+async fn sqlite() -> (Sql, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let store = Sql::open_sqlite(folder.path().join("ucp.db"))
+        .await
+        .unwrap();
+    (store, folder)
+}
+
+async fn postgres() -> Option<(Sql, TestDatabase)> {
+    let database = testing::database().await?;
+    let store = Sql::connect_postgres(&database.url()).await.unwrap();
+    Some((store, database))
+}
+
+/// Runs `sql` where the store writes.
+async fn tamper(store: &Sql, sql: &str) {
+    let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
+    match &store.database {
+        Database::Postgres(pool) => pool.execute(sql).await.map(drop).unwrap(),
+        Database::Sqlite { writer, .. } => writer.execute(sql).await.map(drop).unwrap(),
+    }
+}
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+fn group() -> GroupId {
+    GroupId::new("local", "rg").unwrap()
+}
+
+fn operation_id() -> OperationId {
+    "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap()
+}
+
+/// A put of the alias `a`.
+fn put() -> NewOperation {
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    NewOperation {
+        id: operation_id(),
+        kind: Kind::Put,
+        scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
+        reference: Some(ReferenceId::new(group(), type_name.clone(), "a").unwrap()),
+        type_name,
+        identifier: None,
+        options: Options::default(),
+        desired: Some(Sealed(b"desired".to_vec())),
+        schema_fingerprint: String::new(),
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        parent: None,
+        accepted_at: NOW,
+    }
+}
+
+async fn accept(store: &Sql) {
+    let tags = std::collections::BTreeMap::new();
+    let group = group();
+    let put_group = store.put_resource_group(&group, "global", &tags, NOW);
+    put_group.await.unwrap();
+    store.accept_operation(put()).await.unwrap();
+}
+
+fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
+    [
+        events::STATEMENTS,
+        groups::STATEMENTS,
+        keys::STATEMENTS,
+        leases::STATEMENTS,
+        mappings::STATEMENTS,
+        operations::STATEMENTS,
+        planes::STATEMENTS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+}
+
+#[tokio::test]
+async fn sqlite_takes_every_statement() {
+    let (store, _folder) = sqlite().await;
+    let Database::Sqlite { writer, .. } = &store.database else {
+        panic!("not SQLite");
+    };
+    for (name, statement) in statements() {
+        let prepared = writer.prepare(statement.sqlite.into_sql_str()).await;
+        assert!(prepared.is_ok(), "{name}: {:?}", prepared.err());
+    }
+}
+
+#[tokio::test]
+async fn postgres_takes_every_statement() {
+    let Some((store, _database)) = postgres().await else {
+        return;
+    };
+    let Database::Postgres(pool) = &store.database else {
+        panic!("not Postgres");
+    };
+    for (name, statement) in statements() {
+        let prepared = pool.prepare(statement.postgres.into_sql_str()).await;
+        assert!(prepared.is_ok(), "{name}: {:?}", prepared.err());
+    }
+}
+
+/// The order of a locale would not be the order of the other engines.
+#[tokio::test]
+async fn postgres_compares_and_orders_by_byte() {
+    let Some((store, _database)) = postgres().await else {
+        return;
+    };
+    let Database::Postgres(pool) = &store.database else {
+        panic!("not Postgres");
+    };
+    let localised = "SELECT table_name || '.' || column_name FROM information_schema.columns
+        WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'
+          AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'";
+    let rows = pool.fetch_all(localised).await.unwrap();
+    let columns: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert!(columns.is_empty(), "{columns:?}");
+}
+
+#[tokio::test]
+async fn sqlite_is_set_up_for_safety() {
+    let (store, _folder) = sqlite().await;
+    let Database::Sqlite { writer, readers } = &store.database else {
+        panic!("not SQLite");
+    };
+    for (pragma, expected) in [
+        ("PRAGMA synchronous", 2),
+        ("PRAGMA secure_delete", 1),
+        ("PRAGMA foreign_keys", 1),
+    ] {
+        let row = writer.fetch_one(pragma).await.unwrap();
+        assert_eq!(row.get::<i64, _>(0), expected, "{pragma}");
+    }
+    let row = writer.fetch_one("PRAGMA journal_mode").await.unwrap();
+    assert_eq!(row.get::<String, _>(0), "wal");
+    assert!(readers.execute("DELETE FROM planes").await.is_err());
+}
+
+#[tokio::test]
+async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
+    let (store, folder) = sqlite().await;
+    let path = folder.path().join("ucp.db");
+    accept(&store).await;
+    let term = ucp_store::LeaseTerm(std::time::Duration::from_secs(3_600));
+    let claim = store.claim_due_operations("worker", NOW, term, 1);
+    assert_eq!(claim.await.unwrap().len(), 1);
+
+    // Locks belong to the open file, so a second handle is as good as a second process.
+    let error = Sql::open_sqlite(&path).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Locked(locked) if *locked == path));
+    assert!(error.to_string().contains("another process"), "{error}");
+
+    let Database::Sqlite { writer, readers } = &store.database else {
+        panic!("not SQLite");
+    };
+    writer.close().await;
+    readers.close().await;
+    drop(store);
+    let store = Sql::open_sqlite(&path).await.unwrap();
+    let claim = store.claim_due_operations("worker", NOW, term, 1);
+    let claimed = claim.await.unwrap().remove(0);
+    assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
+    assert_eq!(claimed.documents.desired, put().desired);
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_says_so() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("missing").join("ucp.db");
+    let error = Sql::open_sqlite(&path).await.unwrap_err();
+    assert!(matches!(error, OpenError::Lock(..)), "{error:?}");
+
+    let path = folder.path().join("ucp.db");
+    std::fs::write(
+        &path,
+        "This is no database, and too long for an empty one.".repeat(99),
+    )
+    .unwrap();
+    let error = Sql::open_sqlite(&path).await.unwrap_err();
+    assert!(matches!(error, OpenError::Connect(_)), "{error:?}");
+
+    let nowhere = format!("postgres:///ucp?host={}", folder.path().display());
+    let error = Sql::connect_postgres(&nowhere).await.unwrap_err();
+    assert!(matches!(error, OpenError::Connect(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn rows_that_nobody_wrote_are_corrupt() {
+    let (sqlite, _folder) = sqlite().await;
+    corrupt(sqlite).await;
+    if let Some((postgres, _database)) = postgres().await {
+        corrupt(postgres).await;
+    }
+}
+
+async fn corrupt(store: Sql) {
+    accept(&store).await;
+    let id = put().reference.unwrap();
+    for damage in [
+        "kind = 'x'",
+        "attempt = -1",
+        "changes = '{'",
+        "state = 'waiting'",
+    ] {
+        tamper(
+            &store,
+            "UPDATE operations SET kind = 'put', attempt = 0, changes = '[]', state = 'accepted'",
+        )
+        .await;
+        store.get_operation(operation_id()).await.unwrap();
+        tamper(&store, &format!("UPDATE operations SET {damage}")).await;
+        let answer = store.get_operation(operation_id()).await;
+        assert!(
+            matches!(answer, Err(Error::Corrupt(_))),
+            "{damage}: {answer:?}"
+        );
+    }
+    for damage in ["provisioning_state = 'x'", "id = 'x'", "revision = -1"] {
+        store.get_reference(&id).await.unwrap();
+        tamper(&store, &format!("UPDATE mappings SET {damage}")).await;
+        let answer = store.get_reference(&id).await;
+        assert!(
+            matches!(answer, Err(Error::Corrupt(_))),
+            "{damage}: {answer:?}"
+        );
+        let restored = format!("id = '{id}', provisioning_state = 'Provisioning', revision = 1");
+        tamper(&store, &format!("UPDATE mappings SET {restored}")).await;
+    }
+}
+
+#[tokio::test]
+async fn without_its_database_a_store_is_unavailable() {
+    let (sqlite, _folder) = sqlite().await;
+    unavailable(sqlite).await;
+    if let Some((postgres, _database)) = postgres().await {
+        unavailable(postgres).await;
+    }
+}
+
+async fn unavailable(store: Sql) {
+    store.ping().await.unwrap();
+    tamper(&store, "ALTER TABLE planes RENAME TO elsewhere").await;
+    let answer = store.ping().await;
+    assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+    let plane = ucp_model::PlaneId::new("aws", "aws").unwrap();
+    let answer = store.ensure_plane(&plane, NOW).await;
+    assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn replicas_may_start_at_once() {
+    let Some(database) = testing::database().await else {
+        return;
+    };
+    let url = database.url();
+    let (one, two, three) = tokio::join!(
+        Sql::connect_postgres(&url),
+        Sql::connect_postgres(&url),
+        Sql::connect_postgres(&url),
+    );
+    for store in [one, two, three] {
+        store.unwrap().ping().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_accepted_operation_nudges_other_processes() {
+    let Some((here, database)) = postgres().await else {
+        return;
+    };
+    let there = Arc::new(Sql::connect_postgres(&database.url()).await.unwrap());
+    accept(&here).await;
+    there.nudged().await;
+    assert_eq!(there.live_operations().await.unwrap().0, 1);
+}
+
+#[tokio::test]
+async fn a_lost_listener_counts_as_a_nudge() {
+    let Some((store, _database)) = postgres().await else {
+        return;
+    };
+    tamper(
+        &store,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+    )
+    .await;
+    store.nudged().await;
+    // And it listens again.
+    accept(&store).await;
+    store.nudged().await;
+}
