@@ -1,5 +1,5 @@
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -173,17 +173,19 @@ impl World {
     /// Sends one request with a JSON body (none when empty) while the engine steps what is due, so that the reply has
     /// the verdict. Time stands still meanwhile.
     pub async fn call(&self, method: &str, path: &str, body: &str) -> Reply {
-        let mut reply = std::pin::pin!(self.send(request(method, path, body)));
-        for _ in 0..STEPS_MAX {
-            let polled =
-                poll_fn(|context| std::task::Poll::Ready(reply.as_mut().poll(context))).await;
-            if let std::task::Poll::Ready(reply) = polled {
-                return reply;
+        let answered = Cell::new(false);
+        let replying = async {
+            let reply = self.send(request(method, path, body)).await;
+            answered.set(true);
+            reply
+        };
+        let stepping = async {
+            while !answered.get() {
+                self.step().await;
+                tokio::task::yield_now().await;
             }
-            self.step().await;
-            tokio::task::yield_now().await;
-        }
-        reply.await
+        };
+        tokio::join!(replying, stepping).0
     }
 
     /// Sends one request that prefers not to wait for the verdict.
