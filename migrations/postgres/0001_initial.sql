@@ -68,6 +68,7 @@ CREATE TABLE operations (
     client_token       TEXT COLLATE "C",
     token_issued_at    BIGINT,
     base_digest        TEXT COLLATE "C",
+    unanswered_sends   BIGINT,
     request_token      TEXT COLLATE "C",
     failure            TEXT COLLATE "C",
     state_since        BIGINT NOT NULL,

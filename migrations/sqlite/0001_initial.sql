@@ -68,6 +68,7 @@ CREATE TABLE operations (
     client_token       TEXT,
     token_issued_at    INTEGER,
     base_digest        TEXT,
+    unanswered_sends   INTEGER,
     request_token      TEXT,
     failure            TEXT,
     state_since        INTEGER NOT NULL,

@@ -13,10 +13,9 @@ fn local(url: &str) -> &str {
 #[tokio::test]
 async fn a_put_is_followed_to_its_result() {
     on_every_store(async |world| {
-        let reply = world
-            .put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await
-            .expect(201);
+        let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC/:put");
+        let body = json!({"trackedBy": tracked_by("AWS.EC2/VPC", "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+        let reply = world.send_without_waiting("POST", &path, &body.to_string()).await.expect(201);
         let (status_url, result_url) = (reply.status_url(), reply.header("location").unwrap());
         let running = world.get(local(status_url)).await.expect(200);
         assert_eq!(running.body["status"], "Accepted");

@@ -61,8 +61,8 @@ struct Document;
 /// The whole API as a service.
 pub fn router(app: App, settings: Settings) -> Router {
     let api = Arc::new(Api { app, settings });
-    let (described, document) = described_routes().split_for_parts();
-    let docs = SwaggerUi::new("/docs").url("/openapi.json", document);
+    let (described, _) = described_routes().split_for_parts();
+    let docs = SwaggerUi::new("/docs").url("/openapi.json", openapi());
     let guarded = described
         .merge(Router::from(docs).without_v07_checks())
         .fallback(no_such_route)

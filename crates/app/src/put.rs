@@ -158,6 +158,8 @@ fn shown(
     operation: &Operation,
     declared: &Value,
 ) -> Map<String, Value> {
+    // What was observed of a resource that is gone says nothing about the one that takes its place.
+    let reference = reference.filter(|_| !operation.created);
     let observed = reference.and_then(|reference| reference.observed.as_ref());
     let live = operation
         .result

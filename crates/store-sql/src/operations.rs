@@ -16,7 +16,7 @@ use crate::{events, groups, mappings};
 macro_rules! columns {
     () => {
         "id, kind, plane, account, region, type_name, reference, identifier, was_mapped, created, options, \
-         state, action, client_token, token_issued_at, base_digest, request_token, failure, state_since, \
+         state, action, client_token, token_issued_at, base_digest, unanswered_sends, request_token, failure, state_since, \
          attempt, due_at, changes, result, schema_fingerprint, parent, correlation_id, caller, \
          accepted_at, ended_at"
     };
@@ -35,13 +35,13 @@ statements! {
     STEP = ["UPDATE operations SET
             identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
             base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
-            due_at = $15, changes = $16, target_key = $17, document = COALESCE($18, document),
-            lease_expires_at = $19
+            due_at = $15, changes = $16, unanswered_sends = $17, target_key = $18,
+            document = COALESCE($19, document), lease_expires_at = $20
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     FINISH = ["UPDATE operations SET
             identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
             base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
-            due_at = $15, changes = $16, result = $17, ended_at = $18, desired = NULL, document = NULL,
+            due_at = $15, changes = $16, unanswered_sends = $17, result = $18, ended_at = $19, desired = NULL, document = NULL,
             lease_owner = NULL, lease_expires_at = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     LIVE = ["SELECT COUNT(*) AS live,
@@ -235,7 +235,7 @@ async fn write(
     }
 }
 
-/// The values that [`STEP`] and [`FINISH`] have in common, `$1` to `$16`.
+/// The values that [`STEP`] and [`FINISH`] have in common, `$1` to `$17`.
 fn moved(lease: &Lease, operation: &Operation) -> Result<Vec<Value>, Error> {
     let state = StateColumns::of(&operation.state)?;
     Ok(values![
@@ -255,6 +255,7 @@ fn moved(lease: &Lease, operation: &Operation) -> Result<Vec<Value>, Error> {
         i64::from(operation.attempt),
         operation.due_at.as_millis(),
         to_json(&operation.changes)?,
+        state.unanswered_sends,
     ])
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct StateColumns {
     pub(crate) client_token: Option<String>,
     pub(crate) token_issued_at: Option<i64>,
     pub(crate) base_digest: Option<String>,
+    pub(crate) unanswered_sends: Option<i64>,
     pub(crate) request_token: Option<String>,
     pub(crate) failure: Option<String>,
 }
@@ -53,6 +54,7 @@ impl StateColumns {
             client_token: Some(intent.client_token.to_string()),
             token_issued_at: Some(intent.issued_at.as_millis()),
             base_digest: intent.base.clone(),
+            unanswered_sends: Some(i64::from(intent.unanswered)),
             ..self
         }
     }
@@ -64,6 +66,7 @@ impl StateColumns {
             client_token: row.get("client_token")?,
             token_issued_at: row.get("token_issued_at")?,
             base_digest: row.get("base_digest")?,
+            unanswered_sends: row.get("unanswered_sends")?,
             request_token: row.get("request_token")?,
             failure: row.get("failure")?,
         })
@@ -107,6 +110,11 @@ impl StateColumns {
                 self.token_issued_at.as_ref(),
             )?),
             base: self.base_digest.clone(),
+            unanswered: u32::try_from(*present(
+                "unanswered_sends",
+                self.unanswered_sends.as_ref(),
+            )?)
+            .map_err(|_| Error::Corrupt("unanswered_sends is not a count".to_owned()))?,
         })
     }
 

@@ -224,6 +224,7 @@ pub trait Store: Send + Sync {
     /// - [`Error::NotMapped`] for a delete of an alias that maps nothing.
     /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
+    ///
     /// Otherwise a put of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned; a put
     /// or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
     /// `Provisioning` or `Deleting`. The operation is due at once.

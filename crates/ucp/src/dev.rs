@@ -1,6 +1,7 @@
 //! `ucp dev`: everything on one machine.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -17,7 +18,10 @@ use crate::{demo, keys, shutdown, simulator, types};
 pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
     let signalled = shutdown::on_signal()?;
     let data_dir = &arguments.data_dir;
-    std::fs::create_dir_all(data_dir)
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data_dir)
         .with_context(|| format!("cannot create {}", data_dir.display()))?;
     let sealing = keys::of_data_dir(data_dir, &OsEntropy)?;
     let catalogue = types::catalogue(&arguments.types)?;

@@ -16,7 +16,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let sealing = keys::given(arguments.encryption_key_file.as_deref())?;
     let catalogue = types::catalogue(&arguments.types)?;
     let aws = Aws::connect(ucp_cloud_aws::Settings {
-        endpoint_url: arguments.aws_endpoint_url,
+        endpoint_url: arguments.aws_endpoint_url.filter(|url| !url.is_empty()),
         credentials: SigningCredentials::DefaultChain,
         call_timeout: arguments.work.call_timeout()?,
     });

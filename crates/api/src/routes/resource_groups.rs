@@ -122,6 +122,13 @@ fn read(body: Map<String, Value>) -> Result<PutResourceGroup, Problem> {
         });
     };
     let location = match body.get("location") {
+        Some(Value::String(location)) if location.chars().any(char::is_control) => {
+            violated(
+                "$.location",
+                "in body must not hold control characters".to_owned(),
+            );
+            None
+        }
         Some(Value::String(location)) => Some(location.clone()),
         Some(other) => {
             violated(

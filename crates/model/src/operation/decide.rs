@@ -267,6 +267,16 @@ impl Step<'_> {
 
     /// Try the same state again after a back-off, or after what AWS asked for if that is longer.
     pub(super) fn retry(&self, asked: Option<Duration>, reason: &'static str) -> Decision {
+        self.retry_as(self.operation.state.clone(), asked, reason)
+    }
+
+    /// The same, with `state` in place of the present one.
+    pub(super) fn retry_as(
+        &self,
+        state: State,
+        asked: Option<Duration>,
+        reason: &'static str,
+    ) -> Decision {
         let attempt = self.operation.attempt.saturating_add(1);
         let own = retry::backoff(
             self.operation.attempt,
@@ -275,16 +285,12 @@ impl Step<'_> {
             self.chance.jitter,
         );
         let due_at = self.now.after(own.max(asked.unwrap_or_default()));
-        let moved = Moved {
+        Moved {
             attempt,
             due_at,
-            ..self.to(self.operation.state.clone())
-        };
-        Decision {
-            next: Next::Move(Box::new(moved)),
-            effect: None,
-            reason,
+            ..self.to(state)
         }
+        .wait(reason)
     }
 
     /// Whether this state has told us nothing for too long.

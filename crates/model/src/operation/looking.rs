@@ -1,7 +1,7 @@
 //! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, PlanOutcome, Presence, Step};
-use super::{Action, AdoptionPolicy, Change, Intent, Kind, State};
+use super::{Action, AdoptionPolicy, Change, Intent, Kind, State, submitting};
 use crate::{Detail, Failure, Fault, Identifier, RetryClass};
 
 /// Nothing was sent yet.
@@ -31,7 +31,7 @@ pub(super) fn after_lost_reply(
     presence: Presence,
     plan: PlanOutcome,
 ) -> Decision {
-    let resend = |reason| Decision::then(Effect::Submit, reason);
+    let resend = |reason| submitting::send_again(step, intent, reason);
     match (intent.action, presence) {
         (_, Presence::Unknown(fault))
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
@@ -155,6 +155,7 @@ fn submit(step: &Step<'_>, action: Action, base: Option<String>) -> Moved {
         client_token: step.chance.token,
         issued_at: step.now,
         base,
+        unanswered: 1,
     }))
 }
 

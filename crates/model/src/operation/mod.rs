@@ -62,9 +62,28 @@ pub struct Intent {
     pub issued_at: Timestamp,
     /// Digest of the live model that an update was planned on.
     pub base: Option<String>,
+    /// How many times it was sent without an answer that we have; recorded before each send. What AWS says to a later
+    /// send then tells nothing about the earlier ones.
+    pub unanswered: u32,
 }
 
 impl Intent {
+    /// The same, about to be sent once more.
+    pub(crate) fn resent(&self) -> Self {
+        Self {
+            unanswered: self.unanswered.saturating_add(1),
+            ..self.clone()
+        }
+    }
+
+    /// The same, with its latest send answered: it certainly had no effect.
+    pub(crate) fn answered(&self) -> Self {
+        Self {
+            unanswered: self.unanswered.saturating_sub(1),
+            ..self.clone()
+        }
+    }
+
     /// Whether AWS still takes a repeat under this token for the same request.
     pub fn token_lives(&self, now: Timestamp) -> bool {
         now.since(self.issued_at) < CLIENT_TOKEN_LIFE

@@ -1,6 +1,6 @@
 //! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
 
-use super::decide::{Decision, Effect, Finish, MappingChange, Step};
+use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
 use super::{Action, Intent, State, progressing};
 use crate::{Failure, Fault, Progress};
 
@@ -20,6 +20,16 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
             Decision::then(Effect::Look, "look before sending it again")
         }
     }
+}
+
+/// Sends the recorded bytes under the recorded token once more; that it may be in flight twice is written first.
+pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str) -> Decision {
+    let attempt = step.operation.attempt;
+    Moved {
+        attempt,
+        ..step.to(State::Submitting(intent.resent()))
+    }
+    .then(Effect::Submit, reason)
 }
 
 /// AWS, or the transport, answered the call.
@@ -42,9 +52,16 @@ pub(super) fn answered(
             let what = format!("The {} got no answer for a day: {fault}.", intent.action);
             step.outcome_unknown(&what, "no answer for too long")
         }
-        Fault::Throttled { retry_after, .. } => step.retry(retry_after, "AWS asks to slow down"),
+        Fault::Throttled { retry_after, .. } => step.retry_as(
+            State::Submitting(intent.answered()),
+            retry_after,
+            "AWS asks to slow down",
+        ),
+        Fault::Concurrent { .. } => {
+            let state = State::Submitting(intent.answered());
+            step.retry_as(state, None, "another change of the resource is in flight")
+        }
         Fault::Transient { .. } => step.retry(None, "AWS could not be reached"),
-        Fault::Concurrent { .. } => step.retry(None, "another change of the resource is in flight"),
         Fault::OutcomeUnknown { .. } => step.retry(None, "the reply was lost"),
         Fault::Missing { .. } if intent.action == Action::Delete => {
             let identifier = step.operation.identifier.clone();
@@ -78,15 +95,26 @@ pub(super) fn answered(
         {
             progressing::taken(step, Failure::new("AlreadyExists", message))
         }
-        Fault::Missing { code, message }
-        | Fault::TokenUnknown { code, message }
-        | Fault::Denied { code, message }
-        | Fault::Rejected { code, message } => refused(step, intent, Failure::new(code, message)),
+        Fault::Missing { .. }
+        | Fault::TokenUnknown { .. }
+        | Fault::Denied { .. }
+        | Fault::Rejected { .. } => refused(step, intent, fault),
     }
 }
 
-/// AWS refused the call outright: a create has made nothing.
-fn refused(step: &Step<'_>, intent: &Intent, failure: Failure) -> Decision {
+/// AWS refused the call outright. A create has made nothing, unless an earlier send of it may have arrived: then the
+/// refusal says nothing about that one.
+fn refused(step: &Step<'_>, intent: &Intent, fault: Fault) -> Decision {
+    let failure = Failure::new(fault.code(), fault.message());
+    if intent.action == Action::Create && intent.answered().unanswered > 0 {
+        if matches!(fault, Fault::Denied { .. }) && intent.token_lives(step.now) {
+            let state = State::Submitting(intent.answered());
+            return step.retry_as(state, None, "denied, but an earlier send may have arrived");
+        }
+        let what =
+            format!("An earlier send of the create got no reply, and AWS now refuses it: {fault}.");
+        return step.outcome_unknown(&what, "refused, but an earlier send may have arrived");
+    }
     let identifier = step.operation.identifier.clone();
     let mapping = match intent.action {
         Action::Create => MappingChange::Removed,

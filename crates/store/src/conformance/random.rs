@@ -253,6 +253,7 @@ impl Player {
                 action: Action::Create,
                 client_token: format!("{:032x}", self.below(9)).parse().unwrap(),
                 issued_at: now,
+                unanswered: 1,
                 base: None,
             }),
         };

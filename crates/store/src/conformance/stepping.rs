@@ -29,6 +29,7 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
         action: Action::Update,
         client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
         issued_at: at(4),
+        unanswered: 1,
         base: base.map(str::to_owned),
     };
     let failure = Failure::new("AlreadyExists", "It's \"there\" — \u{1f512}\0");

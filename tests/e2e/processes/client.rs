@@ -1,0 +1,219 @@
+//! A plain HTTP client, as a user's program would be one.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client as Http;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+
+/// How long anything may take before a test gives up; nothing is measured by it.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How often something is looked at again.
+const AGAIN: Duration = Duration::from_millis(50);
+
+const API_VERSION: &str = "api-version=2023-10-01-preview";
+const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
+
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) status_url: Option<String>,
+    pub(super) body: Value,
+    pub(super) text: String,
+}
+
+/// A client of one server, on behalf of one AWS account.
+#[derive(Clone)]
+pub(super) struct Client {
+    http: Http<HttpConnector, Full<Bytes>>,
+    pub(super) base: String,
+    pub(super) account: String,
+}
+
+impl Client {
+    pub(super) fn new(base: &str, account: &str) -> Self {
+        let http = Http::builder(TokioExecutor::new()).build_http();
+        Self {
+            http,
+            base: base.to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    /// One exchange; an error when the connection breaks.
+    pub(super) async fn try_call(
+        &self,
+        method: &str,
+        target: &str,
+        body: &str,
+    ) -> Result<Answer, String> {
+        let url = if target.starts_with('/') {
+            format!("{}{target}", self.base)
+        } else {
+            target.to_owned()
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(url)
+            .header("content-type", "application/json")
+            .body(Full::from(body.to_owned()))
+            .expect("a request");
+        let response = tokio::time::timeout(PATIENCE, self.http.request(request)).await;
+        let response = response
+            .map_err(|_| "no answer")?
+            .map_err(|error| error.to_string())?;
+        let status = response.status().as_u16();
+        let status_url = response.headers().get("azure-asyncoperation");
+        let status_url = status_url
+            .and_then(|url| url.to_str().ok())
+            .map(str::to_owned);
+        let bytes = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|error| error.to_string())?
+            .to_bytes();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+        Ok(Answer {
+            status,
+            status_url,
+            body,
+            text,
+        })
+    }
+
+    pub(super) async fn call(&self, method: &str, target: &str, body: &str) -> Answer {
+        self.try_call(method, target, body)
+            .await
+            .unwrap_or_else(|error| panic!("{method} {target}: {error}"))
+    }
+
+    pub(super) async fn put_group(&self) {
+        let path = format!("{GROUP}?{API_VERSION}");
+        assert_eq!(
+            self.call("PUT", &path, r#"{"location":"global"}"#)
+                .await
+                .status,
+            200
+        );
+    }
+
+    /// What the group tracks.
+    pub(super) async fn references(&self) -> Vec<Value> {
+        let group = self
+            .call("GET", &format!("{GROUP}?{API_VERSION}"), "")
+            .await;
+        assert_eq!(group.status, 200, "{}", group.text);
+        group.body["resources"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The path and body of an action on the resource behind `alias`.
+    pub(super) fn action(
+        &self,
+        action: &str,
+        resource_type: &str,
+        alias: &str,
+        properties: &Value,
+    ) -> (String, String) {
+        let account = &self.account;
+        let path = format!(
+            "/planes/aws/aws/accounts/{account}/regions/us-west-2/providers/{resource_type}/:{action}"
+        );
+        let tracked_by = format!("{GROUP}/providers/{resource_type}:reference/{alias}");
+        let body = json!({"alias": alias, "trackedBy": tracked_by, "properties": properties});
+        (path, body.to_string())
+    }
+
+    /// Asks for an action until it is done, as a pipeline that is run again would: follows what is under way, whoever
+    /// began it. The final status, or `null` when there was nothing to do.
+    pub(super) async fn insist(
+        &self,
+        action: &str,
+        resource_type: &str,
+        alias: &str,
+        properties: &Value,
+    ) -> Value {
+        let (path, body) = self.action(action, resource_type, alias, properties);
+        for _ in 0..10 {
+            let answer = self.call("POST", &path, &body).await;
+            match answer.status {
+                200 | 204 => return Value::Null,
+                201 | 202 => {
+                    return self
+                        .follow(&answer.status_url.expect("polling headers"))
+                        .await;
+                }
+                409 => {
+                    let running = answer.body["error"]["details"][0]["target"].as_str();
+                    self.follow(running.expect("a status URL")).await;
+                }
+                _ => panic!("unexpected reply: {answer:?}"),
+            }
+        }
+        panic!("another operation is under way on {alias} again and again")
+    }
+
+    /// Polls a status until it is terminal.
+    pub(super) async fn follow(&self, url: &str) -> Value {
+        let path = url.find("/planes/").map_or(url, |at| &url[at..]);
+        let polling = async {
+            loop {
+                let polled = self.call("GET", path, "").await;
+                assert_eq!(polled.status, 200, "{}", polled.text);
+                if matches!(
+                    polled.body["status"].as_str(),
+                    Some("Succeeded" | "Failed" | "Canceled")
+                ) {
+                    return polled.body;
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, polling)
+            .await
+            .expect("the operation ends")
+    }
+
+    /// The live resources of this client's account, seen by the simulated AWS at `aws`.
+    pub(super) async fn live(&self, aws: &str) -> Vec<Value> {
+        self.of_account(&format!("{aws}/_simulator/resources"))
+            .await
+    }
+
+    /// The calls of this client's account to the simulated AWS at `aws`.
+    pub(super) async fn calls(&self, aws: &str) -> Vec<Value> {
+        self.of_account(&format!("{aws}/_simulator/log")).await
+    }
+
+    async fn of_account(&self, url: &str) -> Vec<Value> {
+        let all = self.call("GET", url, "").await.body;
+        let all = all.as_array().cloned().unwrap_or_default();
+        all.into_iter()
+            .filter(|entry| entry["account"] == self.account.as_str())
+            .collect()
+    }
+}
+
+/// Looks again and again until there is something to see.
+pub(super) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(seen) = look().await {
+                return seen;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking)
+        .await
+        .expect("it never came about")
+}

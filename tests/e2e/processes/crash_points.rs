@@ -1,0 +1,190 @@
+//! SIGKILL at each named moment of a create, an update and a delete, then a restart: the operation is terminal and
+//! right, there was one create, and the mapping is right.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use ucp_model::{CrashPoint, Moment};
+
+use super::client::Client;
+use super::process::Process;
+
+const VPC: &str = "AWS.EC2/VPC";
+/// How many processes are killed at once.
+const AT_ONCE: usize = 4;
+
+/// A change, and the moments that its operation passes.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Create,
+    Update,
+    Delete,
+}
+
+impl Change {
+    /// Every moment of [`Moment::ALL`] that this change passes.
+    fn passes(self, moment: Moment) -> bool {
+        match moment {
+            Moment::Accept
+            | Moment::Claim
+            | Moment::RecordIntent
+            | Moment::RecordProgress
+            | Moment::Poll
+            | Moment::Finish => true,
+            // A create of a server-named type has nothing to look at.
+            Moment::Look => !matches!(self, Change::Create),
+            Moment::Create => matches!(self, Change::Create),
+            Moment::Update => matches!(self, Change::Update),
+            Moment::Delete => matches!(self, Change::Delete),
+            Moment::RecordVerdict | Moment::Read => !matches!(self, Change::Delete),
+        }
+    }
+
+    fn action(self) -> &'static str {
+        match self {
+            Change::Create | Change::Update => "put",
+            Change::Delete => "delete",
+        }
+    }
+
+    fn properties(self) -> Value {
+        match self {
+            Change::Create | Change::Delete => json!({"CidrBlock": "10.0.0.0/16"}),
+            Change::Update => json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_anywhere_costs_only_time_on_sqlite() {
+    kill_everywhere(async |_| {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = format!("sqlite://{}", directory.path().join("ucp.db").display());
+        Some((url, Box::new(directory) as Box<dyn Send>))
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_anywhere_costs_only_time_on_postgres() {
+    kill_everywhere(async |_| {
+        let database = ucp_store_sql::testing::database().await?;
+        Some((database.url(), Box::new(database) as Box<dyn Send>))
+    })
+    .await;
+}
+
+async fn kill_everywhere(database: impl AsyncFn(CrashPoint) -> Option<(String, Box<dyn Send>)>) {
+    let (_simulator, aws) = Process::simulator("60ms").await;
+    let at_once = Arc::new(Semaphore::new(AT_ONCE));
+    let mut cases = JoinSet::new();
+    let changes = [Change::Create, Change::Update, Change::Delete];
+    let all = changes.into_iter().flat_map(|change| {
+        CrashPoint::all()
+            .filter(move |point| change.passes(point.moment))
+            .map(move |point| (change, point))
+    });
+    for (index, (change, point)) in all.enumerate() {
+        let Some((url, guard)) = database(point).await else {
+            return;
+        };
+        let (aws, at_once) = (aws.clone(), Arc::clone(&at_once));
+        cases.spawn(async move {
+            let _permit = at_once
+                .acquire_owned()
+                .await
+                .expect("the semaphore is open");
+            // An account of its own keeps the case's AWS apart.
+            let account = format!("{:012}", 100_000_000_000 + index);
+            kill_once(change, point, &url, &aws, &account).await;
+            drop(guard);
+        });
+    }
+    let mut seen = 0;
+    while let Some(case) = cases.join_next().await {
+        case.expect("the case holds");
+        seen += 1;
+    }
+    assert_eq!(
+        seen,
+        18 + 20 + 16,
+        "every moment of every change, on both edges"
+    );
+}
+
+async fn kill_once(change: Change, point: CrashPoint, database: &str, aws: &str, account: &str) {
+    let what = format!("{change:?} {point}");
+    if !matches!(change, Change::Create) {
+        let (first, url) = Process::serve(database, aws, account, None).await;
+        let client = Client::new(&url, account);
+        client.put_group().await;
+        let created = client
+            .insist("put", VPC, "main", &Change::Create.properties())
+            .await;
+        assert_eq!(created["status"], "Succeeded", "{what}: {created}");
+        first.kill();
+    }
+
+    let (doomed, url) = Process::serve(database, aws, account, Some(&point.to_string())).await;
+    let client = Client::new(&url, account);
+    client.put_group().await;
+    let (path, body) = client.action(change.action(), VPC, "main", &change.properties());
+    let asking = {
+        let client = client.clone();
+        tokio::spawn(async move { client.try_call("POST", &path, &body).await })
+    };
+    doomed.line("\"paused\"").await;
+    doomed.kill();
+    let answer = asking.await.expect("the request ends").ok();
+
+    let (_heir, url) = Process::serve(database, aws, account, None).await;
+    let client = Client::new(&url, account);
+    if let Some(status_url) = answer.and_then(|answer| answer.status_url) {
+        let ended = client.follow(&status_url).await;
+        assert_eq!(ended["status"], "Succeeded", "{what}: {ended}");
+    }
+    let last = client
+        .insist(change.action(), VPC, "main", &change.properties())
+        .await;
+    assert!(
+        last.is_null() || last["status"] == "Succeeded",
+        "{what}: {last}"
+    );
+
+    let creates = client.calls(aws).await;
+    let mut tokens: Vec<&Value> = creates
+        .iter()
+        .filter(|call| call["operation"] == "CreateResource")
+        .map(|call| &call["clientToken"])
+        .collect();
+    tokens.dedup();
+    assert_eq!(
+        tokens.len(),
+        1,
+        "{what}: one create, however often it was sent: {tokens:?}"
+    );
+    let (live, references) = (client.live(aws).await, client.references().await);
+    if matches!(change, Change::Delete) {
+        assert!(
+            live.is_empty() && references.is_empty(),
+            "{what}: {live:?} {references:?}"
+        );
+        return;
+    }
+    let [vpc] = &live[..] else {
+        panic!("{what}: expected one VPC, found {live:?}")
+    };
+    let [reference] = &references[..] else {
+        panic!("{what}: expected one reference, found {references:?}")
+    };
+    assert_eq!(
+        reference["mapsTo"]["primaryIdentifier"], vpc["identifier"],
+        "{what}"
+    );
+    assert_eq!(reference["ownedResource"], true, "{what}");
+    for (name, value) in change.properties().as_object().expect("an object") {
+        assert_eq!(&vpc["properties"][name], value, "{what}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Processes of the real binary.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use super::client::{PATIENCE, eventually};
+
+const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
+
+/// A running `ucp`. It is killed when dropped.
+pub(super) struct Process {
+    child: Child,
+    output: Arc<Output>,
+}
+
+#[derive(Default)]
+struct Output {
+    text: Mutex<String>,
+    grown: Condvar,
+}
+
+impl Output {
+    fn gather(self: &Arc<Self>, from: impl Read + Send + 'static) {
+        let output = Arc::clone(self);
+        thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                let mut text = output.text.lock().expect("no panic holds the lock");
+                text.push_str(&line);
+                text.push('\n');
+                output.grown.notify_all();
+            }
+        });
+    }
+}
+
+impl Process {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let output = Arc::new(Output::default());
+        output.gather(child.stdout.take().expect("a pipe"));
+        output.gather(child.stderr.take().expect("a pipe"));
+        Self { child, output }
+    }
+
+    /// A simulated AWS, and its URL.
+    pub(super) async fn simulator(latency: &str) -> (Self, String) {
+        let process = Self::start(Command::new(env!("CARGO_BIN_EXE_ucp")).args([
+            "simulator",
+            "--listen=127.0.0.1:0",
+            "--simulator-latency-min",
+            latency,
+            "--simulator-latency-max",
+            latency,
+        ]));
+        let line = process.line("listens on").await;
+        let url = line.rsplit(' ').next().expect("a URL").to_owned();
+        (process, url)
+    }
+
+    /// A server, and its URL. `pause_at` names a crash point.
+    pub(super) async fn serve(
+        database: &str,
+        aws: &str,
+        account: &str,
+        pause_at: Option<&str>,
+    ) -> (Self, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command
+            .args([
+                "serve",
+                "--listen=127.0.0.1:0",
+                "--lease=1s",
+                "--poll-interval=100ms",
+                "--retry-after=1s",
+            ])
+            .args(["--database-url", database, "--aws-endpoint-url", aws])
+            .env("UCP_ENCRYPTION_KEY", KEY)
+            .env(
+                "UCP_LOG",
+                "info,ucp=debug,ucp_api=debug,ucp_app=debug,ucp_engine=debug",
+            )
+            .env("AWS_ACCESS_KEY_ID", account)
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env_remove("UCP_PAUSE_AT");
+        if let Some(point) = pause_at {
+            command.env("UCP_PAUSE_AT", point);
+        }
+        let process = Self::start(&mut command);
+        let line = process.line("\"listening\"").await;
+        let event: Value = serde_json::from_str(&line).expect("a JSON log");
+        let address = event["listen.address"].as_str().expect("an address");
+        (process, format!("http://{address}"))
+    }
+
+    /// `ucp dev --demo`, to its end.
+    pub(super) async fn demo(data_dir: &Path) -> (ExitStatus, String) {
+        let mut process = Self::start(
+            Command::new(env!("CARGO_BIN_EXE_ucp"))
+                .args([
+                    "dev",
+                    "--demo",
+                    "--listen=127.0.0.1:0",
+                    "--simulator-listen=127.0.0.1:0",
+                    "--data-dir",
+                ])
+                .arg(data_dir),
+        );
+        let status = process.ended().await;
+        (status, process.output())
+    }
+
+    /// The first line of its output, past or to come, that holds `text`.
+    pub(super) async fn line(&self, text: &str) -> String {
+        let (output, text) = (Arc::clone(&self.output), text.to_owned());
+        let waiting = tokio::task::spawn_blocking(move || {
+            let found = |all: &str| {
+                all.lines()
+                    .find(|line| line.contains(&text))
+                    .map(str::to_owned)
+            };
+            let held = output.text.lock().expect("no panic holds the lock");
+            let (all, _) = output
+                .grown
+                .wait_timeout_while(held, PATIENCE, |all| found(all).is_none())
+                .expect("no panic holds the lock");
+            found(&all).unwrap_or_else(|| panic!("no line with {text} in:\n{all}"))
+        });
+        waiting.await.expect("the line comes")
+    }
+
+    /// All that it has printed.
+    pub(super) fn output(&self) -> String {
+        self.output
+            .text
+            .lock()
+            .expect("no panic holds the lock")
+            .clone()
+    }
+
+    /// SIGKILL, and gone.
+    pub(super) fn kill(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+    }
+
+    /// SIGTERM.
+    pub(super) fn terminate(&self) {
+        let status = Command::new("kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// How it ended.
+    pub(super) async fn ended(&mut self) -> ExitStatus {
+        eventually(async || self.child.try_wait().expect("it can be asked")).await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
