@@ -13,12 +13,17 @@ fn vpcs() -> String {
 async fn assert_untouched(world: &World) {
     assert!(world.references().await.is_empty(), "something was stored");
     assert_eq!(
-        world.store.live_operations().await.unwrap().0,
+        world
+            .store
+            .live_operations()
+            .await
+            .expect("the store answers")
+            .0,
         0,
         "an operation was recorded"
     );
     assert_eq!(
-        serde_json::to_value(world.aws.log()).unwrap(),
+        serde_json::to_value(world.aws.log()).expect("the log is JSON"),
         json!([]),
         "AWS was called"
     );

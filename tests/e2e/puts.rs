@@ -195,7 +195,7 @@ async fn a_failed_create_that_left_a_resource_is_kept_and_repaired() {
         assert_eq!((&reference["provisioningState"], &reference["ownedResource"]), (&json!("Failed"), &json!(true)));
         let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false})).await;
         assert_eq!(ended["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC"), [vpc.clone()]);
+        assert_eq!(world.live("AWS::EC2::VPC"), std::slice::from_ref(vpc));
         assert_eq!(world.references().await[0]["provisioningState"], "Succeeded");
     })
     .await;

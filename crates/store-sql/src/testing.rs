@@ -49,7 +49,16 @@ impl TestDatabase {
     /// Where to connect to.
     pub fn url(&self) -> String {
         let options = self.server.options.clone().database(&self.name);
-        options.to_url_lossy().to_string()
+        let mut url = options.to_url_lossy();
+        // The programs that come with Postgres refuse what only this driver knows.
+        let others = url
+            .query_pairs()
+            .filter(|(name, _)| name != "statement-cache-capacity");
+        let others: Vec<_> = others
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        url.query_pairs_mut().clear().extend_pairs(others);
+        url.to_string()
     }
 }
 
