@@ -168,6 +168,7 @@ mod tests {
             action: Action::Update,
             client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
             issued_at: Timestamp::from_millis(17),
+            unanswered: 2,
             base: base.map(str::to_owned),
         };
         let failure = Failure::new("NotStabilized", "later");
