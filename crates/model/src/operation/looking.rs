@@ -125,10 +125,10 @@ fn follow(
         }
         PlanOutcome::Nothing => {
             let mapping = match operation.kind {
-                Kind::Put => MappingChange::Applied {
+                Kind::Put if operation.identifier.is_some() => MappingChange::Applied {
                     owned: operation.created || operation.options.take_ownership,
                 },
-                Kind::Delete => MappingChange::Removed,
+                Kind::Put | Kind::Delete => MappingChange::Removed,
             };
             let identifier = operation.identifier.clone();
             step.finish(

@@ -7,8 +7,9 @@ use crate::{Failure, Fault, Progress};
 /// Claimed with an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
     match intent.action {
-        Action::Create if intent.token_lives(step.now) => Decision::then(
-            Effect::Submit,
+        Action::Create if intent.token_lives(step.now) => send_again(
+            step,
+            intent,
             "the token makes the same bytes the same request",
         ),
         Action::Create if step.operation.identifier.is_none() => step.outcome_unknown(
