@@ -1,0 +1,216 @@
+//! The AWS SDK against the simulator, on the wire: the two must agree on protocols, errors and lost replies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use ucp_cloud::{CloudControl, Fault, TypeRegistry};
+use ucp_cloud_aws::{Aws, Settings, SigningCredentials};
+use ucp_model::{
+    ClientToken, Clock, Entropy, Identifier, Progress, ProgressStatus, RequestToken, Scope,
+    SeededEntropy, Timestamp, TypeName,
+};
+use ucp_schema::Catalogue;
+use ucp_simulator::Simulator;
+
+/// A clock that stands still; with no latency, every change ends at once.
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1_767_225_600_000)
+    }
+}
+
+struct Wire {
+    aws: Aws,
+    simulator: Simulator,
+    scope: Scope,
+    entropy: SeededEntropy,
+}
+
+async fn wire() -> Wire {
+    let settings = ucp_simulator::Settings {
+        latency: Duration::ZERO..=Duration::ZERO,
+    };
+    let entropy = Arc::new(SeededEntropy::new(1));
+    let simulator = Simulator::new(Catalogue::embedded(), settings, Arc::new(Still), entropy);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(simulator.clone().serve(listener, std::future::pending()));
+    let aws = Aws::connect(Settings {
+        endpoint_url: Some(endpoint),
+        credentials: SigningCredentials::AccountAsAccessKey,
+        call_timeout: Duration::from_secs(20),
+    });
+    let scope = Scope::new("aws", "123456789012", "eu-west-1").unwrap();
+    Wire {
+        aws: aws.await,
+        simulator,
+        scope,
+        entropy: SeededEntropy::new(2),
+    }
+}
+
+impl Wire {
+    fn token(&self) -> ClientToken {
+        ClientToken(self.entropy.uuid("token"))
+    }
+
+    async fn settled(&self, progress: Progress) -> Progress {
+        self.aws
+            .get_resource_request_status(&self.scope, &progress.request_token)
+            .await
+            .unwrap()
+    }
+
+    fn fault(&self, fault: serde_json::Value) {
+        self.simulator
+            .add_fault(serde_json::from_value(fault).unwrap());
+    }
+}
+
+fn type_name(name: &str) -> TypeName {
+    TypeName::from_cloudformation(name).unwrap()
+}
+
+#[tokio::test]
+async fn a_resource_lives_and_dies() {
+    let wire = wire().await;
+    let (aws, scope, logs) = (&wire.aws, &wire.scope, type_name("AWS::Logs::LogGroup"));
+    let name = Identifier::new("a/b");
+    let created = aws
+        .create_resource(scope, &logs, r#"{"LogGroupName":"a/b"}"#, wire.token())
+        .await
+        .unwrap();
+    let created = wire.settled(created).await;
+    assert_eq!(
+        (created.status, created.identifier),
+        (ProgressStatus::Success, Some(name.clone()))
+    );
+    let patch = json!([{"op": "add", "path": "/RetentionInDays", "value": 7}]).to_string();
+    let updated = aws
+        .update_resource(scope, &logs, &name, &patch, wire.token())
+        .await
+        .unwrap();
+    assert_eq!(wire.settled(updated).await.status, ProgressStatus::Success);
+    assert_eq!(
+        aws.get_resource(scope, &logs, &name).await.unwrap()["RetentionInDays"],
+        7
+    );
+    let elsewhere = Scope::new("aws", "999999999999", "eu-west-1").unwrap();
+    assert!(matches!(
+        aws.get_resource(&elsewhere, &logs, &name).await,
+        Err(Fault::Missing { .. })
+    ));
+    let deleted = aws
+        .delete_resource(scope, &logs, &name, wire.token())
+        .await
+        .unwrap();
+    assert_eq!(wire.settled(deleted).await.status, ProgressStatus::Success);
+    assert!(matches!(
+        aws.get_resource(scope, &logs, &name).await,
+        Err(Fault::Missing { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_failed_change_says_why() {
+    let wire = wire().await;
+    let vpc = type_name("AWS::EC2::VPC");
+    let begun = wire
+        .aws
+        .create_resource(&wire.scope, &vpc, r#"{"CidrBlock":7}"#, wire.token())
+        .await
+        .unwrap();
+    let ProgressStatus::Failed { code, message } = wire.settled(begun).await.status else {
+        panic!("it fails")
+    };
+    assert_eq!(code, "InvalidRequest");
+    assert!(message.contains("CidrBlock"), "{message}");
+}
+
+#[tokio::test]
+async fn exceptions_are_told_apart() {
+    let wire = wire().await;
+    let (aws, scope, vpc) = (&wire.aws, &wire.scope, type_name("AWS::EC2::VPC"));
+    let token = wire.token();
+    aws.create_resource(scope, &vpc, r#"{"CidrBlock":"10.0.0.0/16"}"#, token)
+        .await
+        .unwrap();
+    let conflict = aws
+        .create_resource(scope, &vpc, r#"{"CidrBlock":"10.1.0.0/16"}"#, token)
+        .await;
+    assert!(
+        matches!(conflict, Err(Fault::TokenConflict { .. })),
+        "{conflict:?}"
+    );
+    let unknown = aws
+        .get_resource_request_status(scope, &RequestToken::new(wire.token().to_string()))
+        .await;
+    assert!(
+        matches!(unknown, Err(Fault::TokenUnknown { .. })),
+        "{unknown:?}"
+    );
+    let no_type = aws
+        .create_resource(scope, &type_name("AWS::EC2::Nothing"), "{}", wire.token())
+        .await;
+    assert!(
+        matches!(no_type, Err(Fault::Rejected { code, .. }) if code == "TypeNotFoundException")
+    );
+    wire.fault(json!({"match": {"operation": "GetResource"}, "effect": {"kind": "refuse", "exception": "ThrottlingException"}}));
+    let throttled = aws
+        .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
+        .await;
+    assert!(
+        matches!(throttled, Err(Fault::Throttled { .. })),
+        "{throttled:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
+    let wire = wire().await;
+    wire.fault(json!({"count": 2, "effect": {"kind": "dropReply"}}));
+    let (aws, scope, vpc) = (&wire.aws, &wire.scope, type_name("AWS::EC2::VPC"));
+    let token = wire.token();
+    let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
+    let lost = aws.create_resource(scope, &vpc, declared, token).await;
+    assert!(
+        matches!(lost, Err(Fault::OutcomeUnknown { .. })),
+        "{lost:?}"
+    );
+    let unread = aws
+        .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
+        .await;
+    assert!(matches!(unread, Err(Fault::Transient { .. })), "{unread:?}");
+    let again = aws
+        .create_resource(scope, &vpc, declared, token)
+        .await
+        .unwrap();
+    assert_eq!(wire.settled(again).await.status, ProgressStatus::Success);
+    assert_eq!(
+        wire.simulator.resources().len(),
+        1,
+        "the same token and bytes are the same request"
+    );
+}
+
+#[tokio::test]
+async fn the_registry_describes_types() {
+    let wire = wire().await;
+    let schema = wire
+        .aws
+        .describe_type(&wire.scope, &type_name("AWS::EC2::VPC"))
+        .await
+        .unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    assert_eq!(schema["primaryIdentifier"], json!(["/properties/VpcId"]));
+    assert!(
+        wire.aws
+            .describe_type(&wire.scope, &type_name("AWS::EC2::Nothing"))
+            .await
+            .is_err()
+    );
+}
