@@ -151,33 +151,6 @@ async fn sqlite_is_set_up_for_safety() {
 }
 
 #[tokio::test]
-async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
-    let (store, folder) = sqlite().await;
-    let path = folder.path().join("ucp.db");
-    accept(&store).await;
-    let term = ucp_store::LeaseTerm(std::time::Duration::from_secs(3_600));
-    let claim = store.claim_due_operations("worker", NOW, term, 1);
-    assert_eq!(claim.await.unwrap().len(), 1);
-
-    // Locks belong to the open file, so a second handle is as good as a second process.
-    let error = Sql::open_sqlite(&path).await.unwrap_err();
-    assert!(matches!(&error, OpenError::Locked(locked) if *locked == path));
-    assert!(error.to_string().contains("another process"), "{error}");
-
-    let Database::Sqlite { writer, readers } = &store.database else {
-        panic!("not SQLite");
-    };
-    writer.close().await;
-    readers.close().await;
-    drop(store);
-    let store = Sql::open_sqlite(&path).await.unwrap();
-    let claim = store.claim_due_operations("worker", NOW, term, 1);
-    let claimed = claim.await.unwrap().remove(0);
-    assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
-    assert_eq!(claimed.documents.desired, put().desired);
-}
-
-#[tokio::test]
 async fn what_cannot_be_opened_says_so() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("missing").join("ucp.db");

@@ -1,0 +1,65 @@
+//! SQLite's lock on the database. Alone in its binary: a test beside it that starts a program would for an instant, between
+//! fork and exec, hold the lock that this one has just let go of.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{CorrelationId, GroupId, ReferenceId, Scope, Timestamp, TypeName};
+use ucp_store::{LeaseTerm, NewOperation, Sealed, Store};
+use ucp_store_sql::{OpenError, Sql};
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+#[tokio::test]
+async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("ucp.db");
+    let store = Sql::open_sqlite(&path).await.unwrap();
+    let group = GroupId::new("local", "rg").unwrap();
+    store
+        .put_resource_group(&group, "global", &BTreeMap::new(), NOW)
+        .await
+        .unwrap();
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let put = NewOperation {
+        id: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
+        kind: Kind::Put,
+        scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
+        reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
+        type_name,
+        identifier: None,
+        options: Options::default(),
+        desired: Some(Sealed(b"desired".to_vec())),
+        schema_fingerprint: String::new(),
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        parent: None,
+        accepted_at: NOW,
+    };
+    store.accept_operation(put).await.unwrap();
+    let hour = LeaseTerm(Duration::from_secs(3_600));
+    assert_eq!(
+        store
+            .claim_due_operations("worker", NOW, hour, 1)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+
+    // Locks belong to the open file, so a second handle is as good as a second process.
+    let error = Sql::open_sqlite(&path).await.unwrap_err();
+    assert!(matches!(&error, OpenError::Locked(locked) if *locked == path));
+    assert!(error.to_string().contains("another process"), "{error}");
+
+    drop(store);
+    let store = Sql::open_sqlite(&path).await.unwrap();
+    let claimed = store
+        .claim_due_operations("worker", NOW, hour, 1)
+        .await
+        .unwrap()
+        .remove(0);
+    assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
+    assert_eq!(claimed.documents.desired, Some(Sealed(b"desired".to_vec())));
+}
