@@ -1,5 +1,7 @@
 //! The AWS SDK against the simulator, on the wire: the two must agree on protocols, errors and lost replies.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! The state machine: what each state makes of each observation, and what holds whatever comes in which order.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use std::time::Duration;
 
 use proptest::prelude::*;
