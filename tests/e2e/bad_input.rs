@@ -300,7 +300,12 @@ async fn groups_are_checked() {
                 .await
                 .expect(400);
         }
-        for query in ["", "?api-version=2020-01-01"] {
+        for query in [
+            "",
+            "?api-version=2020-01-01",
+            "?api-version=a&api-version=b",
+            "?%ff=%ff",
+        ] {
             let bare = format!("{GROUP}{query}");
             assert_eq!(
                 world.get(&bare).await.expect(400).code(),

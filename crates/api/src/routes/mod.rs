@@ -8,11 +8,13 @@ pub(crate) mod references;
 pub(crate) mod resource_groups;
 
 use axum::Json;
+use axum::extract::{FromRequestParts, Query};
 use axum::http::header::{LOCATION, RETRY_AFTER};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use ucp_model::Operation;
+use ucp_model::{Failure, Operation};
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
@@ -20,28 +22,31 @@ use crate::problem::Problem;
 const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
 const API_VERSION: &str = "2023-10-01-preview";
 
-/// A query with an api-version.
-#[derive(Debug, serde::Deserialize)]
-pub(crate) struct ApiVersion {
-    #[serde(rename = "api-version")]
-    given: Option<String>,
-}
+/// Extracted when the query's api-version is one that we speak.
+#[derive(Debug)]
+pub(crate) struct ApiVersion;
 
-impl ApiVersion {
-    fn check(&self) -> Result<(), Problem> {
-        let given = self.given.as_deref();
-        if given.is_some_and(|given| given.eq_ignore_ascii_case(API_VERSION)) {
-            return Ok(());
+impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        let Query(pairs) = pairs.map_err(|_| Problem::bad_request("The query cannot be read."))?;
+        let given = pairs
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("api-version"));
+        let given = given.map_or("", |(_, value)| value.as_str());
+        if given.eq_ignore_ascii_case(API_VERSION) {
+            return Ok(Self);
         }
         let shown: String = given
-            .unwrap_or_default()
             .chars()
             .take(60)
             .flat_map(char::escape_debug)
             .collect();
         let message =
             format!("The api-version '{shown}' is not supported. Use ?api-version={API_VERSION}.");
-        let failure = ucp_model::Failure::new("InvalidApiVersionParameter", message);
+        let failure = Failure::new("InvalidApiVersionParameter", message);
         Err(Problem::new(StatusCode::BAD_REQUEST, failure))
     }
 }

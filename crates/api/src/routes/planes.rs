@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 
 use crate::Api;
 use crate::context::RequestContext;
@@ -15,10 +15,9 @@ use crate::wire::{List, PlaneBody};
     responses((status = 200, body = List<PlaneBody>), (status = 400, body = crate::wire::ErrorResponse)))]
 pub(crate) async fn list_planes(
     State(api): State<Arc<Api>>,
-    Query(version): Query<ApiVersion>,
+    _: ApiVersion,
     context: RequestContext,
 ) -> Result<Json<List<PlaneBody>>, Problem> {
-    version.check()?;
     let planes = api
         .app
         .list_planes()

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
 use ucp_model::{Detail, Failure, GroupId, PlaneId};
@@ -22,12 +22,11 @@ use crate::wire::{ErrorResponse, List, PutResourceGroup, ReferenceBody, Resource
 pub(crate) async fn put_resource_group(
     State(api): State<Arc<Api>>,
     Path((plane, group)): Path<(String, String)>,
-    Query(version): Query<ApiVersion>,
+    _: ApiVersion,
     context: RequestContext,
     headers: HeaderMap,
     JsonObject(body): JsonObject,
 ) -> Result<Json<ResourceGroupBody>, Problem> {
-    version.check()?;
     if !is_json(&headers) {
         return Err(invalid(
             "InvalidRequestContent",
@@ -51,10 +50,9 @@ pub(crate) async fn put_resource_group(
 pub(crate) async fn get_resource_group(
     State(api): State<Arc<Api>>,
     Path((plane, group)): Path<(String, String)>,
-    Query(version): Query<ApiVersion>,
+    _: ApiVersion,
     context: RequestContext,
 ) -> Result<Json<ResourceGroupBody>, Problem> {
-    version.check()?;
     let view = api.app.get_resource_group(&group_id(&plane, &group)?).await;
     let view = view.map_err(|rejection| Problem::of(rejection, &context))?;
     Ok(Json(ResourceGroupBody::new(view.group, view.references)))
@@ -68,10 +66,9 @@ pub(crate) async fn get_resource_group(
 pub(crate) async fn list_resource_groups(
     State(api): State<Arc<Api>>,
     Path(plane): Path<String>,
-    Query(version): Query<ApiVersion>,
+    _: ApiVersion,
     context: RequestContext,
 ) -> Result<Json<List<ResourceGroupBody>>, Problem> {
-    version.check()?;
     let plane =
         PlaneId::new("radius", &plane).map_err(|error| Problem::bad_request(error.to_string()))?;
     let groups = api.app.list_resource_groups(&plane).await;
@@ -93,10 +90,9 @@ pub(crate) async fn list_resource_groups(
 pub(crate) async fn list_resource_group_resources(
     State(api): State<Arc<Api>>,
     Path((plane, group)): Path<(String, String)>,
-    Query(version): Query<ApiVersion>,
+    _: ApiVersion,
     context: RequestContext,
 ) -> Result<Json<List<ReferenceBody>>, Problem> {
-    version.check()?;
     let references = api
         .app
         .list_references(&group_id(&plane, &group)?, None)
