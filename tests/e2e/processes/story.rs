@@ -91,7 +91,7 @@ async fn the_aws_command_line_works_against_the_simulator() {
         return;
     }
     let (_simulator, url) = Process::simulator("50ms").await;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/tests/aws-cli.sh");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/aws-cli.sh");
     let run =
         tokio::task::spawn_blocking(move || Command::new("bash").arg(script).arg(url).output());
     let output = run.await.expect("the script runs").expect("bash runs");
