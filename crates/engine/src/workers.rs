@@ -73,7 +73,7 @@ impl Workers {
             for lease in leases.values() {
                 if let Err(error) = self.engine.store().release_lease(lease).await {
                     warn!(
-                        error = &error as &dyn std::error::Error,
+                        error = %ucp_model::chain(&error),
                         "a lease could not be handed back"
                     );
                 }
@@ -135,7 +135,7 @@ impl Workers {
             Err(join_error) => {
                 leases.remove(&join_error.id());
                 error!(
-                    error = &join_error as &dyn std::error::Error,
+                    error = %ucp_model::chain(&join_error),
                     "a step panicked; its lease will run out"
                 );
             }
@@ -145,7 +145,7 @@ impl Workers {
 
 fn report(abandoned: &Abandoned) {
     warn!(
-        error = abandoned as &dyn std::error::Error,
+        error = %ucp_model::chain(abandoned),
         "left for later"
     );
 }

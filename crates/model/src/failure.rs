@@ -67,3 +67,15 @@ impl Detail {
         }
     }
 }
+
+/// An error with all its causes on one line, for the log: what was attempted first, the root last.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -18,7 +18,7 @@ mod time;
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
-pub use failure::{Detail, Failure};
+pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;
 pub use ids::{
     ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, ReferenceId,

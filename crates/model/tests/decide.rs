@@ -420,7 +420,7 @@ fn progress_events_end_or_continue_the_wait() {
     assert_line(
         &update,
         polled(failed("NotFound"), None),
-        "accepted, then Look: gone since it was planned",
+        "failed: AWS reports failure",
     );
     let delete = waiting(Action::Delete, mapped(operation(Kind::Delete)));
     assert_line(
@@ -446,6 +446,16 @@ fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
         Observation::Read(Presence::Absent),
         "observing: not visible yet",
     );
+    assert_line_at(
+        &observing,
+        Observation::Read(Presence::Absent),
+        START.after(CONSISTENCY_BOUND),
+        "observing: not visible yet",
+    );
+    let observing = Operation {
+        attempt: 3,
+        ..observing
+    };
     assert_line_at(
         &observing,
         Observation::Read(Presence::Absent),
@@ -591,7 +601,7 @@ proptest! {
     fn an_operation_that_learns_nothing_ends(faults in prop::collection::vec(prop_oneof![Just(lost()), Just(throttled())], 1..4)) {
         let mut now = START;
         let mut operation = mapped(operation(Kind::Put));
-        let deadline = START.after(PATIENCE * 3);
+        let deadline = START.after(PATIENCE * 9);
         let mut observation = Observation::Claimed;
         for turn in 0.. {
             let decision = decide(&operation, observation, now, chance(turn));
@@ -600,7 +610,7 @@ proptest! {
                 Next::Move(moved) => operation = operation.moved(*moved, now),
                 Next::Finish(_) => break,
             }
-            prop_assert!(now < deadline, "still {} after three days", operation.state.name());
+            prop_assert!(now < deadline, "still {} after nine days", operation.state.name());
             let fault = faults[usize::try_from(turn).unwrap() % faults.len()].clone();
             observation = match decision.effect {
                 Some(ucp_model::operation::Effect::Look) => Observation::Looked(Presence::Unknown(fault), create()),

@@ -4,7 +4,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    Action, Change, Operation, PATIENCE, State, looking, progressing, reading, submitting,
+    Action, Change, Operation, PATIENCE, State, TRIES_BEFORE_GIVING_UP, looking, progressing,
+    reading, submitting,
 };
 use crate::{ClientToken, Failure, Fault, Identifier, Progress, Timestamp, retry};
 
@@ -295,7 +296,8 @@ impl Step<'_> {
 
     /// Whether this state has told us nothing for too long.
     pub(super) fn out_of_patience(&self) -> bool {
-        self.now.since(self.operation.state_since) > PATIENCE
+        self.operation.attempt >= TRIES_BEFORE_GIVING_UP
+            && self.now.since(self.operation.state_since) > PATIENCE
     }
 
     /// Ends in failure; the mapping stays if it maps something.
@@ -339,13 +341,27 @@ impl Step<'_> {
 
     /// Ends because AWS's answer cannot be had; the message names all that would help to find out.
     pub(super) fn outcome_unknown(&self, what: &str, reason: &'static str) -> Decision {
-        let identifier = match &self.operation.identifier {
+        let operation = self.operation;
+        let identifier = match &operation.identifier {
             Some(identifier) => format!(" The resource, if it exists, is '{identifier}'."),
             None => String::new(),
         };
+        let sent = match &operation.state {
+            State::Submitting(intent) => format!(
+                " Client token {}, from {}.",
+                intent.client_token, intent.issued_at
+            ),
+            State::Waiting(intent, request_token) => {
+                format!(
+                    " Client token {}, request token {request_token}, from {}.",
+                    intent.client_token, intent.issued_at
+                )
+            }
+            _ => String::new(),
+        };
         let message = format!(
-            "{what}{identifier} Look at {} in AWS, then put or delete it again.",
-            self.operation.type_name
+            "{what}{identifier}{sent} Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+            operation.type_name
         );
         self.fail(Failure::new("OutcomeUnknown", message), reason)
     }

@@ -26,6 +26,11 @@ use crate::{
 pub const CLIENT_TOKEN_LIFE: Duration = Duration::from_secs(35 * 3600);
 /// How long "not found" right after a confirmed create or update is taken for eventual consistency.
 pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
+/// How long AWS keeps a request under its token.
+pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How many tries in a row must have told nothing before time alone ends an operation: a process that was down has not
+/// tried.
+pub const TRIES_BEFORE_GIVING_UP: u32 = 20;
 /// How long one state may go on without telling us anything before the operation ends without an answer.
 pub const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
-use super::{Action, Intent, State};
+use super::{Action, Intent, REQUEST_TOKEN_LIFE, State};
 use crate::{Failure, Fault, Progress, ProgressStatus, Timestamp, retry};
 
 /// Waits between polls when AWS does not say how long.
@@ -17,9 +17,9 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
         Err(Fault::TokenUnknown { .. }) => step
             .to(State::Submitting(intent.clone()))
             .wait("AWS has forgotten the request: find out what came of it"),
-        Err(fault) if step.out_of_patience() => {
+        Err(fault) if step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE => {
             let what = format!(
-                "The {} is in flight, and asking after it has failed for a day: {fault}.",
+                "The {} is in flight, and asking after it still fails after a week: {fault}.",
                 intent.action
             );
             step.outcome_unknown(&what, "no answer for too long")
@@ -85,9 +85,6 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
         },
         ProgressStatus::Failed { code, message } => match (intent.action, code.as_str()) {
             (Action::Delete, "NotFound") => deleted(step, "already gone"),
-            (Action::Update, "NotFound") => step
-                .to(State::Accepted)
-                .then(Effect::Look, "gone since it was planned"),
             (Action::Create, "AlreadyExists") => taken(step, Failure::new(code, message)),
             (Action::Create, _) => {
                 create_ended(step, revealed, State::Failed(Failure::new(code, message)))

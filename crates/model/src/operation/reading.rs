@@ -4,9 +4,13 @@ use super::decide::{Decision, Finish, MappingChange, Presence, Step};
 use super::{Action, CONSISTENCY_BOUND, State};
 use crate::{Failure, Identifier, RetryClass};
 
+/// How often absence is looked at again, however much time has passed.
+const LOOKS_MIN: u32 = 3;
+
 /// After a create or update that AWS reports as successful.
 pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> Decision {
-    let within_bound = step.now.since(step.operation.state_since) < CONSISTENCY_BOUND;
+    let within_bound = step.operation.attempt < LOOKS_MIN
+        || step.now.since(step.operation.state_since) < CONSISTENCY_BOUND;
     match presence {
         Presence::Present { live, .. } => succeed(step, Some(live), "done"),
         Presence::Absent if within_bound => step.retry(None, "not visible yet"),

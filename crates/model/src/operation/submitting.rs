@@ -77,18 +77,8 @@ pub(super) fn answered(
                 "already gone",
             )
         }
-        Fault::Missing { .. } if intent.action == Action::Update => step
-            .to(State::Accepted)
-            .then(Effect::Look, "gone since it was planned"),
-        Fault::TokenConflict { .. } if intent.action != Action::Create => {
-            step.to(State::Accepted).then(
-                Effect::Look,
-                "the token is spent: plan again under a new one",
-            )
-        }
         Fault::TokenConflict { message, .. } => {
-            let what =
-                format!("AWS knows the create's client token under another request: {message}");
+            let what = format!("AWS knows the client token under another request: {message}");
             step.outcome_unknown(&what, "the token is spent")
         }
         Fault::Rejected { code, message }
