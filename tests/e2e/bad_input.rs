@@ -35,6 +35,8 @@ async fn bodies_that_cannot_be_read_are_refused() {
         let deep = format!("{{\"properties\":{}{}}}", "[".repeat(80), "]".repeat(80));
         for (body, says) in [
             ("{", "EOF"),
+            ("", "declares nothing"),
+            (r#"{"trackedby":"x"}"#, "did you mean 'trackedBy'?"),
             ("[]", "an array, not an object"),
             ("\"x\"", "a string, not an object"),
             (

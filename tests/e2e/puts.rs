@@ -332,9 +332,8 @@ async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned() 
 
         let refusing = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "adoptionPolicy": "fail",
             "properties": {"LogGroupName": "logs"}});
-        let reply = world.post(LOG_GROUP, "put", &refusing).await.expect(201);
-        world.settle().await;
-        assert_eq!(world.status(&reply).await["error"]["code"], "Conflict");
+        let reply = world.post(LOG_GROUP, "put", &refusing).await.expect(409);
+        assert_eq!(reply.code(), "Conflict");
         assert!(world.references().await.is_empty());
 
         world

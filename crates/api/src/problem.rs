@@ -54,7 +54,7 @@ impl Problem {
             }
             Rejection::Unavailable(_) => {
                 tracing::warn!(
-                    error = &rejection as &dyn std::error::Error,
+                    error = %ucp_model::chain(&rejection),
                     "the store is unavailable"
                 );
                 let failure = Failure::new(
@@ -69,7 +69,7 @@ impl Problem {
             }
             Rejection::Internal(_) => {
                 tracing::error!(
-                    error = &rejection as &dyn std::error::Error,
+                    error = %ucp_model::chain(&rejection),
                     "a request failed"
                 );
                 Self::internal()

@@ -262,6 +262,24 @@ pub(crate) struct ActionRequest {
 impl ActionRequest {
     /// Reads a body; members that are not of the contract are ignored, as templates carry all kinds of them.
     pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
+        const MEMBERS: [&str; 6] = [
+            "alias",
+            "trackedBy",
+            "properties",
+            "adoptionPolicy",
+            "updateMode",
+            "ownedResource",
+        ];
+        for given in body.keys() {
+            let meant = MEMBERS
+                .iter()
+                .find(|member| member.eq_ignore_ascii_case(given) && *member != given);
+            if let Some(meant) = meant {
+                return Err(Problem::bad_request(format!(
+                    "/{given}: did you mean '{meant}'?"
+                )));
+            }
+        }
         let wrong = |member: &str, expected: &str, value: &Value| {
             Problem::bad_request(format!(
                 "/{member}: expected {expected}, got {}.",

@@ -38,6 +38,11 @@ pub(crate) async fn put_aws_resource(
     JsonObject(body): JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = collection(&plane, &account, &region, &namespace, &resource)?;
+    if body.is_empty() {
+        return Err(Problem::bad_request(
+            "The body declares nothing. Send {\"trackedBy\":…,\"properties\":{…}}.",
+        ));
+    }
     let request = ActionRequest::read(body)?;
     let options = request.options();
     let put = PutResource {
@@ -50,6 +55,12 @@ pub(crate) async fn put_aws_resource(
     let outcome = api.app.put_resource(put, &context.caller).await;
     let outcome = outcome.map_err(|rejection| Problem::of(rejection, &context))?;
     let operation = &outcome.operation;
+    if let Some(failure) = operation
+        .failure()
+        .filter(|failure| failure.code == "Conflict")
+    {
+        return Err(Problem::of_ended(failure, &context));
+    }
     let body = AwsResource::of(operation, outcome.properties);
     if operation.found_nothing_to_do() {
         return Ok(Json(body.in_state("Succeeded")).into_response());

@@ -29,7 +29,7 @@ pub(crate) async fn get_readiness(State(api): State<Arc<Api>>) -> Response {
     match api.app.is_ready().await {
         Ok(()) => Json(Health { status: "ok" }).into_response(),
         Err(rejection) => {
-            tracing::warn!(error = &rejection as &dyn std::error::Error, "not ready");
+            tracing::warn!(error = %ucp_model::chain(&rejection), "not ready");
             (
                 StatusCode::SERVICE_UNAVAILABLE,
                 Json(Health {

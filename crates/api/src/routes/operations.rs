@@ -23,10 +23,11 @@ use crate::wire::{AwsResource, ErrorResponse, OperationStatus};
         (status = 404, body = ErrorResponse)))]
 pub(crate) async fn get_operation_status(
     State(api): State<Arc<Api>>,
-    Path((_plane, account, region, _namespace, id)): Path<(String, String, String, String, String)>,
+    Path((plane, account, region, namespace, id)): Path<(String, String, String, String, String)>,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let operation = aws_operation(&api, &account, &region, &id, &context).await?;
+    let operation =
+        aws_operation(&api, [&plane, &account, &region, &namespace], &id, &context).await?;
     Ok(status(operation, &context))
 }
 
@@ -42,11 +43,12 @@ pub(crate) async fn get_operation_status(
         (status = "5XX", description = "It failed", body = ErrorResponse)))]
 pub(crate) async fn get_operation_result(
     State(api): State<Arc<Api>>,
-    Path((_plane, account, region, _namespace, id)): Path<(String, String, String, String, String)>,
+    Path((plane, account, region, namespace, id)): Path<(String, String, String, String, String)>,
     context: RequestContext,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let operation = aws_operation(&api, &account, &region, &id, &context).await?;
+    let operation =
+        aws_operation(&api, [&plane, &account, &region, &namespace], &id, &context).await?;
     result(operation, &uri, &context)
 }
 
@@ -131,15 +133,17 @@ fn result(operation: Operation, uri: &Uri, context: &RequestContext) -> Result<R
 
 async fn aws_operation(
     api: &Api,
-    account: &str,
-    region: &str,
+    place: [&str; 4],
     id: &str,
     context: &RequestContext,
 ) -> Result<Operation, Problem> {
     let operation = operation(api, id, context).await?;
-    let scope = &operation.scope;
-    let here =
-        scope.account.eq_ignore_ascii_case(account) && scope.region.eq_ignore_ascii_case(region);
+    let (scope, namespace) = (&operation.scope, operation.type_name.namespace());
+    let own = [&scope.plane, &scope.account, &scope.region, &namespace];
+    let here = own
+        .iter()
+        .zip(place)
+        .all(|(own, given)| own.eq_ignore_ascii_case(given));
     if here {
         Ok(operation)
     } else {
