@@ -108,6 +108,14 @@ async fn properties_are_judged_all_at_once_with_their_places() {
             reply.text
         );
 
+        let control =
+            json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a", "Value": "b\u{0}"}]});
+        let control = world.put("AWS.EC2/VPC", "main", control).await.expect(400);
+        assert_eq!(
+            control.body["error"]["details"][0]["target"],
+            "/properties/Tags/0/Value"
+        );
+
         let missing = world
             .put("AWS.EC2/Subnet", "net", json!({"CidrBlock": "10.0.0.0/24"}))
             .await

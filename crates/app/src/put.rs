@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 use ucp_model::operation::{Kind, Operation, Options};
 use ucp_model::{Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
-use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
@@ -53,7 +53,9 @@ impl App {
         }
         let mut properties = Value::Object(put.properties);
         normalise(&mut properties);
-        judged(schema.validate_declaration(&properties))?;
+        let mut violations = schema.validate_declaration(&properties);
+        control_characters(&properties, &mut String::new(), &mut violations);
+        judged(violations)?;
         let identifier = match schema.identifier(&properties) {
             IdentifierOutcome::Known(identifier) => Some(Identifier::parse(identifier.as_str())?),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
@@ -117,6 +119,44 @@ fn normalise(properties: &mut Value) {
     json::drop_nulls(properties);
     if let Some(members) = properties.as_object_mut() {
         members.shift_remove("provisioningState");
+    }
+}
+
+/// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.
+fn control_characters(value: &Value, pointer: &mut String, violations: &mut Vec<Violation>) {
+    let is_control = |letter: char| letter < ' ' && !matches!(letter, '\t' | '\n' | '\r');
+    let length = pointer.len();
+    match value {
+        Value::String(text) if text.contains(is_control) => violations.push(Violation {
+            pointer: pointer.clone(),
+            message: format!("`{pointer}`: holds a control character"),
+            code: ViolationCode::InvalidValue,
+        }),
+        Value::Object(members) => {
+            for (name, member) in members {
+                pointer.push('/');
+                pointer.push_str(&json::pointer_token(name));
+                if name.contains(is_control) {
+                    let message = "a member's name holds a control character".to_owned();
+                    let code = ViolationCode::InvalidValue;
+                    violations.push(Violation {
+                        pointer: pointer.clone(),
+                        message,
+                        code,
+                    });
+                }
+                control_characters(member, pointer, violations);
+                pointer.truncate(length);
+            }
+        }
+        Value::Array(elements) => {
+            for (index, element) in elements.iter().enumerate() {
+                pointer.push_str(&format!("/{index}"));
+                control_characters(element, pointer, violations);
+                pointer.truncate(length);
+            }
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
