@@ -36,8 +36,17 @@ pub(crate) async fn claim(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
     let rows = transaction.fetch(CLAIM, values).await?;
-    let claimed = rows.iter().map(|row| read(row, owner, expires_at));
-    let mut claimed = claimed.collect::<Result<Vec<_>, Error>>()?;
+    // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for it.
+    let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match read(row, owner, expires_at) {
+            Ok(readable) => claimed.push(readable),
+            Err(error) => {
+                let id = row.get::<&str>("id").unwrap_or("unknown");
+                tracing::error!(operation.id = id, %error, "an operation cannot be read");
+            }
+        }
+    }
     claimed.sort_unstable_by_key(|claimed| (claimed.operation.due_at, claimed.operation.id));
     Ok(claimed)
 }
