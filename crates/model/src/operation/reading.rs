@@ -66,6 +66,9 @@ pub(super) fn salvaged(step: &Step<'_>, failure: &Failure, presence: Presence) -
         {
             step.retry(None, "what the failed create left cannot be read yet")
         }
+        Presence::Absent if step.operation.attempt < LOOKS_MIN => {
+            step.retry(None, "nothing to see of what the failed create named, yet")
+        }
         Presence::Absent => {
             let finish = Finish {
                 state: end(failure.clone()),
