@@ -5,6 +5,7 @@
 //! Nothing here performs I/O: schemas come in as text.
 
 mod catalogue;
+mod compiled;
 mod declaration;
 mod draft7;
 mod embedded;
@@ -19,12 +20,15 @@ pub mod sample;
 mod schema;
 mod spelling;
 mod subschema;
+mod transform;
 mod violation;
 
 pub use catalogue::Catalogue;
+pub use compiled::{Classes, Cursor, ListShape, SchemaWarning, Shape, Types};
 pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use path::{PropertyPath, Segment};
 pub use path_set::PathSet;
 pub use schema::{Handlers, ResourceSchema};
+pub use transform::Transform;
 pub use violation::{Violation, ViolationCode};

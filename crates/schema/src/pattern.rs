@@ -20,7 +20,7 @@ impl Patterns {
         regex.is_match(text).unwrap_or(true) || regex.is_match(without_line_break).unwrap_or(true)
     }
 
-    fn compiled(&self, pattern: &str) -> Option<Arc<Regex>> {
+    pub(crate) fn compiled(&self, pattern: &str) -> Option<Arc<Regex>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(regex) = known.get(pattern) {
             return regex.clone();
@@ -36,13 +36,15 @@ fn compile(pattern: &str) -> Option<Regex> {
 }
 
 /// A pattern as our dialect writes it. `\d` and `\w` mean ASCII in the dialects that schemas are written for; in ours
-/// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. The end of the text is `\z`.
+/// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. A `[` inside a class is itself. The end
+/// of the text is `\z`.
 pub(crate) fn in_our_dialect(pattern: &str) -> String {
     let mut translated = String::with_capacity(pattern.len());
     let mut in_class = false;
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         match letter {
+            '[' if in_class => translated.push('\\'),
             '[' => in_class = true,
             ']' => in_class = false,
             '\\' => {
@@ -71,8 +73,8 @@ mod tests {
     #[test]
     fn classes_are_ascii_and_the_end_is_the_end() {
         assert_eq!(
-            in_our_dialect(r"^\w[\w-]\\d\[\d\Z"),
-            r"^[A-Za-z0-9_][A-Za-z0-9_-]\\d\[[0-9]\z"
+            in_our_dialect(r"^\w[\w-]\\d\[\d[[]\Z"),
+            r"^[A-Za-z0-9_][A-Za-z0-9_-]\\d\[[0-9][\[]\z"
         );
     }
 

@@ -11,6 +11,7 @@ impl ViolationCode {
             ViolationCode::MissingProperty => "MissingProperty",
             ViolationCode::InvalidValue => "InvalidValue",
             ViolationCode::InvalidCombination => "InvalidCombination",
+            ViolationCode::ReadOnlyProperty => "ReadOnlyProperty",
         }
     }
 }

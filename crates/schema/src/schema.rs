@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use ucp_model::TypeName;
 
+use crate::compiled::{Classes, Compiled, Cursor, SchemaWarning};
 use crate::error::malformed;
 use crate::pattern::Patterns;
 use crate::{PathSet, PropertyPath, SchemaError, subschema};
@@ -25,6 +26,8 @@ pub struct ResourceSchema {
     write_only: PathSet,
     handlers: Handlers,
     pub(crate) patterns: Arc<Patterns>,
+    /// Worked out on first use.
+    compiled: OnceLock<Compiled>,
     /// Compiled on first use; none when the schema is not one that can be compiled.
     pub(crate) validator: OnceLock<Option<Validator>>,
 }
@@ -82,6 +85,7 @@ impl ResourceSchema {
             write_only: class("writeOnlyProperties")?,
             handlers: Handlers::of(&document),
             patterns: Arc::default(),
+            compiled: OnceLock::new(),
             validator: OnceLock::new(),
             type_name,
             primary_identifier,
@@ -140,6 +144,11 @@ impl ResourceSchema {
         self.handlers
     }
 
+    /// Whether Cloud Control can update resources of this type, as far as the schema says.
+    pub fn is_updatable(&self) -> bool {
+        self.handlers.update || self.document.get("handlers").is_none()
+    }
+
     /// Whether Cloud Control can create resources of this type.
     pub fn is_provisionable(&self) -> bool {
         self.handlers.create
@@ -147,9 +156,21 @@ impl ResourceSchema {
 
     /// The properties without the write-only ones.
     pub fn without_write_only(&self, properties: &Value) -> Value {
-        let mut properties = properties.clone();
-        self.write_only.remove_from(&mut properties);
-        properties
+        without_write_only(properties, self.root()).unwrap_or_default()
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled::of(&self.document))
+    }
+
+    /// Where a walk through a model or a declaration starts. The first call works the schema out.
+    pub fn root(&self) -> Cursor<'_> {
+        self.compiled().root(&self.patterns)
+    }
+
+    /// What in this schema could not be understood and was passed over.
+    pub fn warnings(&self) -> &[SchemaWarning] {
+        &self.compiled().warnings
     }
 
     /// What an object schema of this document says about a member called `name`.
@@ -171,6 +192,31 @@ impl ResourceSchema {
             _ => Member::Anything,
         }
     }
+}
+
+fn without_write_only(value: &Value, cursor: Cursor<'_>) -> Option<Value> {
+    if cursor.is(Classes::WRITE_ONLY) {
+        return None;
+    }
+    if !cursor.holds(Classes::WRITE_ONLY) {
+        return Some(value.clone());
+    }
+    Some(match value {
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .filter_map(|(name, member)| {
+                    let cursor = cursor.member_or_anything(name);
+                    Some((name.clone(), without_write_only(member, cursor)?))
+                })
+                .collect(),
+        ),
+        Value::Array(elements) => elements
+            .iter()
+            .filter_map(|element| without_write_only(element, cursor.element()))
+            .collect(),
+        scalar => scalar.clone(),
+    })
 }
 
 /// What a schema says about a member of an object.

@@ -27,7 +27,7 @@ pub(crate) fn resolve<'a>(
     None
 }
 
-fn target<'a>(document: &'a Value, reference: &Value) -> Option<&'a Value> {
+pub(crate) fn target<'a>(document: &'a Value, reference: &Value) -> Option<&'a Value> {
     document.pointer(reference.as_str()?.strip_prefix('#')?)
 }
 

@@ -34,6 +34,8 @@ pub enum ViolationCode {
     InvalidValue,
     /// Properties that do not go together, such as two of which only one may be given.
     InvalidCombination,
+    /// A property that only AWS sets, with another value than it has.
+    ReadOnlyProperty,
 }
 
 impl Violation {
@@ -61,6 +63,31 @@ impl Violation {
             message.push_str(&format!("; did you mean `{meant}`?"));
         }
         Self::new(&pointer, ViolationCode::UnknownProperty, message)
+    }
+
+    /// A declared member called `name`, at `pointer`, that is not among the members `known` of the object it is in.
+    pub fn not_a_property<'a>(
+        type_name: &str,
+        pointer: &str,
+        name: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let owner = match pointer.rsplit_once('/') {
+            Some(("", _)) | None => type_name.to_owned(),
+            Some((owner, _)) => format!("`{owner}`"),
+        };
+        Self::unknown_property(pointer.to_owned(), name, &owner, known)
+    }
+
+    /// A declared property that only AWS sets, `is_live` with another value than the declared one.
+    pub fn read_only(pointer: &str, is_live: bool) -> Self {
+        let why = match is_live {
+            true => "it has another value than the declared one",
+            false => "it has no value yet",
+        };
+        let message =
+            format!("`{pointer}` is set by AWS alone, and {why}; take it out of the declaration");
+        Self::new(pointer, ViolationCode::ReadOnlyProperty, message)
     }
 
     /// What is expected of the value at `pointer`: "`/Name`: must have at least 3 characters".

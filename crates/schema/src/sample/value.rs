@@ -18,6 +18,9 @@ pub(super) static ANYTHING: Value = Value::Bool(true);
 /// How deep optional things are given.
 const GENEROUS_DEPTH: usize = 4;
 
+/// How deep arrays have an element that they could do without.
+const TOLERANT_DEPTH: usize = 2 * GENEROUS_DEPTH;
+
 /// Makes values up that fit a schema.
 pub(super) struct Maker<'a> {
     schema: &'a ResourceSchema,
@@ -145,8 +148,11 @@ impl<'a> Maker<'a> {
 
     fn array(&mut self, shape: &Shape) -> Option<Value> {
         let least = shape.count("minItems").unwrap_or(0);
-        let is_deep = self.path.len() > GENEROUS_DEPTH * 2;
-        let wanted = if is_deep { least } else { least.max(1) };
+        let wanted = match self.path.len() {
+            0..GENEROUS_DEPTH if self.is_generous => least.max(1 + self.chance.below(3)),
+            0..=TOLERANT_DEPTH => least.max(1),
+            _ => least,
+        };
         let wanted = wanted.min(shape.count("maxItems").unwrap_or(wanted));
         let is_set = shape.keywords.get("uniqueItems") == Some(&Value::Bool(true));
         let text = Value::from_iter([("type", "string")]);

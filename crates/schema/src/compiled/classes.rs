@@ -1,0 +1,158 @@
+use std::collections::BTreeMap;
+use std::ops::BitOr;
+
+use crate::Segment;
+
+/// The classes that a schema puts a property in. What is below a property is in its classes too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Classes(pub(super) u8);
+
+impl Classes {
+    /// Of no class.
+    pub const NONE: Self = Self(0);
+    /// AWS alone sets it.
+    pub const READ_ONLY: Self = Self(1);
+    /// It cannot be changed after the creation.
+    pub const CREATE_ONLY: Self = Self(2);
+    /// It cannot always be changed after the creation.
+    pub const CONDITIONAL_CREATE_ONLY: Self = Self(4);
+    /// AWS never tells it again.
+    pub const WRITE_ONLY: Self = Self(8);
+    /// AWS advises against it.
+    pub const DEPRECATED: Self = Self(16);
+    /// AWS does not document it.
+    pub const NON_PUBLIC: Self = Self(32);
+    /// The tags of the resource.
+    pub const TAGS: Self = Self(64);
+
+    /// What cannot be changed after the creation, or not always.
+    pub const FIXED: Self = Self(2 | 4);
+
+    /// Whether one of `others` is among these.
+    pub fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+}
+
+impl BitOr for Classes {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// What is known of the properties at a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    pub(super) classes: Classes,
+    /// The path of `createOnlyProperties` that says so.
+    pub(super) create_only: Option<usize>,
+    pub(super) transform: Option<usize>,
+}
+
+impl Mark {
+    pub(super) fn of(classes: Classes) -> Self {
+        Self {
+            classes,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.classes = self.classes | other.classes;
+        self.create_only = other.create_only.or(self.create_only);
+        self.transform = other.transform.or(self.transform);
+    }
+}
+
+/// Paths as they come, where a name and `*` may both lead on to one value.
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    mark: Mark,
+    named: BTreeMap<String, Routes>,
+    any: Option<Box<Routes>>,
+}
+
+impl Routes {
+    pub(super) fn add(&mut self, path: &[Segment], mark: Mark) {
+        let end = path.iter().fold(self, |routes, segment| match segment {
+            Segment::Key(name) => routes.named.entry(name.as_str().into()).or_default(),
+            Segment::Any => routes.any.get_or_insert_default(),
+        });
+        end.mark.add(mark);
+    }
+
+    pub(super) fn into_trie(self) -> Trie {
+        let mut trie = Trie { nodes: Vec::new() };
+        trie.insert(&[&self]);
+        trie
+    }
+}
+
+/// The same paths, arranged so that one step leads to one node: what `*` says is repeated below each name.
+#[derive(Debug, Default)]
+pub(super) struct Trie {
+    nodes: Vec<TrieNode>,
+}
+
+#[derive(Debug)]
+pub(super) struct TrieNode {
+    pub(super) mark: Mark,
+    /// The classes of all that is further down.
+    pub(super) below: Classes,
+    named: BTreeMap<String, usize>,
+    any: Option<usize>,
+}
+
+impl Trie {
+    pub(super) fn root(&self) -> Option<&TrieNode> {
+        self.nodes.first()
+    }
+
+    pub(super) fn member(&self, node: &TrieNode, name: &str) -> Option<&TrieNode> {
+        let next = node.named.get(name).copied().or(node.any);
+        next.map(|next| &self.nodes[next])
+    }
+
+    pub(super) fn element(&self, node: &TrieNode) -> Option<&TrieNode> {
+        node.any.map(|next| &self.nodes[next])
+    }
+
+    /// Adds the node that stands for all of `routes`, and those below it.
+    fn insert(&mut self, routes: &[&Routes]) -> usize {
+        let id = self.nodes.len();
+        let mut mark = Mark::default();
+        routes.iter().for_each(|one| mark.add(one.mark));
+        self.nodes.push(TrieNode {
+            mark,
+            below: Classes::NONE,
+            named: BTreeMap::new(),
+            any: None,
+        });
+        let any: Vec<&Routes> = routes.iter().filter_map(|one| one.any.as_deref()).collect();
+        let mut below = Classes::NONE;
+        let names = routes.iter().flat_map(|one| one.named.keys());
+        for name in names {
+            if self.nodes[id].named.contains_key(name) {
+                continue;
+            }
+            let named = routes.iter().filter_map(|one| one.named.get(name));
+            let next: Vec<&Routes> = named.chain(any.iter().copied()).collect();
+            let next = self.insert(&next);
+            below = below | self.reach(next);
+            self.nodes[id].named.insert(name.clone(), next);
+        }
+        if !any.is_empty() {
+            let next = self.insert(&any);
+            below = below | self.reach(next);
+            self.nodes[id].any = Some(next);
+        }
+        self.nodes[id].below = below;
+        id
+    }
+
+    fn reach(&self, id: usize) -> Classes {
+        self.nodes[id].mark.classes | self.nodes[id].below
+    }
+}

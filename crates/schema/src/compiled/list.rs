@@ -1,0 +1,110 @@
+//! What lists are to AWS, where schemas tell and where only names do.
+
+use serde_json::{Map, Value};
+
+use super::shape::{Shape, Shapes};
+
+/// What a schema says about an array.
+#[derive(Debug, Default)]
+pub struct ListShape {
+    /// Whether the order of the elements means nothing.
+    pub is_unordered: bool,
+    /// Whether no element comes twice.
+    pub is_unique: bool,
+    /// The fewest elements.
+    pub min_items: u64,
+    /// The member that is meant to tell elements apart. Whether it does, only a list can tell.
+    pub key: Option<String>,
+}
+
+impl ListShape {
+    pub(super) fn of<'d>(schemas: impl Iterator<Item = &'d Map<String, Value>>) -> Self {
+        let mut list = Self::default();
+        for schema in schemas {
+            let says = |keyword, truth| schema.get(keyword) == Some(&Value::Bool(truth));
+            list.is_unordered |= says("insertionOrder", false);
+            list.is_unique |= says("uniqueItems", true);
+            let min = schema.get("minItems").and_then(Value::as_u64);
+            list.min_items = list.min_items.max(min.unwrap_or(0));
+        }
+        list
+    }
+}
+
+/// What lists of scalars are called that are sets to AWS although their schemas do not say `insertionOrder: false`:
+/// elsewhere, many lists of the same names say so. The first of each kind may have a prefix (`VpcSecurityGroupIds`).
+const SUFFIXES: [&str; 9] = [
+    "SubnetIds",
+    "SubnetIDs",
+    "SubnetArns",
+    "Subnets",
+    "SubnetIdList",
+    "SecurityGroupIds",
+    "SecurityGroupIDs",
+    "SecurityGroups",
+    "SecurityGroupIdList",
+];
+const NAMES: [&str; 4] = [
+    "AvailabilityZoneIds",
+    "AvailabilityZones",
+    "RouteTableIds",
+    "VpcEndpointIds",
+];
+
+/// A channel may have one zone for each of its pipelines, in their order.
+const NOT_SETS: [(&str, &str); 1] = [("AWS::MediaLive::Channel", "AvailabilityZones")];
+
+/// Whether the order of a list of scalars of this name means nothing.
+pub(super) fn is_named_set(type_name: &str, name: &str) -> bool {
+    let is_named = SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) || NAMES.contains(&name);
+    is_named && !NOT_SETS.contains(&(type_name, name))
+}
+
+/// What elements are called by, as a whole name.
+const KEYS: [&str; 3] = ["Key", "Name", "Id"];
+/// The same as the end of a name whose beginning is that of the list: `PolicyName` in `Policies`.
+const KEY_ENDS: [&str; 4] = ["Key", "Name", "Id", "ID"];
+
+/// Lists whose elements may share what looks like their key, or whose order counts more.
+const NOT_KEYED: [(&str, &str); 10] = [
+    ("AWS::AppMesh::GatewayRoute", "Headers"),
+    ("AWS::AppMesh::Route", "Headers"),
+    ("AWS::Backup::RestoreTestingSelection", "StringEquals"),
+    ("AWS::EMR::Cluster", "BootstrapActions"),
+    ("AWS::EMR::Cluster", "Steps"),
+    ("AWS::ElasticLoadBalancingV2::TargetGroup", "Targets"),
+    ("AWS::Lightsail::Domain", "DomainEntries"),
+    ("AWS::QBusiness::Permission", "Conditions"),
+    ("AWS::Route53::RecordSetGroup", "RecordSets"),
+    ("AWS::VpcLattice::TargetGroup", "Targets"),
+];
+
+/// The member that is meant to tell the elements of the list `name` apart: the one of `Key`, `Name` and `Id` that every
+/// element must have, or else the one whose name is the list's.
+pub(super) fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<String> {
+    if NOT_KEYED.contains(&(type_name, name)) {
+        return None;
+    }
+    let is_scalar = |member: &&String| {
+        let edge = element.members.get(*member);
+        edge.is_some_and(|edge| shapes.is_scalar(edge.shape))
+    };
+    let required = || element.required.iter().filter(is_scalar);
+    only(required().filter(|member| KEYS.contains(&member.as_str())))
+        .or_else(|| only(required().filter(|member| is_named_after(member, name))))
+        .cloned()
+}
+
+fn is_named_after(member: &str, list: &str) -> bool {
+    let stem = KEY_ENDS.iter().find_map(|end| member.strip_suffix(end));
+    stem.is_some_and(|stem| {
+        // `Policy` is in `Policies` all but its last letter.
+        let stem = stem.strip_suffix('y').unwrap_or(stem);
+        stem.len() > 2 && list.contains(stem)
+    })
+}
+
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
+}

@@ -1,0 +1,155 @@
+//! A schema worked out once, so that a walk through a document meets its answers in constant time: [`Shape`] says what
+//! a value may be, [`Classes`] of which classes it is, and [`Cursor`] is where the walk stands.
+
+mod classes;
+mod cursor;
+mod list;
+mod resolve;
+mod shape;
+
+use std::fmt;
+
+use serde_json::Value;
+
+pub use classes::Classes;
+pub use cursor::Cursor;
+pub use list::ListShape;
+pub use shape::{Shape, Types};
+
+use crate::pattern::Patterns;
+use crate::{PropertyPath, Transform};
+use classes::Trie;
+use shape::Shapes;
+
+/// What is worked out from a schema document.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    type_name: String,
+    shapes: Shapes,
+    trie: Trie,
+    /// What `createOnlyProperties` lists, as the trie's nodes refer to it.
+    create_only: Vec<PropertyPath>,
+    transforms: Vec<Transform>,
+    pub(crate) warnings: Vec<SchemaWarning>,
+}
+
+/// Something in a schema that could not be understood and was passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaWarning {
+    /// Where, as a JSON Pointer into the schema.
+    pub pointer: String,
+    /// What.
+    pub message: String,
+}
+
+impl fmt::Display for SchemaWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.pointer, self.message)
+    }
+}
+
+/// The keywords that list the properties of a class.
+const CLASSES: [(&str, Classes); 6] = [
+    ("readOnlyProperties", Classes::READ_ONLY),
+    ("createOnlyProperties", Classes::CREATE_ONLY),
+    (
+        "conditionalCreateOnlyProperties",
+        Classes::CONDITIONAL_CREATE_ONLY,
+    ),
+    ("writeOnlyProperties", Classes::WRITE_ONLY),
+    ("deprecatedProperties", Classes::DEPRECATED),
+    ("nonPublicProperties", Classes::NON_PUBLIC),
+];
+
+impl Compiled {
+    pub(crate) fn of(document: &Value) -> Self {
+        let (shapes, mut warnings) = Shapes::of(document);
+        let type_name = document.get("typeName").and_then(Value::as_str);
+        let mut compiled = Self {
+            type_name: type_name.unwrap_or_default().into(),
+            shapes,
+            trie: Trie::default(),
+            create_only: Vec::new(),
+            transforms: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut routes = classes::Routes::default();
+        for (keyword, class) in CLASSES {
+            let listed = document.get(keyword).and_then(Value::as_array);
+            for (index, text) in listed.into_iter().flatten().enumerate() {
+                let text = text.as_str().unwrap_or_default();
+                let mut mark = classes::Mark::of(class);
+                if class == Classes::CREATE_ONLY {
+                    mark.create_only = Some(compiled.create_only.len());
+                    compiled.create_only.push(resolve::listed(text));
+                }
+                let resolved = compiled.shapes.resolve(text);
+                if resolved.is_empty() {
+                    warnings.push(SchemaWarning {
+                        pointer: format!("/{keyword}/{index}"),
+                        message: format!("{text} leads to no property"),
+                    });
+                }
+                for path in resolved {
+                    routes.add(&path, mark);
+                }
+            }
+        }
+        compiled.mark_identifier(document, &mut routes);
+        compiled.mark_tags(document, &mut routes);
+        compiled.mark_transforms(document, &mut routes, &mut warnings);
+        compiled.trie = routes.into_trie();
+        compiled.warnings = warnings;
+        compiled
+    }
+
+    /// What a resource is identified by does not change, also where a schema forgets to say so.
+    fn mark_identifier(&self, document: &Value, routes: &mut classes::Routes) {
+        let listed = document.get("primaryIdentifier").and_then(Value::as_array);
+        for text in listed.into_iter().flatten().filter_map(Value::as_str) {
+            for path in self.shapes.resolve(text) {
+                routes.add(&path, classes::Mark::of(Classes::CREATE_ONLY));
+            }
+        }
+    }
+
+    /// The tags: what `tagging.tagProperty` names, or what is called `Tags`.
+    fn mark_tags(&self, document: &Value, routes: &mut classes::Routes) {
+        let named = document.pointer("/tagging/tagProperty");
+        let text = named.and_then(Value::as_str).unwrap_or("/properties/Tags");
+        for path in self.shapes.resolve(text) {
+            routes.add(&path, classes::Mark::of(Classes::TAGS));
+        }
+    }
+
+    fn mark_transforms(
+        &mut self,
+        document: &Value,
+        routes: &mut classes::Routes,
+        warnings: &mut Vec<SchemaWarning>,
+    ) {
+        let transforms = document.get("propertyTransform").and_then(Value::as_object);
+        for (path, expression) in transforms.into_iter().flatten() {
+            let (transform, problems) = Transform::parse(expression.as_str().unwrap_or_default());
+            let resolved = self.shapes.resolve(path);
+            let unresolved = resolved
+                .is_empty()
+                .then(|| format!("{path} leads to no property"));
+            warnings.extend(problems.into_iter().chain(unresolved).map(|message| {
+                let key = crate::path::escape(path);
+                let pointer = format!("/propertyTransform/{key}");
+                SchemaWarning { pointer, message }
+            }));
+            for path in resolved {
+                let mut mark = classes::Mark::of(Classes::NONE);
+                mark.transform = Some(self.transforms.len());
+                routes.add(&path, mark);
+            }
+            self.transforms.push(transform);
+        }
+    }
+
+    pub(crate) fn root<'s>(&'s self, patterns: &'s Patterns) -> Cursor<'s> {
+        Cursor::root(self, patterns)
+    }
+}

@@ -1,0 +1,153 @@
+//! From a property path as schemas write it to the paths that values have.
+
+use super::shape::{Shape, Shapes};
+use crate::path::unescape;
+use crate::{PropertyPath, Segment};
+
+/// How many steps the search for a definition's places takes at most.
+const MAX_STEPS: usize = 100_000;
+
+/// A path as a schema lists it, for showing.
+pub(super) fn listed(text: &str) -> PropertyPath {
+    let Ok(path) = text.parse();
+    path
+}
+
+impl Shapes {
+    /// The paths that `text` stands for: one for `/properties/A/*/B` in any spelling, none when it leads nowhere, and
+    /// for `/definitions/X/properties/B` one for each place that X describes.
+    pub(super) fn resolve(&self, text: &str) -> Vec<Vec<Segment>> {
+        let steps: Vec<String> = text
+            .strip_prefix('/')
+            .unwrap_or(text)
+            .split('/')
+            .map(unescape)
+            .collect();
+        if let [first, name, rest @ ..] = steps.as_slice()
+            && first == "definitions"
+        {
+            let mut search = Search {
+                shapes: self,
+                targets: self.of_definition(name),
+                path: Vec::new(),
+                above: Vec::new(),
+                found: Vec::new(),
+                steps_left: MAX_STEPS,
+            };
+            search.below(self.root());
+            let paths = search.found.into_iter().filter_map(|(place, id)| {
+                let end = self.follow(self.at(id), rest)?;
+                Some([place, end].concat())
+            });
+            return paths.collect();
+        }
+        let steps = match steps.as_slice() {
+            [first, rest @ ..] if first == "properties" && !rest.is_empty() => rest,
+            all => all,
+        };
+        let path = self.follow(self.root(), steps).or_else(|| {
+            let dotted = steps.iter().flat_map(|step| step.split('.'));
+            let steps: Vec<String> = dotted.map(str::to_owned).collect();
+            self.follow(self.root(), &steps)
+        });
+        path.into_iter().collect()
+    }
+
+    /// The path along `steps`, in its one spelling; none when it leads to no property. What is said of each element of
+    /// a list is said of the list.
+    fn follow(&self, shape: &Shape, steps: &[String]) -> Option<Vec<Segment>> {
+        let mut path = self.walk(shape, steps)?;
+        if self.ends_in_element(shape, &path) {
+            path.pop();
+        }
+        Some(path)
+    }
+
+    fn walk(&self, shape: &Shape, steps: &[String]) -> Option<Vec<Segment>> {
+        let Some((step, rest)) = steps.split_first() else {
+            return Some(Vec::new());
+        };
+        let prepend = |segment: Segment, rest| Some([vec![segment], rest].concat());
+        if let Some(edge) = shape.members.get(step.as_str())
+            && let Some(rest) = self.walk(self.at(edge.shape), rest)
+        {
+            return prepend(Segment::Key(step.clone()), rest);
+        }
+        let is_any = matches!(step.as_str(), "*" | "[*]" | "items") || is_index(step);
+        for next in self.any(shape) {
+            // Some leave the `*` out.
+            let below = if is_any { rest } else { steps };
+            if let Some(rest) = self.walk(self.at(next), below) {
+                return prepend(Segment::Any, rest);
+            }
+        }
+        if step == "properties" {
+            return self.walk(shape, rest);
+        }
+        if shape.takes_anything() {
+            let segment = if is_any {
+                Segment::Any
+            } else {
+                Segment::Key(step.clone())
+            };
+            return prepend(segment, self.walk(shape, rest)?);
+        }
+        None
+    }
+
+    fn ends_in_element(&self, shape: &Shape, path: &[Segment]) -> bool {
+        let Some((Segment::Any, above)) = path.split_last() else {
+            return false;
+        };
+        let holder = above
+            .iter()
+            .try_fold(shape, |shape, segment| match segment {
+                Segment::Key(name) => shape
+                    .members
+                    .get(name.as_str())
+                    .map(|edge| self.at(edge.shape)),
+                Segment::Any => self.any(shape).next().map(|id| self.at(id)),
+            });
+        holder.is_some_and(Shape::is_list)
+    }
+}
+
+/// The search for the places where values that a definition describes may stand, without going round in circles.
+struct Search<'s> {
+    shapes: &'s Shapes,
+    targets: &'s [usize],
+    path: Vec<Segment>,
+    /// The shapes that the path leads through.
+    above: Vec<usize>,
+    found: Vec<(Vec<Segment>, usize)>,
+    steps_left: usize,
+}
+
+impl Search<'_> {
+    fn below(&mut self, shape: &Shape) {
+        let named = shape
+            .members
+            .iter()
+            .map(|(name, edge)| (Segment::Key(name.to_string()), edge.shape));
+        let any = self.shapes.any(shape).map(|id| (Segment::Any, id));
+        let next: Vec<(Segment, usize)> = named.chain(any).collect();
+        for (segment, id) in next {
+            if self.above.contains(&id) || self.steps_left == 0 {
+                continue;
+            }
+            self.steps_left -= 1;
+            self.path.push(segment);
+            self.above.push(id);
+            if self.targets.contains(&id) {
+                self.found.push((self.path.clone(), id));
+            }
+            self.below(self.shapes.at(id));
+            self.above.pop();
+            self.path.pop();
+        }
+    }
+}
+
+fn is_index(step: &str) -> bool {
+    !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,459 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::BitOr;
+
+use serde_json::{Map, Value};
+
+use super::{ListShape, SchemaWarning, list};
+use crate::pattern::Patterns;
+use crate::subschema;
+
+/// The most shapes that one schema may have, ten times what the largest public one has.
+const MAX_SHAPES: usize = 50_000;
+
+/// What a value may be, all that its schema and the alternatives in it say taken together.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// The JSON types that are named, none of them when any will do.
+    pub types: Types,
+    /// The members that must be given whichever alternative is chosen.
+    pub required: Vec<String>,
+    /// The alternatives of which exactly one may be given, each the members that it needs.
+    pub exclusive: Vec<Vec<Vec<String>>>,
+    /// The fewest members of an object.
+    pub min_properties: u64,
+    /// What AWS takes when nothing is given.
+    pub default: Option<Value>,
+    /// The texts that are allowed, when they are listed.
+    pub options: Vec<String>,
+    /// Of an array.
+    pub list: ListShape,
+    pub(super) members: BTreeMap<String, Edge>,
+    patterns: Vec<(String, usize)>,
+    /// What `additionalProperties` says.
+    values: Option<usize>,
+    element: Option<usize>,
+    /// Whether members that are not named are not allowed.
+    is_closed: bool,
+}
+
+/// A step from a shape to one of its members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) shape: usize,
+    /// Whether it leads to a list whose name tells that its order means nothing.
+    is_set: bool,
+}
+
+impl Shape {
+    /// Whether it is an object without named members, so that all there is to say is that it is there: `{"Allow": {}}`.
+    pub fn is_marker(&self) -> bool {
+        self.members.is_empty() && self.patterns.is_empty() && self.values.is_none()
+    }
+
+    /// Whether it is an object whose member names are up to the user.
+    pub fn is_map(&self) -> bool {
+        self.members.is_empty() && (!self.patterns.is_empty() || self.values.is_some())
+    }
+
+    /// Whether a member must be given.
+    pub fn requires(&self, name: &str) -> bool {
+        self.required.iter().any(|required| required == name)
+    }
+
+    /// Whether the schema lists a member of this name.
+    pub fn has_member(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        self.element.is_some() || self.types == Types::ARRAY
+    }
+
+    /// Whether it is a value of which the schema says nothing more.
+    pub(super) fn takes_anything(&self) -> bool {
+        self.is_marker() && !self.is_closed && self.element.is_none()
+    }
+
+    /// The names of the members that the schema lists.
+    pub fn member_names(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().map(String::as_str)
+    }
+}
+
+/// A set of JSON types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Types(u8);
+
+impl Types {
+    /// `object`
+    pub const OBJECT: Self = Self(1);
+    /// `array`
+    pub const ARRAY: Self = Self(2);
+    /// `string`
+    pub const STRING: Self = Self(4);
+    /// `number` and `integer`
+    pub const NUMBER: Self = Self(8);
+    /// `boolean`
+    pub const BOOLEAN: Self = Self(16);
+    /// `null`
+    pub const NULL: Self = Self(32);
+
+    /// Whether nothing is said, so that any type will do.
+    pub fn is_any(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether one of `others` is named.
+    pub fn names(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    fn named(name: &str) -> Self {
+        match name {
+            "object" => Self::OBJECT,
+            "array" => Self::ARRAY,
+            "string" => Self::STRING,
+            "number" | "integer" => Self::NUMBER,
+            "boolean" => Self::BOOLEAN,
+            "null" => Self::NULL,
+            _ => Self(0),
+        }
+    }
+}
+
+impl BitOr for Types {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// All shapes of a schema. The first one is that of anything, the second one that of the model.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    /// The shapes that each of the `definitions` is part of.
+    definitions: BTreeMap<String, Vec<usize>>,
+}
+
+const ANYTHING: usize = 0;
+const ROOT: usize = 1;
+
+impl Shapes {
+    pub(super) fn of(document: &Value) -> (Self, Vec<SchemaWarning>) {
+        let mut maker = Maker {
+            document,
+            known: HashMap::new(),
+            pending: Vec::new(),
+            shapes: vec![Shape::default()],
+            is_full: false,
+        };
+        maker.intern([document]);
+        while let Some((id, schemas)) = maker.pending.pop() {
+            maker.shapes[id] = maker.shape(&schemas);
+        }
+        let warning = maker.is_full.then(|| SchemaWarning {
+            pointer: String::new(),
+            message: format!(
+                "more than {MAX_SHAPES} kinds of values; the rest is taken as it comes"
+            ),
+        });
+        let mut shapes = Self {
+            definitions: maker.definitions(),
+            shapes: maker.shapes,
+        };
+        let type_name = document.get("typeName").and_then(Value::as_str);
+        shapes.judge_lists(type_name.unwrap_or_default());
+        (shapes, warning.into_iter().collect())
+    }
+
+    pub(super) fn root(&self) -> &Shape {
+        &self.shapes[ROOT]
+    }
+
+    pub(super) fn anything(&self) -> &Shape {
+        &self.shapes[ANYTHING]
+    }
+
+    pub(super) fn at(&self, id: usize) -> &Shape {
+        &self.shapes[id]
+    }
+
+    pub(super) fn of_definition(&self, name: &str) -> &[usize] {
+        self.definitions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn member<'s>(
+        &'s self,
+        shape: &'s Shape,
+        name: &str,
+        patterns: &Patterns,
+    ) -> Option<(&'s Shape, bool)> {
+        if let Some(edge) = shape.members.get(name) {
+            return Some((&self.shapes[edge.shape], edge.is_set));
+        }
+        let by_pattern = shape
+            .patterns
+            .iter()
+            .find(|(pattern, _)| patterns.matches(pattern, name));
+        match by_pattern.map(|(_, id)| *id).or(shape.values) {
+            Some(id) => Some((&self.shapes[id], false)),
+            None if shape.is_closed => None,
+            None => Some((self.anything(), false)),
+        }
+    }
+
+    pub(super) fn element(&self, shape: &Shape) -> &Shape {
+        &self.shapes[shape.element.unwrap_or(ANYTHING)]
+    }
+
+    /// The shapes that `*` may stand for.
+    pub(super) fn any(&self, shape: &Shape) -> impl Iterator<Item = usize> {
+        let by_pattern = shape.patterns.iter().map(|(_, id)| *id);
+        by_pattern.chain(shape.values).chain(shape.element)
+    }
+
+    /// Whether a value of this shape is neither an object nor an array.
+    pub(super) fn is_scalar(&self, id: usize) -> bool {
+        let shape = &self.shapes[id];
+        let is_composed = shape.types.names(Types::OBJECT | Types::ARRAY);
+        !shape.types.is_any() && !is_composed
+    }
+
+    /// What lists are is told by their names and their elements, so this comes last.
+    fn judge_lists(&mut self, type_name: &str) {
+        for id in 0..self.shapes.len() {
+            let members: Vec<(String, usize)> = self.shapes[id]
+                .members
+                .iter()
+                .map(|(name, edge)| (name.clone(), edge.shape))
+                .collect();
+            for (name, list) in members {
+                let Some(element) = self.shapes[list].element else {
+                    continue;
+                };
+                if self.shapes[list].list.key.is_none() {
+                    let key = list::key(type_name, &name, &self.shapes[element], self);
+                    self.shapes[list].list.key = key;
+                }
+                if self.is_scalar(element)
+                    && list::is_named_set(type_name, &name)
+                    && let Some(edge) = self.shapes[id].members.get_mut(&name)
+                {
+                    edge.is_set = true;
+                }
+            }
+        }
+    }
+}
+
+/// A schema object and whether it applies whichever alternative is chosen.
+type Part<'d> = (&'d Map<String, Value>, bool);
+
+/// The same, as it is told from others: by where it is.
+type PartKey = (*const Map<String, Value>, bool);
+
+struct Maker<'d> {
+    document: &'d Value,
+    /// The shape that is made of some schema objects, which are told apart by where they are.
+    known: HashMap<Vec<PartKey>, usize>,
+    pending: Vec<(usize, Vec<Part<'d>>)>,
+    shapes: Vec<Shape>,
+    is_full: bool,
+}
+
+impl<'d> Maker<'d> {
+    /// The shape of a value that all of `schemas` apply to.
+    fn intern(&mut self, schemas: impl IntoIterator<Item = &'d Value>) -> usize {
+        let mut parts = Vec::new();
+        let mut seen = BTreeSet::new();
+        for schema in schemas {
+            self.collect(schema, true, &mut parts, &mut seen);
+        }
+        if parts.is_empty() {
+            return ANYTHING;
+        }
+        let mut key: Vec<_> = parts
+            .iter()
+            .map(|(part, certain)| (std::ptr::from_ref(*part), *certain))
+            .collect();
+        key.sort_unstable();
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        if self.shapes.len() >= MAX_SHAPES {
+            self.is_full = true;
+            return ANYTHING;
+        }
+        let id = self.shapes.len();
+        self.shapes.push(Shape::default());
+        self.known.insert(key, id);
+        self.pending.push((id, parts));
+        id
+    }
+
+    /// A schema, what it refers to and what it combines, each once.
+    fn collect(
+        &self,
+        schema: &'d Value,
+        certain: bool,
+        parts: &mut Vec<Part<'d>>,
+        seen: &mut BTreeSet<*const Map<String, Value>>,
+    ) {
+        let Some(object) = schema.as_object() else {
+            return;
+        };
+        if !seen.insert(std::ptr::from_ref(object)) {
+            return;
+        }
+        parts.push((object, certain));
+        if let Some(target) = object
+            .get("$ref")
+            .and_then(|reference| subschema::target(self.document, reference))
+        {
+            self.collect(target, certain, parts, seen);
+        }
+        for branch in subschema::branches(object, "allOf") {
+            self.collect(branch, certain, parts, seen);
+        }
+        for branch in
+            subschema::branches(object, "anyOf").chain(subschema::branches(object, "oneOf"))
+        {
+            self.collect(branch, false, parts, seen);
+        }
+    }
+
+    fn definitions(&self) -> BTreeMap<String, Vec<usize>> {
+        let Some(document) = self.document.as_object() else {
+            return BTreeMap::new();
+        };
+        let mut parts: Vec<(*const Map<String, Value>, usize)> = self
+            .known
+            .iter()
+            .flat_map(|(key, id)| key.iter().map(|(part, _)| (*part, *id)))
+            .collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let shapes = |schema: &Value| {
+            let part = schema
+                .as_object()
+                .map_or(std::ptr::null(), std::ptr::from_ref);
+            let first = parts.partition_point(|(other, _)| *other < part);
+            let same = parts[first..]
+                .iter()
+                .take_while(|(other, _)| *other == part);
+            same.map(|(_, id)| *id).collect()
+        };
+        subschema::named(document, "definitions")
+            .map(|(name, schema)| (name.as_str().into(), shapes(schema)))
+            .collect()
+    }
+
+    fn shape(&mut self, parts: &[Part<'d>]) -> Shape {
+        let mut shape = Shape {
+            list: ListShape::of(parts.iter().map(|(part, _)| *part)),
+            ..Shape::default()
+        };
+        let mut members: BTreeMap<&'d str, Vec<&'d Value>> = BTreeMap::new();
+        let mut patterns: BTreeMap<&'d str, Vec<&'d Value>> = BTreeMap::new();
+        let mut values = Vec::new();
+        let mut elements = Vec::new();
+        for &(part, certain) in parts {
+            for name in subschema::types(part) {
+                shape.types = shape.types | Types::named(name);
+            }
+            for (name, schema) in subschema::named(part, "properties") {
+                members.entry(name).or_default().push(schema);
+            }
+            for (pattern, schema) in subschema::named(part, "patternProperties") {
+                patterns.entry(pattern).or_default().push(schema);
+            }
+            match part.get("additionalProperties") {
+                Some(Value::Bool(false)) => shape.is_closed = true,
+                Some(schema @ Value::Object(_)) => values.push(schema),
+                _ => {}
+            }
+            match part.get("items") {
+                Some(Value::Array(several)) => elements.extend(several),
+                Some(schema) => elements.push(schema),
+                None => {}
+            }
+            shape.options.extend(texts(part.get("enum")));
+            shape.exclusive.extend(exclusive(self.document, part));
+            if shape.default.is_none() {
+                shape.default = part.get("default").cloned();
+            }
+            if certain {
+                shape.required.extend(texts(part.get("required")));
+                let min = part.get("minProperties").and_then(Value::as_u64);
+                shape.min_properties = shape.min_properties.max(min.unwrap_or(0));
+            }
+        }
+        shape.required.sort_unstable();
+        shape.required.dedup();
+        shape.members = members
+            .into_iter()
+            .map(|(name, schemas)| {
+                let shape = self.intern(schemas);
+                (
+                    name.into(),
+                    Edge {
+                        shape,
+                        is_set: false,
+                    },
+                )
+            })
+            .collect();
+        shape.patterns = patterns
+            .into_iter()
+            .map(|(pattern, schemas)| (pattern.into(), self.intern(schemas)))
+            .collect();
+        shape.values = (!values.is_empty()).then(|| self.intern(values));
+        shape.element = (!elements.is_empty()).then(|| self.intern(elements));
+        shape
+    }
+}
+
+/// The alternatives of a schema that exclude each other by which members they need: `oneOf`, and in cfn-lint's words
+/// `requiredXor` and `dependentExcluded`.
+fn exclusive(document: &Value, schema: &Map<String, Value>) -> Vec<Vec<Vec<String>>> {
+    let mut found = Vec::new();
+    let branches: Vec<Vec<String>> = subschema::branches(schema, "oneOf")
+        .filter_map(|branch| subschema::resolve(document, branch))
+        .map(needs)
+        .collect();
+    if branches.len() > 1 && branches.iter().all(|needs| !needs.is_empty()) {
+        found.push(branches);
+    }
+    let listed: Vec<Vec<String>> = texts(schema.get("requiredXor"))
+        .map(|name| vec![name])
+        .collect();
+    if listed.len() > 1 {
+        found.push(listed);
+    }
+    for (name, others) in subschema::named(schema, "dependentExcluded") {
+        for other in texts(Some(others)).filter(|other| name < other) {
+            found.push(vec![vec![name.as_str().into()], vec![other]]);
+        }
+    }
+    found
+}
+
+/// The members that an alternative needs.
+fn needs(branch: &Map<String, Value>) -> Vec<String> {
+    let required: Vec<String> = texts(branch.get("required")).collect();
+    if !required.is_empty() {
+        return required;
+    }
+    let mut names = subschema::named(branch, "properties").map(|(name, _)| name.as_str().into());
+    match (names.next(), names.next()) {
+        (Some(only), None) => vec![only],
+        _ => Vec::new(),
+    }
+}
+
+fn texts(listed: Option<&Value>) -> impl Iterator<Item = String> {
+    let listed = listed.and_then(Value::as_array).into_iter().flatten();
+    listed.filter_map(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,144 @@
+use std::rc::Rc;
+
+use jsonata_core::ast::{AstNode, PathStep};
+use jsonata_core::value::{JMap, JValue};
+use serde_json::{Number, Value};
+use ucp_model::json;
+
+/// The member that marks a value which is not known yet.
+const UNKNOWN: &str = "$unknown";
+
+/// Integers up to here are the same as a float.
+const EXACT: u64 = 1 << 53;
+
+/// The places in a model that an expression reads, each as the names that lead to it. The empty path is the model
+/// itself.
+#[derive(Debug, Default)]
+pub(super) struct Operands(Vec<Vec<String>>);
+
+impl Operands {
+    pub(super) fn of(text: &str, expression: &AstNode) -> Self {
+        let mut operands = Self::default();
+        operands.read(expression);
+        if text.contains("$$") {
+            operands.0.push(Vec::new());
+        }
+        operands.0.sort();
+        operands.0.dedup();
+        operands
+    }
+
+    /// Adds what a node reads. Filters and later steps of a path read what the step before them gave.
+    fn read(&mut self, node: &AstNode) {
+        match node {
+            AstNode::Path { steps } => match (names(steps), steps.first()) {
+                (names, Some(first)) if names.is_empty() => self.read(&first.node),
+                (names, _) => self.0.push(names),
+            },
+            AstNode::Name(name) => self.0.push(vec![name.clone()]),
+            AstNode::Variable(name) if name.is_empty() => self.0.push(Vec::new()),
+            AstNode::Wildcard | AstNode::Descendant => self.0.push(Vec::new()),
+            AstNode::Binary { lhs, rhs, .. } => {
+                self.read(lhs);
+                self.read(rhs);
+            }
+            AstNode::Conditional {
+                condition,
+                then_branch,
+                else_branch,
+            } => {
+                self.read(condition);
+                self.read(then_branch);
+                else_branch.iter().for_each(|node| self.read(node));
+            }
+            AstNode::Call { procedure, args } => {
+                self.read(procedure);
+                args.iter().for_each(|node| self.read(node));
+            }
+            AstNode::Function { args: nodes, .. }
+            | AstNode::Array(nodes)
+            | AstNode::ArrayGroup(nodes)
+            | AstNode::Block(nodes) => nodes.iter().for_each(|node| self.read(node)),
+            AstNode::Object(members) => members.iter().for_each(|(key, value)| {
+                self.read(key);
+                self.read(value);
+            }),
+            AstNode::Unary { operand: node, .. }
+            | AstNode::Lambda { body: node, .. }
+            | AstNode::ObjectTransform { input: node, .. }
+            | AstNode::FunctionApplication(node)
+            | AstNode::Sort { input: node, .. } => self.read(node),
+            _ => {}
+        }
+    }
+
+    /// What the expression is evaluated in: the first of `models` that declares one of the operands. Only the members
+    /// that are read are there. None when no model declares any, or one holds what JSONata cannot.
+    pub(super) fn context(&self, models: [&Value; 2]) -> Option<JValue> {
+        if self.0.is_empty() {
+            return Some(JValue::Undefined);
+        }
+        let is_declared = |model: &&&Value| self.0.iter().any(|path| declares(model, path));
+        let model = models.iter().find(is_declared)?;
+        if self.0.iter().any(Vec::is_empty) {
+            return in_jsonata(model);
+        }
+        let read = self.0.iter().filter_map(|path| path.first());
+        let members = read.filter_map(|name| Some((name, model.get(name)?)));
+        object(members)
+    }
+}
+
+/// The names that a path begins with.
+fn names(steps: &[PathStep]) -> Vec<String> {
+    let mut names = Vec::new();
+    for step in steps {
+        let AstNode::Name(name) = &step.node else {
+            break;
+        };
+        names.push(name.clone());
+        if !step.stages.is_empty() {
+            break;
+        }
+    }
+    names
+}
+
+fn declares(model: &Value, path: &[String]) -> bool {
+    match (model, path.split_first()) {
+        (Value::Null, _) => false,
+        (Value::Object(members), Some((name, rest))) => members
+            .get(name)
+            .is_some_and(|member| declares(member, rest)),
+        (Value::Array(items), Some(_)) => items.iter().any(|item| declares(item, path)),
+        (_, rest) => rest.is_none(),
+    }
+}
+
+/// A value as JSONata holds it; none when it is not known, or a number that is not the same as a float.
+fn in_jsonata(value: &Value) -> Option<JValue> {
+    Some(match value {
+        Value::Null => JValue::Null,
+        Value::Bool(truth) => JValue::Bool(*truth),
+        Value::Number(number) => JValue::Number(float(number)?),
+        Value::String(text) => JValue::string(text.as_str()),
+        Value::Array(items) => JValue::array(items.iter().map(in_jsonata).collect::<Option<_>>()?),
+        Value::Object(members) if members.contains_key(UNKNOWN) => return None,
+        Value::Object(members) => object(members)?,
+    })
+}
+
+fn object<'a>(members: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Option<JValue> {
+    let member = |(name, value): (&String, _)| Some((name.clone(), in_jsonata(value)?));
+    let members: Option<JMap> = members.into_iter().map(member).collect();
+    members.map(|members| JValue::Object(Rc::new(members)))
+}
+
+fn float(number: &Number) -> Option<f64> {
+    let float = number.as_f64()?;
+    let is_small = number
+        .as_i64()
+        .is_some_and(|whole| whole.unsigned_abs() <= EXACT);
+    let is_exact = || json::equal(&Value::from(float), &Value::Number(number.clone()));
+    (is_small || is_exact()).then_some(float)
+}
