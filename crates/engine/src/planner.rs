@@ -10,6 +10,8 @@ use ucp_seal::DigestKey;
 
 const INVALID: &str = "The declaration does not lead to a valid resource, and nothing was sent to AWS. Correct what the details name.";
 
+const UNSATISFIABLE: &str = "The declaration can never be satisfied, and nothing was sent to AWS. Correct what the details name.";
+
 /// What was planned, and the document that carries it out.
 pub(crate) struct Planned {
     pub(crate) outcome: PlanOutcome,
@@ -81,6 +83,10 @@ pub(crate) fn plan_put(
     );
     let (outcome, document) = match plan.action {
         Action::Noop => (PlanOutcome::Nothing, None),
+        Action::Error => (
+            PlanOutcome::Impossible(Violation::refusal(UNSATISFIABLE, plan.errors)),
+            None,
+        ),
         Action::Replace => (
             PlanOutcome::Impossible(requires_replacement(operation, &plan)),
             None,
@@ -92,12 +98,12 @@ pub(crate) fn plan_put(
             };
             let outcome = PlanOutcome::Create {
                 identifier,
-                changes: plan.changes,
+                changes: plan.history(),
             };
             judged(
                 outcome,
                 Some(text.to_owned()),
-                schema.validate_model(&plan.planned),
+                schema.validate_model(&desired.properties),
             )
         }
         Action::Update => {
@@ -115,7 +121,7 @@ pub(crate) fn plan_put(
             let document = serde_json::to_string(&plan.patch).ok();
             judged(
                 PlanOutcome::Update {
-                    changes: plan.changes,
+                    changes: plan.history(),
                 },
                 document,
                 introduced.collect(),

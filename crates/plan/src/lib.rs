@@ -1,55 +1,47 @@
 //! The plan engine: desired × last applied × live × schema × mode → [`Plan`].
 //!
-//! Pure: no I/O, no clock, no chance. Live state is the base and what is declared is laid over it; what was never
-//! declared stays. Objects are compared key by key, arrays whole. Read-only properties are never touched, a changed
-//! create-only property means replacement, and write-only values, which no read returns, are compared by digest with
-//! what was last applied and sent again with every update.
+//! Pure: no I/O, no clock, no chance. Live state is the base; what is declared is laid over it; what used to be declared
+//! and no longer is, is taken away; everything else stays. The classes that the schema puts properties in decide the
+//! rest (`docs/adr/0008-plan-engine.md`).
+//!
+//! [`plan`] starts a walk (`merge`, with `list` for lists) that gives one `edit` of the live model, a tree that becomes
+//! the patch, the planned model and the changes. Whether AWS already has what is declared, in whatever form, is
+//! answered in `same` and `document`; which element of a list is which in `pairing`.
 
-mod baseline;
-mod diff;
+mod change;
+mod create;
+mod desired;
+mod document;
+mod edit;
+mod either_or;
+mod flatten;
+mod list;
+mod merge;
+mod pairing;
+mod path;
+mod removal;
+mod same;
+mod tags;
+mod tidy;
+mod unknown;
+mod warning;
 
 use std::fmt;
 
 use json_patch::Patch;
-use serde_json::{Map, Value};
-use ucp_model::operation::Change;
-use ucp_model::{Baseline, Digest};
-use ucp_schema::ResourceSchema;
+use serde_json::Value;
+use ucp_model::Baseline;
+use ucp_schema::{ResourceSchema, Violation};
 
-/// What the user declares now.
-#[derive(Clone, PartialEq)]
-pub struct Desired {
-    /// The properties, without `null` members.
-    pub properties: Value,
-    /// The same as it would be kept: each write-only value as a digest.
-    pub baseline: Baseline,
-}
-
-impl Desired {
-    /// The declaration of `properties`, with `digest` applied to each write-only value.
-    pub fn new(
-        properties: Value,
-        schema: &ResourceSchema,
-        digest: impl FnMut(&str, &Value) -> Digest,
-    ) -> Self {
-        let baseline = baseline::of(&properties, schema, digest);
-        Self {
-            properties,
-            baseline,
-        }
-    }
-}
-
-impl fmt::Debug for Desired {
-    /// Without the properties, which may hold write-only values.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desired")
-            .field("baseline", &self.baseline)
-            .finish_non_exhaustive()
-    }
-}
-
+pub use change::{Change, ChangeKind, Reason, SENSITIVE};
+pub use desired::Desired;
+pub use flatten::{flatten, unflatten};
 pub use ucp_model::operation::UpdateMode as Mode;
+pub use unknown::{holds_unknown, is_unknown, unknown};
+pub use warning::{Warning, WarningCode};
+
+use edit::Edit;
+use merge::Merge;
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +54,8 @@ pub enum Action {
     Replace,
     /// Send nothing.
     Noop,
+    /// Send nothing: [`Plan::errors`] say why the declaration can never be satisfied.
+    Error,
 }
 
 /// What is to be done to make the live resource what is declared.
@@ -70,22 +64,40 @@ pub struct Plan {
     /// What to do.
     pub action: Action,
     /// The RFC 6902 patch against the live model without write-only values; never empty when the action is `Update`.
+    /// It can be sent only when nothing is [`Plan::unknown`].
     pub patch: Patch,
-    /// What the model will be.
+    /// What the model will be: write-only values as they are sent, `{"$unknown": true}` for what is known only after
+    /// the plan, or what it depends on, was applied.
     pub planned: Value,
-    /// The create-only properties that differ, as `/properties/…`.
+    /// The properties for whose sake the resource would have to be replaced, as `/properties/…`.
     pub replace_paths: Vec<String>,
+    /// Where `planned` is not known yet, as JSON Pointers.
+    pub unknown: Vec<String>,
     /// What changes, by path.
     pub changes: Vec<Change>,
+    /// What is to be said about the declaration.
+    pub warnings: Vec<Warning>,
+    /// Why the declaration can never be satisfied.
+    pub errors: Vec<Violation>,
+}
+
+impl Plan {
+    /// The history's lines about it.
+    pub fn history(&self) -> Vec<ucp_model::operation::Change> {
+        self.changes.iter().map(Change::line).collect()
+    }
 }
 
 impl fmt::Debug for Plan {
-    /// Without values, which may be write-only.
+    /// Without the patch and the planned model, which may hold write-only values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plan")
             .field("action", &self.action)
             .field("replace_paths", &self.replace_paths)
+            .field("unknown", &self.unknown)
             .field("changes", &self.changes)
+            .field("warnings", &self.warnings)
+            .field("errors", &self.errors)
             .finish_non_exhaustive()
     }
 }
@@ -99,50 +111,58 @@ pub fn plan(
     schema: &ResourceSchema,
     mode: Mode,
 ) -> Plan {
-    let Some(live) = live else {
-        return create(desired);
-    };
-    let found = diff::Diff::of(desired, last_applied, live, schema, mode);
-    let patch = found.patch();
-    let action = match (found.replace_paths.is_empty(), patch.0.is_empty()) {
-        (false, _) => Action::Replace,
-        (true, false) => Action::Update,
-        (true, true) => Action::Noop,
-    };
-    let mut planned = live.clone();
-    if action == Action::Update {
-        json_patch::patch(&mut planned, &patch).expect("the patch was made for this model");
+    let merge = Merge::new(desired, last_applied, mode);
+    match live {
+        None => create::plan(desired, merge, schema),
+        Some(live) => change_plan(desired, merge, live, schema),
     }
-    let changes = patch.0.iter().map(diff::change).collect();
-    let patch = if action == Action::Update {
-        patch
+}
+
+fn change_plan<'a>(
+    desired: &'a Desired,
+    mut merge: Merge<'a>,
+    live: &'a Value,
+    schema: &'a ResourceSchema,
+) -> Plan {
+    let root = schema.root();
+    let last = merge.last.map(|last| &last.declared);
+    let edit = match live {
+        Value::Object(members) => merge.object(&desired.properties, members, last, root),
+        _ => Edit::Keep,
+    };
+    let mut found = merge.found;
+    found.sort();
+    let is_change = edit.is_change();
+    if is_change && !schema.is_updatable() {
+        found.replace_all_of(&edit);
+    }
+    let action = if !found.errors.is_empty() {
+        Action::Error
+    } else if !found.replace_paths.is_empty() {
+        Action::Replace
+    } else if is_change {
+        Action::Update
     } else {
-        Patch(Vec::new())
+        Action::Noop
+    };
+    let mut changes = found.replacements;
+    if is_change {
+        changes.extend(change::of(&edit, live, root));
+    }
+    let (patch, planned) = match action {
+        Action::Update => (edit.patch(live), edit.apply(live).unwrap_or_default()),
+        Action::Create | Action::Replace | Action::Noop | Action::Error => {
+            (Patch(Vec::new()), live.clone())
+        }
     };
     Plan {
         action,
         patch,
         planned,
         replace_paths: found.replace_paths,
+        unknown: found.unknown,
         changes,
+        warnings: found.warnings,
+        errors: found.errors,
     }
 }
-
-fn create(desired: &Desired) -> Plan {
-    let empty = Map::new();
-    let members = desired.properties.as_object().unwrap_or(&empty);
-    let change = |name: &String| Change {
-        path: format!("/{}", ucp_model::json::pointer_token(name)),
-        op: "add".to_owned(),
-    };
-    Plan {
-        action: Action::Create,
-        patch: Patch(Vec::new()),
-        planned: desired.properties.clone(),
-        replace_paths: Vec::new(),
-        changes: members.keys().map(change).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,79 @@
+use json_patch::Patch;
+use serde_json::Value;
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment};
+
+use crate::change::{self, Change, ChangeKind, Reason};
+use crate::merge::Merge;
+use crate::unknown::unknown;
+use crate::{Action, Desired, Plan};
+
+/// The plan where nothing is live.
+pub(crate) fn plan<'a>(
+    desired: &'a Desired,
+    mut merge: Merge<'a>,
+    schema: &'a ResourceSchema,
+) -> Plan {
+    let root = schema.root();
+    let mut planned = merge.fresh(&desired.properties, root);
+    let mut found = merge.found;
+    let changes = created(&planned, root);
+    for path in schema.read_only().iter() {
+        if let Some(pointer) = assign(&mut planned, path.segments()) {
+            found.unknown.push(pointer);
+        }
+    }
+    found.sort();
+    let action = match found.errors.is_empty() {
+        true => Action::Create,
+        false => Action::Error,
+    };
+    Plan {
+        action,
+        patch: Patch(Vec::new()),
+        planned,
+        replace_paths: Vec::new(),
+        unknown: found.unknown,
+        changes,
+        warnings: found.warnings,
+        errors: found.errors,
+    }
+}
+
+fn created(planned: &Value, root: Cursor<'_>) -> Vec<Change> {
+    let members = planned.as_object().into_iter().flatten();
+    let mut changes: Vec<Change> = members
+        .map(|(name, value)| {
+            let cursor = root.member_or_anything(name);
+            let path = format!("/{}", ucp_model::json::pointer_token(name));
+            Change {
+                kind: ChangeKind::Add,
+                before: None,
+                is_sensitive: change::is_sensitive(value, cursor),
+                after: Some(change::redacted(value, cursor)),
+                reason: Reason::Declared,
+                is_write_only: cursor.is(Classes::WRITE_ONLY),
+                forces_replacement: false,
+                path,
+            }
+        })
+        .collect();
+    changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    changes
+}
+
+/// Puts an unknown value where AWS will set one, if the object that holds it will be there. Answers where.
+fn assign(model: &mut Value, path: &[Segment]) -> Option<String> {
+    let (Segment::Key(name), rest) = path.split_first()? else {
+        return None;
+    };
+    let members = model.as_object_mut()?;
+    let pointer = format!("/{}", ucp_model::json::pointer_token(name));
+    if !rest.is_empty() {
+        return Some(pointer + &assign(members.get_mut(name)?, rest)?);
+    }
+    if members.contains_key(name) {
+        return None;
+    }
+    members.insert(name.clone(), unknown());
+    Some(pointer)
+}

@@ -1,0 +1,142 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+use ucp_model::{Baseline, Digest, json};
+use ucp_schema::{Classes, Cursor, ResourceSchema};
+
+use crate::path::Path;
+
+/// What the user declares now.
+#[derive(Clone, PartialEq)]
+pub struct Desired {
+    /// The properties, without `null` members.
+    pub properties: Value,
+    /// The same as it would be kept: each write-only value as a digest.
+    pub baseline: Baseline,
+}
+
+impl Desired {
+    /// The declaration of `properties`, with `digest` applied to each write-only value and the path of its property,
+    /// in which `*` stands for indexes: elements of a list may move and stay the same.
+    pub fn new(
+        mut properties: Value,
+        schema: &ResourceSchema,
+        digest: impl FnMut(&str, &Value) -> Digest,
+    ) -> Self {
+        json::drop_nulls(&mut properties);
+        let mut secrets = Secrets {
+            digest,
+            path: Path::default(),
+            digests: BTreeMap::new(),
+        };
+        secrets.find(&properties, schema.root());
+        let baseline = Baseline {
+            declared: schema.without_write_only(&properties),
+            digests: secrets.digests,
+        };
+        Self {
+            properties,
+            baseline,
+        }
+    }
+}
+
+impl fmt::Debug for Desired {
+    /// Without the properties, which may hold write-only values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desired")
+            .field("baseline", &self.baseline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The write-only values of a declaration.
+struct Secrets<'a, D> {
+    digest: D,
+    path: Path<'a>,
+    digests: BTreeMap<String, Digest>,
+}
+
+impl<'a, D: FnMut(&str, &Value) -> Digest> Secrets<'a, D> {
+    fn find(&mut self, value: &'a Value, cursor: Cursor<'_>) {
+        if cursor.is(Classes::WRITE_ONLY) {
+            self.add(value, cursor);
+        } else if cursor.holds(Classes::WRITE_ONLY) {
+            self.each_below(value, cursor, Self::find);
+        }
+    }
+
+    /// A write-only value; what in it is judged apart has a digest of its own.
+    fn add(&mut self, value: &'a Value, cursor: Cursor<'_>) {
+        let digest = (self.digest)(&self.path.pattern(), &without_fixed(value, cursor));
+        self.digests.insert(self.path.pointer(), digest);
+        self.find_fixed(value, cursor);
+    }
+
+    fn find_fixed(&mut self, value: &'a Value, cursor: Cursor<'_>) {
+        if cursor.is(Classes::FIXED) {
+            return;
+        }
+        self.each_below(value, cursor, |secrets, value, cursor| {
+            if cursor.is(Classes::FIXED) {
+                secrets.add(value, cursor);
+            } else {
+                secrets.find_fixed(value, cursor);
+            }
+        });
+    }
+
+    fn each_below(
+        &mut self,
+        value: &'a Value,
+        cursor: Cursor<'_>,
+        mut visit: impl FnMut(&mut Self, &'a Value, Cursor<'_>),
+    ) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    if let Some(cursor) = cursor.member(name) {
+                        self.path.push_key(name);
+                        visit(self, member, cursor);
+                        self.path.pop();
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    self.path.push_element(index, None);
+                    visit(self, element, cursor.element());
+                    self.path.pop();
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
+/// A write-only value without what in it is create-only, conditionally or not.
+pub(crate) fn without_fixed<'v>(value: &'v Value, cursor: Cursor<'_>) -> Cow<'v, Value> {
+    if cursor.is(Classes::FIXED) || !cursor.holds(Classes::FIXED) {
+        return Cow::Borrowed(value);
+    }
+    match value {
+        Value::Object(members) => {
+            let kept = members.iter().filter_map(|(name, member)| {
+                let cursor = cursor.member(name)?;
+                let kept = (!cursor.is(Classes::FIXED))
+                    .then(|| without_fixed(member, cursor).into_owned());
+                Some((name.clone(), kept?))
+            });
+            Cow::Owned(Value::Object(kept.collect()))
+        }
+        Value::Array(elements) => {
+            let kept = elements
+                .iter()
+                .map(|element| without_fixed(element, cursor.element()).into_owned());
+            Cow::Owned(Value::Array(kept.collect()))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Cow::Borrowed(value),
+    }
+}

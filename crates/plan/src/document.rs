@@ -1,0 +1,182 @@
+//! Documents inside of properties: JSON as an object or as text, and IAM policies, which have many spellings.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+use ucp_model::json;
+
+/// Whether two values are documents that say the same: the same JSON, however it is written, or the same policy.
+pub(crate) fn same(declared: &Value, live: &Value) -> bool {
+    let (Some(declared), Some(live)) = (parsed(declared), parsed(live)) else {
+        return false;
+    };
+    same_json(&declared, &live)
+}
+
+/// A document: an object or array, or the text of one.
+fn parsed(value: &Value) -> Option<Cow<'_, Value>> {
+    match value {
+        Value::Object(_) | Value::Array(_) => Some(Cow::Borrowed(value)),
+        Value::String(text) => {
+            let text = text.trim_start();
+            // IAM returns policies percent-encoded.
+            let decoded = match text.get(..3) {
+                Some("%7B" | "%7b" | "%5B" | "%5b") => {
+                    percent_decode_str(text).decode_utf8().ok()?
+                }
+                _ => Cow::Borrowed(text),
+            };
+            if !decoded.starts_with(['{', '[']) {
+                return None;
+            }
+            serde_json::from_str(&decoded).ok().map(Cow::Owned)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn same_json(declared: &Value, live: &Value) -> bool {
+    if is_policy(declared) && is_policy(live) {
+        return json::equal(&normal_policy(declared), &normal_policy(live));
+    }
+    match (declared, live) {
+        (Value::Object(declared), Value::Object(live)) => {
+            declared.len() == live.len()
+                && declared.iter().all(|(name, value)| {
+                    live.get(name).is_some_and(|other| same_json(value, other))
+                })
+        }
+        (Value::Array(declared), Value::Array(live)) => {
+            declared.len() == live.len()
+                && declared
+                    .iter()
+                    .zip(live)
+                    .all(|(one, other)| same_json(one, other))
+        }
+        _ => json::equal(declared, live) || same_text(declared, live),
+    }
+}
+
+/// Whether one value is a text and the other the number or truth value that it is the text of.
+pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(text), Value::Number(number))
+        | (Value::Number(number), Value::String(text)) => {
+            number.as_str() == text || {
+                let is_number = |text: &str| {
+                    text.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+                        && !text.contains(['.', 'e', 'E'])
+                };
+                // `5.0` is `5`, but the version `1.10` is not `1.1`.
+                is_number(text)
+                    && serde_json::from_str(text).is_ok_and(|parsed: Value| {
+                        json::equal(&parsed, &Value::Number(number.clone()))
+                    })
+            }
+        }
+        (Value::String(text), Value::Bool(truth)) | (Value::Bool(truth), Value::String(text)) => {
+            text.eq_ignore_ascii_case(if *truth { "true" } else { "false" })
+        }
+        _ => false,
+    }
+}
+
+/// Whether it has the form of an IAM policy document.
+pub(crate) fn is_policy(value: &Value) -> bool {
+    let has_effect = |statement: &Value| statement.get("Effect").is_some_and(Value::is_string);
+    match value.get("Statement") {
+        Some(Value::Array(statements)) => statements.iter().all(has_effect),
+        Some(statement) => has_effect(statement),
+        None => false,
+    }
+}
+
+/// The one spelling of a policy: lists where IAM takes a list or one value, sorted where IAM takes a set.
+fn normal_policy(policy: &Value) -> Value {
+    let mut normal = policy.as_object().cloned().unwrap_or_default();
+    if let Some(statements) = normal.get_mut("Statement") {
+        let mut listed: Vec<Value> = as_list(statements).iter().map(normal_statement).collect();
+        listed.sort_by_cached_key(json::canonical);
+        *statements = Value::Array(listed);
+    }
+    Value::Object(normal)
+}
+
+fn normal_statement(statement: &Value) -> Value {
+    let Some(members) = statement.as_object() else {
+        return statement.clone();
+    };
+    let normal = |(name, value): (&String, &Value)| {
+        let value = match name.as_str() {
+            "Action" | "NotAction" | "Resource" | "NotResource" => as_set(value, Value::clone),
+            "Principal" | "NotPrincipal" => normal_principal(value),
+            "Condition" => each_member(value, |tests| {
+                each_member(tests, |value| as_set(value, text_of))
+            }),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    Value::Object(members.iter().map(normal).collect())
+}
+
+/// `"*"` is everybody, as is `{"AWS": "*"}`; an account is its number or the ARN of its root.
+fn normal_principal(principal: &Value) -> Value {
+    let everybody = Value::from("*");
+    if *principal == everybody {
+        return Value::Object(Map::from_iter([(
+            "AWS".to_owned(),
+            Value::Array(vec![everybody]),
+        )]));
+    }
+    each_member(principal, |principals| {
+        as_set(principals, |one| match one.as_str().and_then(account) {
+            Some(account) => Value::from(account),
+            None => one.clone(),
+        })
+    })
+}
+
+/// The account of `arn:aws:iam::111122223333:root`.
+fn account(arn: &str) -> Option<&str> {
+    let (partition, rest) = arn.strip_prefix("arn:aws")?.split_once(":iam::")?;
+    let is_partition = partition
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let account = rest.strip_suffix(":root")?;
+    (is_partition && account.len() == 12).then_some(account)
+}
+
+/// The value of a condition as IAM compares it.
+fn text_of(value: &Value) -> Value {
+    match value {
+        Value::Bool(truth) => Value::from(truth.to_string()),
+        Value::Number(number) => Value::from(number.to_string()),
+        other => other.clone(),
+    }
+}
+
+fn as_list(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(elements) => elements,
+        one => std::slice::from_ref(one),
+    }
+}
+
+fn as_set(value: &Value, normal: impl Fn(&Value) -> Value) -> Value {
+    let mut elements: Vec<Value> = as_list(value).iter().map(normal).collect();
+    elements.sort_by_cached_key(json::canonical);
+    elements.dedup();
+    Value::Array(elements)
+}
+
+fn each_member(value: &Value, normal: impl Fn(&Value) -> Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.clone(), normal(member)))
+            .collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,309 @@
+//! Members of which AWS takes only one, while a read may return both. What the schema says is taken from there; here is
+//! also the table of what no schema says.
+
+use serde_json::{Map, Value};
+use ucp_schema::{Classes, Cursor};
+
+use crate::edit::{Edit, Why};
+use crate::removal;
+
+/// When the other half of a pair goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// With every update: AWS refuses both.
+    Always,
+    /// When the first half is declared or the second one is: AWS fills in a default for the one that is not given.
+    Declared,
+    /// When the declared half changes: AWS takes both as long as they agree.
+    Changed,
+}
+
+/// A pair that no schema tells.
+struct Pair {
+    type_name: &'static str,
+    /// What stays when neither is declared.
+    keep: &'static str,
+    other: &'static str,
+    when: When,
+}
+
+const fn pair(
+    type_name: &'static str,
+    keep: &'static str,
+    other: &'static str,
+    when: When,
+) -> Pair {
+    Pair {
+        type_name,
+        keep,
+        other,
+        when,
+    }
+}
+
+/// Each holds for every object of the type that can have both members.
+///
+/// Reported as failing updates: aws-controllers-k8s/community#2645 (node group), boto3#2644 (job),
+/// cloudformation-coverage-roadmap#2537 (byte match, see [`TWIN`]), cfn-lint#4153 (detector). The others follow from
+/// the service's API reference: the two halves are refused together, or one of them is a default.
+static PAIRS: [Pair; 17] = [
+    pair(
+        "AWS::AutoScaling::AutoScalingGroup",
+        "VPCZoneIdentifier",
+        "AvailabilityZones",
+        When::Changed,
+    ),
+    pair(
+        "AWS::AutoScaling::AutoScalingGroup",
+        "VPCZoneIdentifier",
+        "AvailabilityZoneIds",
+        When::Changed,
+    ),
+    pair(
+        "AWS::CloudTrail::Trail",
+        "AdvancedEventSelectors",
+        "EventSelectors",
+        When::Declared,
+    ),
+    pair("AWS::EKS::Nodegroup", "Id", "Name", When::Always),
+    pair(
+        "AWS::EKS::Nodegroup",
+        "MaxUnavailable",
+        "MaxUnavailablePercentage",
+        When::Declared,
+    ),
+    pair(
+        "AWS::ElasticLoadBalancing::LoadBalancer",
+        "Subnets",
+        "AvailabilityZones",
+        When::Always,
+    ),
+    pair(
+        "AWS::ElasticLoadBalancingV2::Listener",
+        "ForwardConfig",
+        "TargetGroupArn",
+        When::Changed,
+    ),
+    pair(
+        "AWS::ElasticLoadBalancingV2::ListenerRule",
+        "ForwardConfig",
+        "TargetGroupArn",
+        When::Changed,
+    ),
+    pair(
+        "AWS::ElasticLoadBalancingV2::ListenerRule",
+        "HostHeaderConfig",
+        "Values",
+        When::Always,
+    ),
+    pair(
+        "AWS::ElasticLoadBalancingV2::ListenerRule",
+        "PathPatternConfig",
+        "Values",
+        When::Always,
+    ),
+    pair(
+        "AWS::Glue::Job",
+        "NumberOfWorkers",
+        "MaxCapacity",
+        When::Always,
+    ),
+    pair(
+        "AWS::Glue::Job",
+        "NumberOfWorkers",
+        "AllocatedCapacity",
+        When::Always,
+    ),
+    pair("AWS::Glue::Job", "WorkerType", "MaxCapacity", When::Always),
+    pair(
+        "AWS::Glue::Job",
+        "MaxCapacity",
+        "AllocatedCapacity",
+        When::Always,
+    ),
+    pair(
+        "AWS::Glue::MLTransform",
+        "NumberOfWorkers",
+        "MaxCapacity",
+        When::Always,
+    ),
+    pair(
+        "AWS::GuardDuty::Detector",
+        "Features",
+        "DataSources",
+        When::Always,
+    ),
+    pair(
+        "AWS::SQS::Queue",
+        "KmsMasterKeyId",
+        "SqsManagedSseEnabled",
+        When::Declared,
+    ),
+];
+
+/// `SearchString` and `SearchStringBase64`: the read of a member returns it encoded as well, whatever the type.
+const TWIN: &str = "Base64";
+
+/// A half that would have to go and cannot, since something in it was fixed by the creation.
+pub(crate) struct Blocking<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a Value,
+    pub(crate) cursor: Cursor<'a>,
+}
+
+/// Adds to `edits` of the object `live` what takes the undeclared halves out. Answers which of them cannot be.
+pub(crate) fn settle<'a>(
+    declared: &'a Value,
+    live: &'a Map<String, Value>,
+    cursor: Cursor<'a>,
+    edits: &mut Vec<(String, Edit)>,
+) -> Vec<Blocking<'a>> {
+    let mut object = Object {
+        declared,
+        live,
+        cursor,
+        edits,
+        blocking: Vec::new(),
+    };
+    for alternatives in &cursor.shape().exclusive {
+        object.choose(alternatives);
+    }
+    object.switch_marker();
+    let members = cursor.shape();
+    let twins = live
+        .keys()
+        .filter_map(|name| Some((name.strip_suffix(TWIN)?, name.as_str())));
+    for (plain, twin) in twins.filter(|(plain, _)| cursor.shape().has_member(plain)) {
+        object.settle_pair(plain, twin, When::Always);
+    }
+    for pair in &PAIRS {
+        let is_here = pair.type_name == cursor.type_name()
+            && members.has_member(pair.keep)
+            && members.has_member(pair.other);
+        if is_here {
+            object.settle_pair(pair.keep, pair.other, pair.when);
+        }
+    }
+    object.blocking
+}
+
+/// An object and what is to be done to it.
+struct Object<'a, 'e> {
+    declared: &'a Value,
+    live: &'a Map<String, Value>,
+    cursor: Cursor<'a>,
+    edits: &'e mut Vec<(String, Edit)>,
+    blocking: Vec<Blocking<'a>>,
+}
+
+impl Object<'_, '_> {
+    /// Leaves one of several alternatives, of which the schema allows one.
+    fn choose(&mut self, alternatives: &[Vec<String>]) {
+        let given: Vec<&Vec<String>> = alternatives
+            .iter()
+            .filter(|names| names.iter().all(|name| self.will_have(name)))
+            .collect();
+        if given.len() < 2 {
+            return;
+        }
+        let is_declared = |names: &&&Vec<String>| names.iter().any(|name| self.declares(name));
+        let Some(kept) = given
+            .iter()
+            .find(is_declared)
+            .or_else(|| given.first())
+            .copied()
+        else {
+            return;
+        };
+        for names in given {
+            for name in names {
+                if !kept.contains(name) && !self.declares(name) {
+                    self.take_out(name);
+                }
+            }
+        }
+    }
+
+    fn settle_pair(&mut self, keep: &str, other: &str, when: When) {
+        if !self.will_have(keep) || !self.will_have(other) {
+            return;
+        }
+        let (declared, undeclared) = match (self.declares(keep), self.declares(other)) {
+            (true, true) => return,
+            (false, true) => (other, keep),
+            (true, false) => (keep, other),
+            (false, false) if when == When::Always => return self.take_out(other),
+            (false, false) => return,
+        };
+        let is_due = match when {
+            When::Always | When::Declared => true,
+            When::Changed => self.changes(declared),
+        };
+        if is_due {
+            self.take_out(undeclared);
+        }
+    }
+
+    /// In a union, an empty object is a choice: the one that is declared takes the place of the live one.
+    fn switch_marker(&mut self) {
+        let only = |members: &Map<String, Value>| match members.len() {
+            1 => members.keys().next().cloned(),
+            _ => None,
+        };
+        let declared = self.declared.as_object().and_then(only);
+        let (Some(declared), Some(live)) = (declared, only(self.live)) else {
+            return;
+        };
+        let is_marker = self.live[&live].as_object().is_some_and(Map::is_empty);
+        let shape = self.cursor.shape();
+        if is_marker && declared != live && shape.has_member(&declared) && shape.has_member(&live) {
+            self.take_out(&live);
+        }
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.declared.get(name).is_some()
+    }
+
+    fn edit(&self, name: &str) -> Option<&Edit> {
+        let edit = self.edits.iter().find(|(edited, _)| edited == name);
+        edit.map(|(_, edit)| edit)
+    }
+
+    fn changes(&self, name: &str) -> bool {
+        self.edit(name).is_some_and(Edit::is_change)
+    }
+
+    /// Whether the object has the member after the edits. `false` is as good as nothing.
+    fn will_have(&self, name: &str) -> bool {
+        let is_given = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+        match self.edit(name) {
+            Some(Edit::Remove(_)) => false,
+            Some(Edit::Set(value, _)) => is_given(value),
+            Some(_) | None => self.live.get(name).is_some_and(is_given),
+        }
+    }
+
+    fn take_out(&mut self, name: &str) {
+        let Some((name, value)) = self.live.get_key_value(name) else {
+            return;
+        };
+        let cursor = self.cursor.member_or_anything(name);
+        if cursor.is(Classes::READ_ONLY) || self.cursor.shape().requires(name) {
+            return;
+        }
+        if cursor.is(Classes::CREATE_ONLY) || removal::has_fixed(value, cursor) {
+            let takes_over = self.edits.iter().any(|(_, edit)| edit.is_change());
+            if takes_over && cursor.is_or_holds(Classes::CREATE_ONLY) {
+                self.blocking.push(Blocking {
+                    name,
+                    value,
+                    cursor,
+                });
+            }
+            return;
+        }
+        self.edits.retain(|(edited, _)| edited != name);
+        self.edits.push((name.clone(), Edit::Remove(Why::Tidy)));
+    }
+}

@@ -1,0 +1,356 @@
+//! Lists: which element is which, and what is to be done to the list.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+use ucp_schema::{Classes, Cursor};
+
+use crate::edit::{Edit, Why};
+use crate::merge::{Member, Merge};
+use crate::warning::WarningCode;
+use crate::{Mode, pairing, tags, tidy};
+
+/// A list as it is declared, live, and was declared the last time. Positions count only the elements that count.
+struct Lists<'a> {
+    declared: Vec<(usize, &'a Value)>,
+    live: Vec<(usize, &'a Value)>,
+    last: Vec<(usize, &'a Value)>,
+    /// The member that tells elements apart.
+    key: Option<&'a str>,
+}
+
+/// What becomes of a declared element.
+enum Fate {
+    /// It is the live element at this position, edited.
+    Live(usize, Edit),
+    /// It is added.
+    New(Value),
+}
+
+impl<'a> Merge<'a> {
+    /// The edit of a live list.
+    pub(crate) fn list(
+        &mut self,
+        declared: &'a [Value],
+        live: &'a [Value],
+        member: Member<'a>,
+        cursor: Cursor<'a>,
+    ) -> Edit {
+        let watched = Classes::READ_ONLY | Classes::WRITE_ONLY | Classes::DEPRECATED;
+        if declared == live && !cursor.holds(watched) {
+            return Edit::Keep;
+        }
+        self.warn_of_reserved(declared, cursor);
+        let lists = Lists::new(declared, live, member.last, cursor);
+        let pairs = self.pairs(&lists, member.parent, cursor);
+        let last = self.last_positions(&lists, member.parent, cursor);
+        let is_kept = kept(&lists, &pairs, self.mode);
+        // An element that goes and one that comes with other fixed values: AWS takes that for a change of them.
+        let counts_fixed = is_kept.contains(&false);
+        let mut fates = Vec::with_capacity(lists.declared.len());
+        for (position, &(index, value)) in lists.declared.iter().enumerate() {
+            let last_element = last[position].map(|position| lists.last[position]);
+            self.path
+                .push_element(index, last_element.map(|(index, _)| index));
+            fates.push(match pairs[position] {
+                Some(other) => {
+                    let member = Member {
+                        declared: value,
+                        live: Some(lists.live[other].1),
+                        last: last_element.map(|(_, value)| value),
+                        parent: if value.is_object() {
+                            value
+                        } else {
+                            member.parent
+                        },
+                    };
+                    Fate::Live(other, self.member(member, cursor.element()))
+                }
+                None => {
+                    let mark = self.found.mark();
+                    let value = self.fresh(value, cursor.element());
+                    if !counts_fixed {
+                        self.found.forget_replacements(mark);
+                    }
+                    Fate::New(value)
+                }
+            });
+            self.path.pop();
+        }
+        combine(live, &lists, fates, &is_kept, cursor)
+    }
+
+    fn warn_of_reserved(&mut self, declared: &'a [Value], cursor: Cursor<'a>) {
+        if cursor.is(Classes::TAGS) && declared.iter().any(tags::is_reserved) {
+            self.warn(WarningCode::ReservedTag);
+        }
+    }
+
+    /// For each declared element the position of the live one that it is.
+    fn pairs(&self, lists: &Lists<'a>, parent: &Value, cursor: Cursor<'a>) -> Vec<Option<usize>> {
+        if let Some(key) = lists.key {
+            return by_key(&lists.declared, &lists.live, key);
+        }
+        let declared = values(&lists.declared);
+        let live = values(&lists.live);
+        let element = cursor.element();
+        let holds = |one: &Value, other: &Value| {
+            let parent = if one.is_object() { one } else { parent };
+            self.same.holds(one, other, element, parent)
+        };
+        let mut pairs = match cursor.is_unordered() {
+            true => pairing::matching(&declared, &live, holds),
+            false => pairing::in_order(&declared, &live, holds),
+        };
+        let scores = |one: &Value, other: &Value| self.same.likeness(one, other, element);
+        pairing::pair_alike(&declared, &live, &mut pairs, scores);
+        pairs
+    }
+
+    /// For each declared element the position of the one that it was in the last declaration.
+    fn last_positions(
+        &self,
+        lists: &Lists<'a>,
+        parent: &Value,
+        cursor: Cursor<'a>,
+    ) -> Vec<Option<usize>> {
+        if let Some(key) = lists.key {
+            return by_key(&lists.declared, &lists.last, key);
+        }
+        let declared = values(&lists.declared);
+        let last = values(&lists.last);
+        let element = cursor.element();
+        let mut pairs = pairing::matching(&declared, &last, |one, other| {
+            let parent = if one.is_object() { one } else { parent };
+            self.same.holds(one, other, element, parent)
+        });
+        if declared.len() == last.len() {
+            let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
+            for (position, pair) in pairs.iter_mut().enumerate() {
+                if pair.is_none() && !taken.contains(&position) {
+                    *pair = Some(position);
+                }
+            }
+        }
+        pairs
+    }
+}
+
+impl<'a> Lists<'a> {
+    fn new(
+        declared: &'a [Value],
+        live: &'a [Value],
+        last: Option<&'a Value>,
+        cursor: Cursor<'a>,
+    ) -> Self {
+        let last = last
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
+        let mut lists = Self {
+            declared: visible(declared, cursor),
+            live: visible(live, cursor),
+            last: visible(last, cursor),
+            key: None,
+        };
+        let sides = [&lists.declared, &lists.live, &lists.last];
+        let tells_apart = |key: &&str| sides.iter().all(|side| is_key_of(key, side));
+        let of_tags = tags::KEYS
+            .iter()
+            .copied()
+            .filter(|_| cursor.is(Classes::TAGS));
+        let known = cursor.list().key.as_deref();
+        lists.key = known.into_iter().chain(of_tags).find(tells_apart);
+        lists
+    }
+}
+
+fn visible<'a>(elements: &'a [Value], cursor: Cursor<'a>) -> Vec<(usize, &'a Value)> {
+    let counts = tags::counts(cursor);
+    elements
+        .iter()
+        .enumerate()
+        .filter(|(_, element)| counts(element))
+        .collect()
+}
+
+fn values<'a>(elements: &[(usize, &'a Value)]) -> Vec<&'a Value> {
+    elements.iter().map(|(_, element)| *element).collect()
+}
+
+/// Whether every element has a text of its own there.
+fn is_key_of(key: &str, elements: &[(usize, &Value)]) -> bool {
+    let mut seen = HashSet::with_capacity(elements.len());
+    elements
+        .iter()
+        .all(|(_, element)| key_text(element, key).is_some_and(|text| seen.insert(text)))
+}
+
+fn key_text<'a>(element: &'a Value, key: &str) -> Option<&'a str> {
+    match element.get(key)? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.as_str()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn by_key(
+    elements: &[(usize, &Value)],
+    others: &[(usize, &Value)],
+    key: &str,
+) -> Vec<Option<usize>> {
+    let places: HashMap<&str, usize> = others
+        .iter()
+        .enumerate()
+        .filter_map(|(position, (_, other))| Some((key_text(other, key)?, position)))
+        .collect();
+    elements
+        .iter()
+        .map(|(_, element)| places.get(key_text(element, key)?).copied())
+        .collect()
+}
+
+/// Which live elements stay: those that are declared, and of a keyed list those that nobody here ever declared.
+fn kept(lists: &Lists<'_>, pairs: &[Option<usize>], mode: Mode) -> Vec<bool> {
+    let mut is_kept = vec![false; lists.live.len()];
+    for position in pairs.iter().flatten() {
+        is_kept[*position] = true;
+    }
+    if let (Some(key), Mode::Merge) = (lists.key, mode) {
+        let was_declared = by_key(&lists.live, &lists.last, key);
+        for (is_kept, was_declared) in is_kept.iter_mut().zip(was_declared) {
+            *is_kept |= was_declared.is_none();
+        }
+    }
+    is_kept
+}
+
+/// One edit of the whole list from what becomes of each element.
+fn combine(
+    live: &[Value],
+    lists: &Lists<'_>,
+    fates: Vec<Fate>,
+    is_kept: &[bool],
+    cursor: Cursor<'_>,
+) -> Edit {
+    let is_ordered = !cursor.is_unordered();
+    let positions: Vec<usize> = fates
+        .iter()
+        .filter_map(|fate| match fate {
+            Fate::Live(position, _) => Some(*position),
+            Fate::New(_) => None,
+        })
+        .collect();
+    let is_moved = is_ordered && !positions.is_sorted();
+    let gone: Vec<usize> = (0..is_kept.len())
+        .filter(|position| !is_kept[*position])
+        .collect();
+    let new = fates.len() - positions.len();
+    let edited: Vec<&Edit> = fates
+        .iter()
+        .filter_map(|fate| match fate {
+            Fate::Live(_, edit) if !edit.is_keep() => Some(edit),
+            Fate::Live(..) | Fate::New(_) => None,
+        })
+        .collect();
+    let has_nulls = live.iter().any(Value::is_null);
+    let mut why = edited.iter().filter_map(|edit| edit.why()).max();
+    if is_moved || new > 0 || !gone.is_empty() {
+        why = Some(Why::Change);
+    }
+    if has_nulls {
+        why = why.max(Some(Why::Tidy));
+    }
+    let Some(why) = why else {
+        return Edit::Keep;
+    };
+    let is_simple = is_ordered && !is_moved && !has_nulls;
+    match (edited.len(), new, gone.as_slice()) {
+        (1, 0, []) if is_simple && edited[0].operations() == 1 => {
+            return single_edit(lists, fates);
+        }
+        (0, 0, [position]) if is_simple => {
+            return Edit::Element(lists.live[*position].0, Box::new(Edit::Remove(why)));
+        }
+        _ => {}
+    }
+    let is_insertion = is_simple && edited.is_empty() && new == 1 && gone.is_empty();
+    let target = target(live, lists, fates, is_kept, cursor);
+    if is_insertion
+        && let Some(index) = target.iter().position(|(is_new, _)| *is_new)
+        && let Some((_, value)) = target.get(index)
+    {
+        return Edit::Insert(index, value.clone(), why);
+    }
+    Edit::Set(target.into_iter().map(|(_, value)| value).collect(), why)
+}
+
+fn single_edit(lists: &Lists<'_>, fates: Vec<Fate>) -> Edit {
+    for fate in fates {
+        if let Fate::Live(position, edit) = fate
+            && !edit.is_keep()
+        {
+            return Edit::Element(lists.live[position].0, Box::new(edit));
+        }
+    }
+    Edit::Keep
+}
+
+/// The elements that the list will have, and whether each is new. An unordered list keeps the order that it has;
+/// otherwise the declared order rules, and what nobody declared stays behind what it stood behind.
+fn target(
+    live: &[Value],
+    lists: &Lists<'_>,
+    fates: Vec<Fate>,
+    is_kept: &[bool],
+    cursor: Cursor<'_>,
+) -> Vec<(bool, Value)> {
+    let position_of: HashMap<usize, usize> = lists
+        .live
+        .iter()
+        .enumerate()
+        .map(|(position, (index, _))| (*index, position))
+        .collect();
+    // The live index of each element that stays, or none for a new one.
+    let mut items: Vec<(Option<usize>, Value)> = Vec::with_capacity(fates.len());
+    for fate in fates {
+        match fate {
+            Fate::Live(position, edit) => {
+                let (index, value) = lists.live[position];
+                items.extend(edit.apply(value).map(|value| (Some(index), value)));
+            }
+            Fate::New(value) => items.push((None, value)),
+        }
+    }
+    let declared: HashSet<usize> = items.iter().filter_map(|(index, _)| *index).collect();
+    let mut before = None;
+    for (index, element) in live.iter().enumerate() {
+        let stays = match position_of.get(&index) {
+            Some(position) => is_kept[*position],
+            None => !element.is_null(),
+        };
+        if !stays {
+            continue;
+        }
+        if !declared.contains(&index) {
+            let value = tidy::undeclared(element, cursor.element(), true)
+                .apply(element)
+                .unwrap_or_else(|| element.clone());
+            let place = match before {
+                None => 0,
+                Some(before) => {
+                    let place = items.iter().position(|(item, _)| *item == Some(before));
+                    place.map_or(items.len(), |place| place + 1)
+                }
+            };
+            items.insert(place, (Some(index), value));
+        }
+        before = Some(index);
+    }
+    if cursor.keeps_live_order() {
+        items.sort_by_key(|(index, _)| index.unwrap_or(usize::MAX));
+    }
+    items
+        .into_iter()
+        .map(|(index, value)| (index.is_none(), value))
+        .collect()
+}

@@ -1,0 +1,70 @@
+use ucp_model::json::pointer_token;
+
+/// Where the walk through a declaration stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path<'a>(Vec<Step<'a>>);
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Key(&'a str),
+    Element {
+        index: usize,
+        /// Where the same element stood in the last declaration.
+        last: Option<usize>,
+    },
+}
+
+impl<'a> Path<'a> {
+    pub(crate) fn push_key(&mut self, name: &'a str) {
+        self.0.push(Step::Key(name));
+    }
+
+    pub(crate) fn push_element(&mut self, index: usize, last: Option<usize>) {
+        self.0.push(Step::Element { index, last });
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    /// Whether it is that of a top-level property.
+    pub(crate) fn is_top(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    /// The JSON Pointer into the declaration.
+    pub(crate) fn pointer(&self) -> String {
+        self.written(|step| match step {
+            Step::Key(name) => pointer_token(name),
+            Step::Element { index, .. } => index.to_string(),
+        })
+    }
+
+    /// The same with `*` for indexes.
+    pub(crate) fn pattern(&self) -> String {
+        self.written(|step| match step {
+            Step::Key(name) => pointer_token(name),
+            Step::Element { .. } => "*".to_owned(),
+        })
+    }
+
+    /// The JSON Pointer into the last declaration, when it had this place.
+    pub(crate) fn last_pointer(&self) -> Option<String> {
+        let had_it = |step: &Step<'_>| !matches!(step, Step::Element { last: None, .. });
+        self.0.iter().all(had_it).then(|| {
+            self.written(|step| match step {
+                Step::Key(name) => pointer_token(name),
+                Step::Element { last, .. } => last.unwrap_or_default().to_string(),
+            })
+        })
+    }
+
+    fn written(&self, token: impl Fn(&Step<'a>) -> String) -> String {
+        let mut text = String::new();
+        for step in &self.0 {
+            text.push('/');
+            text.push_str(&token(step));
+        }
+        text
+    }
+}

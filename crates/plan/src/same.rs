@@ -1,0 +1,253 @@
+//! Whether a live value is what a declared one asks for, in whatever form AWS returns it.
+
+use serde_json::{Map, Value};
+use ucp_model::json;
+use ucp_schema::{Classes, Cursor, Types};
+
+use crate::pairing::Likeness;
+use crate::{document, pairing, tags, unknown};
+
+/// What is the same for the whole walk.
+#[derive(Clone, Copy)]
+pub(crate) struct Sameness<'a> {
+    /// The declared properties, which transforms may read.
+    pub(crate) root: &'a Value,
+}
+
+impl Sameness<'_> {
+    /// Whether `live` says all that `declared`, a value in the object `parent`, asks for. What AWS added to it does
+    /// not count, nor does what no read returns.
+    pub(crate) fn holds(
+        self,
+        declared: &Value,
+        live: &Value,
+        cursor: Cursor<'_>,
+        parent: &Value,
+    ) -> bool {
+        if cursor.is(Classes::WRITE_ONLY) {
+            return true;
+        }
+        match (declared, live) {
+            (Value::Object(members), Value::Object(live)) => {
+                self.holds_members(declared, members, live, cursor)
+                    || document::is_policy(declared)
+                        && document::same(declared, &Value::Object(live.clone()))
+                    || self.transformed(live_value(live), cursor, parent)
+            }
+            (Value::Array(elements), Value::Array(live_elements)) => {
+                self.holds_elements(elements, live_elements, cursor, parent)
+                    || self.transformed(|| live.clone(), cursor, parent)
+            }
+            _ => {
+                json::equal(declared, live)
+                    || same_form(declared, live, cursor)
+                    || self.transformed(|| live.clone(), cursor, parent)
+            }
+        }
+    }
+
+    fn transformed(self, live: impl FnOnce() -> Value, cursor: Cursor<'_>, parent: &Value) -> bool {
+        cursor
+            .transform()
+            .is_some_and(|transform| transform.gives(self.root, parent, &live()))
+    }
+
+    fn holds_members(
+        self,
+        object: &Value,
+        declared: &Map<String, Value>,
+        live: &Map<String, Value>,
+        cursor: Cursor<'_>,
+    ) -> bool {
+        if unknown::is_unknown(object) {
+            return false;
+        }
+        declared.iter().all(|(name, value)| {
+            let Some(cursor) = cursor.member(name) else {
+                return false;
+            };
+            match live.get(name).filter(|live| !live.is_null()) {
+                Some(live) => self.holds(value, live, cursor, object),
+                None => self.holds_nothing(value, cursor),
+            }
+        })
+    }
+
+    /// Whether nothing live is what `declared` asks for.
+    pub(crate) fn holds_nothing(self, declared: &Value, cursor: Cursor<'_>) -> bool {
+        if cursor.is(Classes::WRITE_ONLY) || cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC) {
+            return true;
+        }
+        let is_default = |default: &Value| json::equal(declared, default);
+        if cursor.shape().default.as_ref().is_some_and(is_default) {
+            return true;
+        }
+        match declared {
+            Value::Null => true,
+            Value::Object(members) => members.iter().all(|(name, value)| {
+                let cursor = cursor.member(name);
+                cursor.is_some_and(|cursor| self.holds_nothing(value, cursor))
+            }),
+            Value::Array(elements) => elements.iter().all(|element| {
+                let cursor = cursor.element();
+                cursor.holds(Classes::WRITE_ONLY) && self.holds_nothing(element, cursor)
+            }),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+
+    fn holds_elements(
+        self,
+        declared: &[Value],
+        live: &[Value],
+        cursor: Cursor<'_>,
+        parent: &Value,
+    ) -> bool {
+        let element = cursor.element();
+        let declared: Vec<&Value> = tags::visible(declared, cursor).collect();
+        let live: Vec<&Value> = tags::visible(live, cursor).collect();
+        if declared.len() != live.len() {
+            return false;
+        }
+        let holds = |one: &Value, other: &Value| {
+            let parent = if one.is_object() { one } else { parent };
+            self.holds(one, other, element, parent)
+        };
+        if declared
+            .iter()
+            .zip(&live)
+            .all(|(one, other)| holds(one, other))
+        {
+            return true;
+        }
+        cursor.is_unordered() && pairing::all_match(&declared, &live, holds)
+    }
+}
+
+impl Sameness<'_> {
+    /// How alike a declared element of a list and a live one are.
+    pub(crate) fn likeness(self, declared: &Value, live: &Value, cursor: Cursor<'_>) -> Likeness {
+        let (Value::Object(members), Value::Object(live)) = (declared, live) else {
+            return Likeness::NONE;
+        };
+        let mut count = Count::default();
+        self.count(declared, &Value::Object(live.clone()), cursor, &mut count);
+        let is_type = |name: &&String| name.as_str() == "Type";
+        let differs = |name: &String| {
+            live.get(name)
+                .is_some_and(|other| !json::equal(other, &members[name]))
+        };
+        let has_other_id = members.iter().any(|(name, value)| {
+            let is_read_only = cursor.member_or_anything(name).is(Classes::READ_ONLY);
+            is_read_only && live.get(name).is_some_and(|live| !json::equal(live, value))
+        });
+        Likeness {
+            share: count.same as f64 / count.all.max(1) as f64,
+            is_possible: !has_other_id && !members.keys().filter(is_type).any(differs),
+            is_covered: members.keys().all(|name| live.contains_key(name)),
+        }
+    }
+
+    fn count(self, declared: &Value, live: &Value, cursor: Cursor<'_>, count: &mut Count) {
+        match declared {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    let below = cursor.member_or_anything(name);
+                    if !below.is(Classes::WRITE_ONLY) {
+                        let live = live.get(name).unwrap_or(&Value::Null);
+                        self.count(value, live, below, count);
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    let live = live.get(index).unwrap_or(&Value::Null);
+                    self.count(element, live, cursor.element(), count);
+                }
+            }
+            _ => {
+                count.all += 1;
+                count.same += usize::from(self.holds(declared, live, cursor, &Value::Null));
+            }
+        }
+    }
+}
+
+/// The declared scalars of an element, and those that are live as well.
+#[derive(Default)]
+struct Count {
+    all: usize,
+    same: usize,
+}
+
+fn live_value(live: &Map<String, Value>) -> impl FnOnce() -> Value {
+    || Value::Object(live.clone())
+}
+
+/// Whether two scalars, or a document and its text, are the same in another form.
+fn same_form(declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
+    match (declared, live) {
+        (Value::String(one), Value::String(other)) => {
+            is_other_spelling(one, other, cursor) || document::same(declared, live)
+        }
+        (Value::Object(_) | Value::Array(_), Value::String(_))
+        | (Value::String(_), Value::Object(_) | Value::Array(_)) => document::same(declared, live),
+        _ => document::same_text(declared, live),
+    }
+}
+
+/// Whether `live` is one of the listed options and `declared` is it but for letter case.
+fn is_other_spelling(declared: &str, live: &str, cursor: Cursor<'_>) -> bool {
+    let options = &cursor.shape().options;
+    let is_option = |text: &str| options.iter().any(|option| option == text);
+    declared.eq_ignore_ascii_case(live) && is_option(live) && !is_option(declared)
+}
+
+/// `value` in the JSON types that the schema names: `4` as `"4"` where it wants a string, and the reverse.
+pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
+    let types = cursor.shape().types;
+    match value {
+        Value::Object(members) => {
+            let coerce = |(name, member): (&String, &Value)| {
+                let member = match cursor.member(name) {
+                    Some(cursor) => coerced(member, cursor),
+                    None => member.clone(),
+                };
+                (name.clone(), member)
+            };
+            Value::Object(members.iter().map(coerce).collect())
+        }
+        Value::Array(elements) => elements
+            .iter()
+            .map(|element| coerced(element, cursor.element()))
+            .collect(),
+        Value::Number(number) if wants(types, Types::STRING, Types::NUMBER) => {
+            Value::from(number.as_str())
+        }
+        Value::Bool(truth) if wants(types, Types::STRING, Types::BOOLEAN) => {
+            Value::from(truth.to_string())
+        }
+        Value::String(text) if wants(types, Types::NUMBER | Types::BOOLEAN, Types::STRING) => {
+            match serde_json::from_str(text) {
+                Ok(number @ Value::Number(_)) if types.names(Types::NUMBER) => number,
+                Ok(truth @ Value::Bool(_)) if types.names(Types::BOOLEAN) => truth,
+                _ => value.clone(),
+            }
+        }
+        _ => value.clone(),
+    }
+}
+
+fn wants(types: Types, wanted: Types, given: Types) -> bool {
+    types.names(wanted) && !types.names(given)
+}
+
+/// Nothing but objects and arrays without a value in them.
+pub(crate) fn is_hollow(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(members) => members.values().all(is_hollow),
+        Value::Array(elements) => elements.iter().all(is_hollow),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}

@@ -1,0 +1,111 @@
+//! The simulator, which has AWS's rules from elsewhere, accepts every patch, and reads as planned afterwards.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../../simulator/tests/aws/mod.rs"]
+mod aws;
+mod every;
+mod judge;
+mod worlds;
+
+use serde_json::Value;
+use ucp_plan::{Action, Mode, Plan, plan};
+use ucp_schema::{ResourceSchema, Violation, sample};
+use ucp_simulator::{OperationStatus, Request};
+
+use aws::{Aws, create, update};
+use judge::{baseline, desired};
+use worlds::Chance;
+
+#[test]
+fn every_patch_is_accepted_and_leads_to_what_is_declared() {
+    let updates = every::type_and_seed(|schema, seed| {
+        let handlers = schema.handlers();
+        if !(handlers.create && handlers.read && handlers.update) {
+            return Ok(0);
+        }
+        live(schema, seed)
+    });
+    println!("{updates} patches were accepted");
+    // The others have nothing that an update could change, or the change needs a replacement.
+    assert!(updates > 2_500, "{updates}");
+}
+
+/// A life with three changes; how many patches were sent.
+fn live(schema: &ResourceSchema, seed: u64) -> Result<u64, String> {
+    let mut aws = Aws::new();
+    let mut chance = Chance::new(seed);
+    let mut declared = sample::declaration(schema, seed);
+    let name = schema.type_name().as_str();
+    // A sample cannot know everything, such as that a name which may be empty by its pattern may not be as a part of
+    // an identifier.
+    let Ok(identifier) = finish(&mut aws, &create(name, &declared)) else {
+        return Ok(0);
+    };
+    let mut updates = 0;
+    for _ in 0..3 {
+        let live = aws
+            .get(name, &identifier)
+            .map_err(|refusal| refusal.message)?;
+        let next = worlds::mutated(schema, &declared, &mut chance);
+        let plan = planned(schema, &next, &declared, &live);
+        let is_valid =
+            schema.validate_model(&next).is_empty() && introduced(schema, &live, &plan).is_empty();
+        if plan.action != Action::Update || !is_valid {
+            continue;
+        }
+        let patch = serde_json::to_value(&plan.patch).unwrap();
+        let told = |problem: String| {
+            format!("{problem}\n  patch {patch}\n  live {live}\n  last {declared}\n  next {next}")
+        };
+        finish(&mut aws, &update(name, &identifier, &patch)).map_err(told)?;
+        updates += 1;
+        let live = aws
+            .get(name, &identifier)
+            .map_err(|refusal| refusal.message)?;
+        let again = planned(schema, &next, &next, &live);
+        if again.action != Action::Noop {
+            return Err(told(format!("does not settle: {again:?}\n  then {live}")));
+        }
+        declared = next;
+    }
+    Ok(updates)
+}
+
+fn planned(schema: &ResourceSchema, next: &Value, last: &Value, live: &Value) -> Plan {
+    let last = baseline(last, schema);
+    plan(
+        &desired(next, schema),
+        Some(&last),
+        Some(live),
+        schema,
+        Mode::Merge,
+    )
+}
+
+/// What the planned model breaks of the schema that the live one does not: such a patch is not sent.
+fn introduced(schema: &ResourceSchema, live: &Value, plan: &Plan) -> Vec<Violation> {
+    let already = schema.validate_model(live);
+    let is_new = |violation: &Violation| {
+        !already
+            .iter()
+            .any(|old| old.pointer == violation.pointer && old.code == violation.code)
+    };
+    schema
+        .validate_model(&plan.planned)
+        .into_iter()
+        .filter(is_new)
+        .collect()
+}
+
+fn finish(aws: &mut Aws, request: &Request) -> Result<String, String> {
+    let accepted = aws.change(request).map_err(|refusal| refusal.message)?;
+    aws.pass(std::time::Duration::from_secs(1));
+    let event = aws
+        .status(&accepted.request_token)
+        .map_err(|refusal| refusal.message)?;
+    match event.operation_status {
+        OperationStatus::Success => Ok(event.identifier.unwrap()),
+        _ => Err(event.status_message.unwrap_or_default()),
+    }
+}

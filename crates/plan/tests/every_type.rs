@@ -1,0 +1,202 @@
+//! What every plan keeps to, for every embedded type, in seeded worlds.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod every;
+mod judge;
+mod worlds;
+
+use serde_json::Value;
+use ucp_model::json;
+use ucp_plan::{Action, Mode, Plan, Reason, plan};
+use ucp_schema::{Classes, ResourceSchema, sample};
+
+use judge::{baseline, desired};
+use worlds::Chance;
+
+fn for_every_type(check: impl Fn(&ResourceSchema, u64) -> Result<(), String> + Sync) {
+    every::type_and_seed(|schema, seed| check(schema, seed).map(|()| 1));
+}
+
+#[test]
+fn what_is_declared_is_reached_and_nothing_else_is_touched() {
+    for_every_type(|schema, seed| {
+        let mut chance = Chance::new(seed);
+        let declared = sample::declaration(schema, seed);
+        let live = worlds::live(schema, &declared, &mut chance);
+        let next = worlds::mutated(schema, &declared, &mut chance);
+        for mode in [Mode::Merge, Mode::Replace] {
+            check_plan(schema, &next, Some(&declared), &live, mode).map_err(|problem| {
+                format!("{mode:?}: {problem}\n  live {live}\n  last {declared}\n  next {next}")
+            })?;
+        }
+        check_plan(schema, &next, None, &live, Mode::Merge)
+            .map_err(|problem| format!("without history: {problem}\n  live {live}\n  next {next}"))
+    });
+}
+
+#[test]
+fn what_is_applied_already_is_not_applied_again() {
+    for_every_type(|schema, seed| {
+        let mut chance = Chance::new(seed);
+        let declared = sample::declaration(schema, seed);
+        let live = worlds::live(schema, &declared, &mut chance);
+        let again = planned(schema, &declared, Some(&declared), &live, Mode::Merge);
+        match again.action {
+            Action::Noop => Ok(()),
+            _ => Err(format!("{again:?}\n  live {live}\n  declared {declared}")),
+        }
+    });
+}
+
+#[test]
+fn the_order_of_members_says_nothing() {
+    for_every_type(|schema, seed| {
+        let mut chance = Chance::new(seed);
+        let declared = sample::declaration(schema, seed);
+        let live = worlds::live(schema, &declared, &mut chance);
+        let next = worlds::mutated(schema, &declared, &mut chance);
+        let one = planned(schema, &next, Some(&declared), &live, Mode::Merge);
+        let shuffle = |value: &Value| worlds::shuffled(value, &mut Chance::new(seed));
+        let other = planned(
+            schema,
+            &shuffle(&next),
+            Some(&shuffle(&declared)),
+            &shuffle(&live),
+            Mode::Merge,
+        );
+        let told = |plan: &Plan| {
+            let patch = serde_json::to_value(&plan.patch).unwrap();
+            format!(
+                "{:?} {:?} {}",
+                plan.action,
+                plan.replace_paths,
+                json::canonical(&patch)
+            )
+        };
+        match told(&one) == told(&other) {
+            true => Ok(()),
+            false => Err(format!("{}\n  {}", told(&one), told(&other))),
+        }
+    });
+}
+
+fn planned(
+    schema: &ResourceSchema,
+    next: &Value,
+    last: Option<&Value>,
+    live: &Value,
+    mode: Mode,
+) -> Plan {
+    let last = last.map(|last| baseline(last, schema));
+    plan(
+        &desired(next, schema),
+        last.as_ref(),
+        Some(live),
+        schema,
+        mode,
+    )
+}
+
+fn check_plan(
+    schema: &ResourceSchema,
+    next: &Value,
+    last: Option<&Value>,
+    live: &Value,
+    mode: Mode,
+) -> Result<(), String> {
+    let plan = planned(schema, next, last, live, mode);
+    let patch = serde_json::to_string(&plan.patch).unwrap();
+    match plan.action {
+        Action::Create | Action::Error => return Err(format!("{plan:?}")),
+        Action::Noop if plan.patch.0.is_empty() => return Ok(()),
+        Action::Replace if plan.patch.0.is_empty() && !plan.replace_paths.is_empty() => {
+            return Ok(());
+        }
+        Action::Update if !plan.patch.0.is_empty() => {}
+        Action::Noop | Action::Replace | Action::Update => {
+            return Err(format!("{plan:?}: {patch}"));
+        }
+    }
+    let mut result = live.clone();
+    json_patch::patch(&mut result, &plan.patch).map_err(|error| format!("{error}: {patch}"))?;
+    if !json::equal(&result, &plan.planned) {
+        return Err(format!("{patch} gives {result}, not {}", plan.planned));
+    }
+    let written = plan
+        .patch
+        .0
+        .iter()
+        .map(|operation| operation.path().to_string());
+    if let Some(path) = written.into_iter().find(|path| is_fixed(schema, path)) {
+        return Err(format!("writes to {path}: {patch}"));
+    }
+    let visible = schema.without_write_only(&result);
+    for class in [Classes::READ_ONLY, Classes::CREATE_ONLY] {
+        check_fixed(schema, live, &visible, class)?;
+    }
+    if mode == Mode::Merge {
+        check_kept(next, last, live, &plan)?;
+    }
+    let again = planned(schema, next, Some(next), &visible, mode);
+    if again.action != Action::Noop {
+        return Err(format!(
+            "{patch} does not settle: {again:?} {}",
+            serde_json::to_string(&again.patch).unwrap()
+        ));
+    }
+    Ok(())
+}
+
+fn is_fixed(schema: &ResourceSchema, path: &str) -> bool {
+    let tokens: Vec<String> = path
+        .split('/')
+        .skip(1)
+        .map(|token| token.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    schema.read_only().contains(&tokens) || schema.create_only().contains(&tokens)
+}
+
+/// What AWS or the creation fixed is as it was; elements of lists may go, and take theirs with them.
+fn check_fixed(
+    schema: &ResourceSchema,
+    live: &Value,
+    result: &Value,
+    class: Classes,
+) -> Result<(), String> {
+    let mut left = worlds::of_class(live, schema.root(), class);
+    let after = worlds::of_class(result, schema.root(), class);
+    for value in &after {
+        match left.iter().position(|known| known == value) {
+            Some(place) => drop(left.swap_remove(place)),
+            None if class == Classes::CREATE_ONLY && value.0.contains('*') => {}
+            None => return Err(format!("{value:?} is new in {class:?}")),
+        }
+    }
+    match left.iter().find(|(place, _)| !place.contains('*')) {
+        Some(lost) if !is_in_list(live, &lost.0) => Err(format!("{lost:?} is lost")),
+        _ => Ok(()),
+    }
+}
+
+fn is_in_list(live: &Value, pattern: &str) -> bool {
+    live.pointer(pattern).is_none()
+}
+
+/// Top-level properties that nobody declared are as they were, but for what AWS would refuse to take back.
+fn check_kept(next: &Value, last: Option<&Value>, live: &Value, plan: &Plan) -> Result<(), String> {
+    for (name, value) in live.as_object().unwrap() {
+        let is_declared =
+            next.get(name).is_some() || last.is_some_and(|last| last.get(name).is_some());
+        let place = format!("/{}", json::pointer_token(name));
+        let is_tidied = plan
+            .changes
+            .iter()
+            .any(|change| change.reason == Reason::Tidied && change.path.starts_with(&place));
+        if !is_declared && !is_tidied && plan.planned.get(name) != Some(value) {
+            return Err(format!("{name} was never declared and changes"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Seeded worlds: what was declared, what AWS made of it, and what is declared next.
+
+#![allow(dead_code, reason = "each test binary uses its share")]
+
+use serde_json::{Map, Value};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, sample};
+
+/// A small deterministic source of chance (SplitMix64).
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound.max(1) as u64).unwrap_or_default()
+    }
+}
+
+/// What a read returns of a resource that was made as declared: nothing write-only, the properties that AWS sets, and
+/// sometimes a property that nobody declared.
+pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chance) -> Value {
+    let mut live = schema.without_write_only(declared);
+    let other = schema.without_write_only(&sample::declaration(schema, chance.next()));
+    if let (Value::Object(live), Value::Object(other)) = (&mut live, other) {
+        for (name, value) in other {
+            if chance.below(3) == 0 && !live.contains_key(&name) {
+                live.insert(name, value);
+            }
+        }
+    }
+    for path in schema.read_only().iter() {
+        assign(&mut live, path.segments(), chance);
+    }
+    live
+}
+
+fn assign(value: &mut Value, path: &[Segment], chance: &mut Chance) {
+    match (path, value) {
+        ([Segment::Key(name)], Value::Object(members)) => {
+            let made = format!("made-{:08x}", chance.next() as u32);
+            members.insert(name.clone(), Value::from(made));
+        }
+        ([Segment::Key(name), rest @ ..], Value::Object(members)) => {
+            if let Some(member) = members.get_mut(name) {
+                assign(member, rest, chance);
+            }
+        }
+        ([Segment::Any, rest @ ..], Value::Object(members)) => {
+            members
+                .values_mut()
+                .for_each(|member| assign(member, rest, chance));
+        }
+        ([Segment::Any, rest @ ..], Value::Array(elements)) => {
+            elements
+                .iter_mut()
+                .for_each(|element| assign(element, rest, chance));
+        }
+        _ => {}
+    }
+}
+
+/// The declaration with a few changes, of any kind that people make.
+pub(crate) fn mutated(schema: &ResourceSchema, declared: &Value, chance: &mut Chance) -> Value {
+    let mut next = declared.clone();
+    for _ in 0..=chance.below(3) {
+        match chance.below(6) {
+            0 | 1 => {
+                if let Some(changed) = sample::changed(schema, &next, chance.next()) {
+                    next = changed;
+                }
+            }
+            2 => take_property(schema, &mut next, chance),
+            3 => {
+                visit(&mut next, chance, &mut |value, chance| match value {
+                    Value::Object(members) if !members.is_empty() => {
+                        let index = chance.below(members.len());
+                        let name = members.keys().nth(index).cloned().unwrap_or_default();
+                        members.shift_remove(&name);
+                        true
+                    }
+                    _ => false,
+                });
+            }
+            4 => {
+                visit(&mut next, chance, &mut |value, _| match value {
+                    Value::Array(elements) if elements.len() > 1 => {
+                        elements.reverse();
+                        true
+                    }
+                    _ => false,
+                });
+            }
+            _ => {
+                visit(&mut next, chance, &mut |value, chance| match value {
+                    Value::Array(elements) if !elements.is_empty() => {
+                        elements.remove(chance.below(elements.len()));
+                        true
+                    }
+                    _ => false,
+                });
+            }
+        }
+    }
+    next
+}
+
+/// A top-level property as another declaration has it. Of a list, the elements of both.
+fn take_property(schema: &ResourceSchema, next: &mut Value, chance: &mut Chance) {
+    let other = sample::declaration(schema, chance.next());
+    let (Value::Object(members), Value::Object(mut other)) = (next, other) else {
+        return;
+    };
+    let Some(name) = other.keys().nth(chance.below(other.len())).cloned() else {
+        return;
+    };
+    let taken = other.shift_remove(&name).unwrap_or_default();
+    match (members.get_mut(&name), taken) {
+        (Some(Value::Array(elements)), Value::Array(taken)) if chance.below(2) == 0 => {
+            let place = chance.below(elements.len() + 1);
+            elements.splice(place..place, taken);
+        }
+        (_, taken) => {
+            members.insert(name, taken);
+        }
+    }
+}
+
+/// Applies `change` to one of the values in `value` that it can be applied to.
+fn visit(
+    value: &mut Value,
+    chance: &mut Chance,
+    change: &mut impl FnMut(&mut Value, &mut Chance) -> bool,
+) -> bool {
+    if chance.below(3) == 0 && change(value, chance) {
+        return true;
+    }
+    let below: Vec<&mut Value> = match value {
+        Value::Object(members) => members.values_mut().collect(),
+        Value::Array(elements) => elements.iter_mut().collect(),
+        _ => return false,
+    };
+    let count = below.len();
+    let start = chance.below(count);
+    let mut below: Vec<Option<&mut Value>> = below.into_iter().map(Some).collect();
+    (0..count).any(|offset| {
+        let value = below[(start + offset) % count].take();
+        value.is_some_and(|value| visit(value, chance, change))
+    })
+}
+
+/// The same document with its members in another order.
+pub(crate) fn shuffled(value: &Value, chance: &mut Chance) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            for index in (1..members.len()).rev() {
+                members.swap(index, chance.below(index + 1));
+            }
+            let shuffle =
+                |(name, value): (&String, &Value)| (name.clone(), shuffled(value, chance));
+            Value::Object(members.into_iter().map(shuffle).collect::<Map<_, _>>())
+        }
+        Value::Array(elements) => elements
+            .iter()
+            .map(|element| shuffled(element, chance))
+            .collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// The values of a class, with the property that each belongs to.
+pub(crate) fn of_class(value: &Value, cursor: Cursor<'_>, class: Classes) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(value, cursor, class, String::new(), &mut found);
+    found.sort();
+    found
+}
+
+fn collect(
+    value: &Value,
+    cursor: Cursor<'_>,
+    class: Classes,
+    pattern: String,
+    found: &mut Vec<(String, String)>,
+) {
+    if cursor.is(class) {
+        found.push((pattern, ucp_model::json::canonical(value)));
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let below = format!("{pattern}/{name}");
+                collect(value, cursor.member_or_anything(name), class, below, found);
+            }
+        }
+        Value::Array(elements) => {
+            for element in elements {
+                let below = format!("{pattern}/*");
+                collect(element, cursor.element(), class, below, found);
+            }
+        }
+        _ => {}
+    }
+}
