@@ -1,7 +1,8 @@
 use serde_json::{Map, Value};
-use ucp_model::operation::{Kind, Operation, Options};
-use ucp_model::{Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
-use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode};
+use ucp_model::operation::{Kind, Operation, Options, UpdateMode};
+use ucp_model::{Digest, Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
+use ucp_plan::{Desired, Plan};
+use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode, unknown_pointers};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
@@ -55,6 +56,7 @@ impl App {
         normalise(&mut properties);
         let mut violations = schema.validate_declaration(&properties);
         control_characters(&properties, &mut String::new(), &mut violations);
+        violations.extend(unknown_values(&properties));
         judged(violations)?;
         let identifier = match schema.identifier(&properties) {
             IdentifierOutcome::Known(identifier) => Some(Identifier::parse(identifier.as_str())?),
@@ -67,6 +69,7 @@ impl App {
         let surely_a_create = identifier.is_none() && mapped.is_none();
         if surely_a_create {
             judged(schema.validate_model(&properties))?;
+            judged(created(&schema, &properties).errors)?;
         }
 
         let id = OperationId(self.parts.entropy.uuid("operation"));
@@ -120,6 +123,26 @@ fn normalise(properties: &mut Value) {
     if let Some(members) = properties.as_object_mut() {
         members.shift_remove("provisioningState");
     }
+}
+
+/// The plan of a create.
+fn created(schema: &ResourceSchema, properties: &Value) -> Plan {
+    // Nothing is kept of it, so there is nothing to compare write-only values with.
+    let desired = Desired::new(properties.clone(), schema, |_, _| Digest::default());
+    ucp_plan::plan(&desired, None, None, schema, UpdateMode::Merge)
+}
+
+/// What is declared to be known only later cannot be applied now.
+fn unknown_values(properties: &Value) -> Vec<Violation> {
+    let violation = |pointer: String| Violation {
+        message: format!("`{pointer}`: is not known yet; put it once it is, or ask for a plan"),
+        code: ViolationCode::InvalidValue,
+        pointer,
+    };
+    unknown_pointers(properties)
+        .into_iter()
+        .map(violation)
+        .collect()
 }
 
 /// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.

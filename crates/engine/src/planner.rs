@@ -34,10 +34,7 @@ pub(crate) fn declaration(
     Desired::new(properties, schema, |pointer, value| {
         match &operation.reference {
             Some(reference) => key.digest(reference, pointer, value),
-            None => Digest {
-                key_id: String::new(),
-                hmac: String::new(),
-            },
+            None => Digest::default(),
         }
     })
 }

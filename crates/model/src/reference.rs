@@ -100,7 +100,7 @@ pub struct Baseline {
 }
 
 /// A keyed digest of a value. Digests under different keys say nothing about each other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// Which digest key made it.
     pub key_id: String,

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use crate::path::escape;
 use crate::schema::Member;
 use crate::subschema::{self, is_of_type};
-use crate::{ResourceSchema, Violation, ViolationCode};
+use crate::{ResourceSchema, Violation, ViolationCode, is_unknown};
 
 impl ResourceSchema {
     /// What is wrong with declared properties whatever the live state is: values of a wrong JSON type and unknown
-    /// properties, all of them at once. `null` means not declared and is passed over.
+    /// properties, all of them at once. `null` means not declared and is passed over, as is what is not known yet.
     pub fn validate_declaration(&self, properties: &Value) -> Vec<Violation> {
         if !properties.is_object() {
             return vec![Violation::wrong_type("", &["object"], properties)];
@@ -56,7 +56,7 @@ struct Place<'a> {
 
 impl<'a> Reading<'a> {
     fn check(&self, schema: &'a Value, value: &Value, place: &Place<'_>) -> Vec<Violation> {
-        if value.is_null() {
+        if value.is_null() || is_unknown(value) {
             return Vec::new();
         }
         let Some(schema) = subschema::resolve(self.schema.document(), schema) else {

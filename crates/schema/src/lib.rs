@@ -21,6 +21,7 @@ mod schema;
 mod spelling;
 mod subschema;
 mod transform;
+mod unknown;
 mod violation;
 
 pub use catalogue::Catalogue;
@@ -29,6 +30,7 @@ pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use path::{PropertyPath, Segment};
 pub use path_set::PathSet;
-pub use schema::{Handlers, ResourceSchema};
+pub use schema::{Handlers, ReplacementStrategy, ResourceSchema};
 pub use transform::Transform;
+pub use unknown::{holds_unknown, is_unknown, unknown, unknown_pointers};
 pub use violation::{Violation, ViolationCode};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::path::{escape, unescape};
 use crate::pattern::Patterns;
-use crate::{ResourceSchema, Violation, ViolationCode, draft7};
+use crate::{ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
 
 /// The longest list of allowed values that a message repeats.
 const MAX_LISTED: usize = 12;
@@ -27,6 +27,13 @@ impl ResourceSchema {
         let errors = validator
             .iter()
             .flat_map(|validator| validator.iter_errors(properties));
+        let unknown = unknown_pointers(properties);
+        let errors = errors.filter(|error| {
+            let pointer = error.instance_path().as_str();
+            !unknown
+                .iter()
+                .any(|unknown| depends(error, pointer, unknown))
+        });
         for violation in errors.flat_map(|error| self.describe(&error)) {
             let is_told = declared
                 .iter()
@@ -147,6 +154,20 @@ impl ResourceSchema {
         }
         found.into_iter().min_by_key(Vec::len).unwrap_or_default()
     }
+}
+
+/// Whether an error may vanish once the value at `unknown` is known: it is about that value, or about how it goes
+/// together with others.
+fn depends(error: &ValidationError<'_>, pointer: &str, unknown: &str) -> bool {
+    let is_below = |below: &str, above: &str| {
+        let rest = below.strip_prefix(above);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_about_all = !matches!(
+        error.kind(),
+        Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::Type { .. }
+    );
+    is_below(pointer, unknown) || is_about_all && is_below(unknown, pointer)
 }
 
 fn all_of(missing: &[Violation]) -> String {

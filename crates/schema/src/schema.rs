@@ -20,10 +20,13 @@ pub struct ResourceSchema {
     document: Value,
     fingerprint: String,
     primary_identifier: Vec<PropertyPath>,
+    additional_identifiers: Vec<Vec<PropertyPath>>,
     read_only: PathSet,
     create_only: PathSet,
     conditional_create_only: PathSet,
     write_only: PathSet,
+    deprecated: PathSet,
+    non_public: PathSet,
     handlers: Handlers,
     pub(crate) patterns: Arc<Patterns>,
     /// Worked out on first use.
@@ -45,6 +48,16 @@ pub struct Handlers {
     pub delete: bool,
     /// `ListResources`.
     pub list: bool,
+}
+
+/// In which order a resource is replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplacementStrategy {
+    /// The new one first, as CloudFormation does when a schema says nothing.
+    #[default]
+    CreateThenDelete,
+    /// The old one first: both cannot be at once.
+    DeleteThenCreate,
 }
 
 impl ResourceSchema {
@@ -83,6 +96,9 @@ impl ResourceSchema {
             create_only: class("createOnlyProperties")?,
             conditional_create_only: class("conditionalCreateOnlyProperties")?,
             write_only: class("writeOnlyProperties")?,
+            deprecated: class("deprecatedProperties")?,
+            non_public: class("nonPublicProperties")?,
+            additional_identifiers: additional_identifiers(&document)?,
             handlers: Handlers::of(&document),
             patterns: Arc::default(),
             compiled: OnceLock::new(),
@@ -113,6 +129,11 @@ impl ResourceSchema {
         &self.primary_identifier
     }
 
+    /// Other lists of properties that identify a resource.
+    pub fn additional_identifiers(&self) -> &[Vec<PropertyPath>] {
+        &self.additional_identifiers
+    }
+
     /// What AWS alone sets.
     pub fn read_only(&self) -> &PathSet {
         &self.read_only
@@ -131,6 +152,41 @@ impl ResourceSchema {
     /// What AWS never tells again, passwords above all.
     pub fn write_only(&self) -> &PathSet {
         &self.write_only
+    }
+
+    /// What AWS advises against.
+    pub fn deprecated(&self) -> &PathSet {
+        &self.deprecated
+    }
+
+    /// What AWS does not document.
+    pub fn non_public(&self) -> &PathSet {
+        &self.non_public
+    }
+
+    /// The property that holds the tags; none when the type has no tags.
+    pub fn tag_property(&self) -> Option<PropertyPath> {
+        let named = self.document.pointer("/tagging/tagProperty");
+        let has_tags = || {
+            self.document
+                .pointer("/properties/Tags")
+                .map(|_| "/properties/Tags")
+        };
+        let text = named.and_then(Value::as_str).or_else(has_tags)?;
+        let Ok(path) = text.parse();
+        Some(path)
+    }
+
+    /// In which order a replacement creates the new resource and deletes the old one.
+    pub fn replacement_strategy(&self) -> ReplacementStrategy {
+        match self
+            .document
+            .get("replacementStrategy")
+            .and_then(Value::as_str)
+        {
+            Some("delete_then_create") => ReplacementStrategy::DeleteThenCreate,
+            _ => ReplacementStrategy::CreateThenDelete,
+        }
     }
 
     /// The top-level properties that every model has.
@@ -245,10 +301,34 @@ impl Handlers {
 
 /// The paths that a keyword lists, none when it is absent.
 fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaError> {
-    let wrong = || malformed(format!("`{keyword}` is not a list of property paths"));
-    let Some(listed) = document.get(keyword) else {
+    match document.get(keyword) {
+        Some(listed) => list_of_paths(listed, keyword),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// `additionalIdentifiers`: lists of paths, and in some schemas a path in place of a list.
+fn additional_identifiers(document: &Value) -> Result<Vec<Vec<PropertyPath>>, SchemaError> {
+    const KEYWORD: &str = "additionalIdentifiers";
+    let Some(listed) = document.get(KEYWORD) else {
         return Ok(Vec::new());
     };
+    let wrong = || {
+        malformed(format!(
+            "`{KEYWORD}` is not a list of lists of property paths"
+        ))
+    };
+    let identifiers = listed.as_array().ok_or_else(wrong)?.iter();
+    identifiers
+        .map(|identifier| match identifier {
+            Value::String(_) => list_of_paths(&Value::Array(vec![identifier.clone()]), KEYWORD),
+            listed => list_of_paths(listed, KEYWORD),
+        })
+        .collect()
+}
+
+fn list_of_paths(listed: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaError> {
+    let wrong = || malformed(format!("`{keyword}` is not a list of property paths"));
     let paths = listed.as_array().ok_or_else(wrong)?.iter();
     paths
         .map(|path| {
