@@ -1,10 +1,9 @@
 use json_patch::Patch;
 use serde_json::Value;
-use ucp_schema::{Classes, Cursor, ResourceSchema, Segment};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, unknown};
 
 use crate::change::{self, Change, ChangeKind, Reason};
 use crate::merge::Merge;
-use crate::unknown::unknown;
 use crate::{Action, Desired, Plan};
 
 /// The plan where nothing is live.

@@ -23,7 +23,6 @@ mod removal;
 mod same;
 mod tags;
 mod tidy;
-mod unknown;
 mod warning;
 
 use std::fmt;
@@ -37,7 +36,6 @@ pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use desired::Desired;
 pub use flatten::{flatten, unflatten};
 pub use ucp_model::operation::UpdateMode as Mode;
-pub use unknown::{holds_unknown, is_unknown, unknown};
 pub use warning::{Warning, WarningCode};
 
 use edit::Edit;

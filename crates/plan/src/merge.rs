@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use ucp_model::{Baseline, Digest, json};
-use ucp_schema::{Classes, Cursor, Transform, Violation};
+use ucp_schema::{Classes, Cursor, Transform, Violation, holds_unknown, is_unknown};
 
 use crate::change::Change;
 use crate::desired::without_fixed;
@@ -13,7 +13,7 @@ use crate::edit::{Edit, Why};
 use crate::path::Path;
 use crate::same::{Sameness, coerced, is_hollow};
 use crate::warning::{Warning, WarningCode};
-use crate::{Desired, Mode, document, either_or, removal, tags, tidy, unknown};
+use crate::{Desired, Mode, document, either_or, removal, tags, tidy};
 
 /// What is not compared with what is live, or not written for a difference.
 const NEVER_COMPARED: [Classes; 3] = [
@@ -196,7 +196,7 @@ impl<'a> Merge<'a> {
         if cursor.is(Classes::NON_PUBLIC) {
             self.warn(WarningCode::NonPublic);
         }
-        if unknown::is_unknown(member.declared) {
+        if is_unknown(member.declared) {
             return self.unknown(member, cursor);
         }
         if cursor.is(Classes::WRITE_ONLY) {
@@ -348,7 +348,7 @@ impl<'a> Merge<'a> {
     }
 
     pub(crate) fn look_at_fresh(&mut self, declared: &'a Value, cursor: Cursor<'a>) {
-        if unknown::is_unknown(declared) {
+        if is_unknown(declared) {
             self.found.unknown.push(self.path.pointer());
             return;
         }
@@ -401,7 +401,7 @@ impl<'a> Merge<'a> {
             Some(live) => self
                 .same
                 .holds(member.declared, live, cursor, member.parent),
-            None => is_hollow(member.declared) || unknown::is_unknown(member.declared),
+            None => is_hollow(member.declared) || is_unknown(member.declared),
         };
         if is_same {
             self.warn(WarningCode::ReadOnly);
@@ -437,7 +437,7 @@ impl<'a> Merge<'a> {
                 Secret::Changed => Edit::Set(coerced(declared, cursor), Why::Change),
             };
         }
-        let is_unknown = unknown::holds_unknown(declared);
+        let is_unknown = holds_unknown(declared);
         if is_unknown {
             self.found.unknown.push(self.path.pointer());
         }

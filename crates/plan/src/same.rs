@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 use ucp_model::json;
-use ucp_schema::{Classes, Cursor, Types};
+use ucp_schema::{Classes, Cursor, Types, is_unknown};
 
 use crate::pairing::Likeness;
-use crate::{document, pairing, tags, unknown};
+use crate::{document, pairing, tags};
 
 /// What is the same for the whole walk.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl Sameness<'_> {
         live: &Map<String, Value>,
         cursor: Cursor<'_>,
     ) -> bool {
-        if unknown::is_unknown(object) {
+        if is_unknown(object) {
             return false;
         }
         declared.iter().all(|(name, value)| {

@@ -1,0 +1,343 @@
+//! The rules that no vector tells, each on a type where it matters.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod judge;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use ucp_model::TypeName;
+use ucp_plan::{
+    Action, ChangeKind, Mode, Plan, Reason, SENSITIVE, WarningCode, flatten, plan, unflatten,
+};
+use ucp_schema::{Catalogue, ResourceSchema, is_unknown};
+
+use judge::{baseline, desired};
+
+const BUCKET: &str = "AWS::S3::Bucket";
+const DATABASE: &str = "AWS::RDS::DBInstance";
+const QUEUE: &str = "AWS::SQS::Queue";
+const SECRET: &str = "AWS::SecretsManager::Secret";
+const VPC: &str = "AWS::EC2::VPC";
+
+fn schema(name: &str) -> Arc<ResourceSchema> {
+    let name = TypeName::from_cloudformation(name).unwrap();
+    Catalogue::embedded().get(&name).unwrap()
+}
+
+fn created(name: &str, declared: Value) -> Plan {
+    let schema = schema(name);
+    plan(
+        &desired(&declared, &schema),
+        None,
+        None,
+        &schema,
+        Mode::Merge,
+    )
+}
+
+fn changed(name: &str, last: Option<Value>, live: Value, declared: Value) -> Plan {
+    let schema = schema(name);
+    let last = last.map(|last| baseline(&last, &schema));
+    plan(
+        &desired(&declared, &schema),
+        last.as_ref(),
+        Some(&live),
+        &schema,
+        Mode::Merge,
+    )
+}
+
+fn patch(plan: &Plan) -> Value {
+    serde_json::to_value(&plan.patch).unwrap()
+}
+
+#[test]
+fn a_create_knows_what_only_aws_will_know() {
+    let plan = created(VPC, json!({"CidrBlock": "10.0.0.0/16"}));
+    assert_eq!(plan.action, Action::Create);
+    assert_eq!(plan.planned["CidrBlock"], "10.0.0.0/16");
+    assert!(is_unknown(&plan.planned["VpcId"]));
+    assert!(plan.unknown.contains(&"/VpcId".to_owned()));
+    assert_eq!(plan.changes.len(), 1);
+    assert_eq!(plan.history()[0].path, "/CidrBlock");
+}
+
+#[test]
+fn what_aws_assigns_cannot_be_declared_for_a_create() {
+    let plan = created(VPC, json!({"CidrBlock": "10.0.0.0/16", "VpcId": "vpc-1"}));
+    assert_eq!(plan.action, Action::Error);
+    assert_eq!(plan.errors[0].pointer, "/VpcId");
+}
+
+#[test]
+fn an_unknown_property_is_an_error_that_names_the_right_one() {
+    let live = json!({"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/16"});
+    let plan = changed(VPC, None, live, json!({"Cidrblock": "10.0.0.0/16"}));
+    assert_eq!(plan.action, Action::Error);
+    assert_eq!(
+        plan.errors[0].message,
+        "`/Cidrblock` is not a property of AWS::EC2::VPC; did you mean `CidrBlock`?"
+    );
+}
+
+#[test]
+fn a_value_that_is_not_known_yet_is_carried_on() {
+    let declared = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": {"$unknown": true}});
+    let live = json!({"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/16", "EnableDnsSupport": true});
+    let plan = changed(VPC, None, live, declared);
+    assert_eq!(plan.action, Action::Update);
+    assert_eq!(plan.unknown, ["/EnableDnsSupport"]);
+    assert!(is_unknown(&plan.planned["EnableDnsSupport"]));
+    assert!(schema(VPC).validate_model(&plan.planned).is_empty());
+}
+
+#[test]
+fn a_create_only_value_that_is_not_known_yet_may_force_a_replacement() {
+    const SUBNET: &str = "AWS::EC2::Subnet";
+    let declared = json!({"VpcId": {"$unknown": true}, "CidrBlock": "10.0.0.0/24"});
+    let live = json!({"SubnetId": "subnet-1", "VpcId": "vpc-1", "CidrBlock": "10.0.0.0/24"});
+    let plan = changed(SUBNET, None, live, declared);
+    assert_eq!(plan.unknown, ["/VpcId"]);
+    assert!(plan.replace_paths.is_empty());
+    let warning = &plan.warnings[0];
+    assert_eq!(
+        (warning.code, warning.path.as_str()),
+        (WarningCode::MayForceReplacement, "/VpcId")
+    );
+}
+
+#[test]
+fn secrets_are_in_no_change_and_in_no_debug_output() {
+    const CANARY: &str = "hunter2-canary";
+    let declared = json!({"DBInstanceIdentifier": "db", "MasterUserPassword": CANARY, "AllocatedStorage": "30"});
+    let live = json!({"DBInstanceIdentifier": "db", "AllocatedStorage": "20"});
+    let update = changed(DATABASE, None, live, declared.clone());
+    let create = created(DATABASE, declared.clone());
+    for plan in [&update, &create] {
+        let told = format!("{plan:?} {:?} {:?}", plan.changes, plan.warnings);
+        assert!(!told.contains(CANARY), "{told}");
+        let secret = plan
+            .changes
+            .iter()
+            .find(|change| change.path == "/MasterUserPassword");
+        let secret = secret.unwrap();
+        assert_eq!(secret.after, Some(json!(SENSITIVE)));
+        assert!(secret.is_sensitive && secret.is_write_only);
+    }
+    assert!(
+        patch(&update).to_string().contains(CANARY),
+        "but AWS gets it"
+    );
+    let kept = desired(&declared, &schema(DATABASE));
+    assert!(!kept.baseline.declared.to_string().contains(CANARY));
+}
+
+#[test]
+fn a_secret_without_history_counts_as_changed_and_a_fixed_one_does_not() {
+    let live = json!({"Id": "arn", "Name": "app"});
+    let plan = changed(
+        SECRET,
+        None,
+        live,
+        json!({"Name": "app", "SecretString": "v1"}),
+    );
+    assert_eq!(
+        patch(&plan),
+        json!([{"op": "add", "path": "/SecretString", "value": "v1"}])
+    );
+    let live = json!({"DBInstanceIdentifier": "db"});
+    let declared = json!({"DBInstanceIdentifier": "db", "DBSnapshotIdentifier": "snap"});
+    let plan = changed(DATABASE, None, live, declared);
+    assert_eq!(plan.action, Action::Noop);
+    assert_eq!(plan.warnings[0].code, WarningCode::NotComparable);
+}
+
+#[test]
+fn numbers_are_exact_beyond_what_a_float_holds() {
+    const WORKGROUP: &str = "AWS::Athena::WorkGroup";
+    let declare = |digits: &str| -> Value {
+        let text = format!(
+            r#"{{"Name":"a","WorkGroupConfiguration":{{"BytesScannedCutoffPerQuery":{digits}}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    for (one, other) in [
+        ("9007199254740993", "9007199254740992"),
+        (
+            "123456789012345678901234567890",
+            "123456789012345678901234567891",
+        ),
+    ] {
+        let plan = changed(WORKGROUP, None, declare(one), declare(other));
+        assert_eq!(plan.action, Action::Update);
+        assert_eq!(plan.planned.to_string(), declare(other).to_string());
+        let same = changed(WORKGROUP, None, declare(one), declare(one));
+        assert_eq!(same.action, Action::Noop);
+    }
+    let spelled = changed(WORKGROUP, None, declare("10485760"), declare("1.048576e7"));
+    assert_eq!(spelled.action, Action::Noop);
+}
+
+#[test]
+fn tags_of_others_survive_and_ours_go_when_they_are_dropped() {
+    let tag = |key: &str| json!({"Key": key, "Value": "x"});
+    let tags = |keys: &[&str]| json!({"QueueName": "q", "Tags": keys.iter().map(|key| tag(key)).collect::<Vec<_>>()});
+    let live = json!({"QueueName": "q", "Tags": [tag("aws:cloudformation:stack-name"), tag("cost"), tag("old"), tag("team")]});
+    let plan = changed(
+        QUEUE,
+        Some(tags(&["team", "old"])),
+        live.clone(),
+        tags(&["team"]),
+    );
+    assert_eq!(
+        plan.planned["Tags"],
+        json!([
+            tag("aws:cloudformation:stack-name"),
+            tag("cost"),
+            tag("team")
+        ])
+    );
+    let strict = {
+        let schema = schema(QUEUE);
+        plan_in(Mode::Replace, &schema, &tags(&["team"]), &live)
+    };
+    assert_eq!(
+        strict.planned["Tags"],
+        json!([tag("aws:cloudformation:stack-name"), tag("team")])
+    );
+}
+
+fn plan_in(mode: Mode, schema: &ResourceSchema, declared: &Value, live: &Value) -> Plan {
+    plan(&desired(declared, schema), None, Some(live), schema, mode)
+}
+
+#[test]
+fn a_deprecated_property_that_no_read_shows_settles() {
+    // No embedded type has one that is neither write-only nor read-only at its top level, so this one is made up.
+    let text = json!({
+        "typeName": "Acme::Thing::Old", "primaryIdentifier": ["/properties/Name"],
+        "createOnlyProperties": ["/properties/Name"], "deprecatedProperties": ["/properties/Mode"],
+        "properties": {"Name": {"type": "string"}, "Mode": {"type": "string"}, "Size": {"type": "integer"}},
+        "handlers": {"create": {}, "read": {}, "update": {}, "delete": {}},
+    });
+    let schema = ResourceSchema::parse(&text.to_string()).unwrap();
+    let live = json!({"Name": "a", "Size": 1});
+    let planned = |last: Option<Value>, declared: Value| {
+        let last = last.map(|last| baseline(&last, &schema));
+        plan(
+            &desired(&declared, &schema),
+            last.as_ref(),
+            Some(&live),
+            &schema,
+            Mode::Merge,
+        )
+    };
+    let old = json!({"Name": "a", "Mode": "x"});
+    assert_eq!(planned(None, old.clone()).action, Action::Update);
+    let again = planned(Some(old.clone()), old.clone());
+    assert_eq!(
+        (again.action, again.warnings[0].code),
+        (Action::Noop, WarningCode::Deprecated)
+    );
+    assert_eq!(
+        planned(Some(old.clone()), json!({"Name": "a", "Mode": "y"})).action,
+        Action::Update
+    );
+    let grown = planned(Some(old), json!({"Name": "a", "Mode": "x", "Size": 2}));
+    let resent = grown
+        .changes
+        .iter()
+        .find(|change| change.path == "/Mode")
+        .unwrap();
+    assert_eq!(
+        (resent.kind, resent.reason),
+        (ChangeKind::Add, Reason::Resent)
+    );
+}
+
+#[test]
+fn a_list_is_keyed_only_where_its_key_tells_elements_apart() {
+    let rule =
+        |id: &str, days: u32| json!({"Id": id, "Status": "Enabled", "ExpirationInDays": days});
+    let bucket =
+        |rules: Vec<Value>| json!({"BucketName": "b", "LifecycleConfiguration": {"Rules": rules}});
+    let live = bucket(vec![rule("a", 1), rule("b", 2), rule("c", 3)]);
+    // `Id` is not required, so rules are declared whole: what is not declared goes.
+    let plan = changed(BUCKET, None, live, bucket(vec![rule("a", 1), rule("c", 4)]));
+    assert_eq!(
+        plan.planned["LifecycleConfiguration"]["Rules"],
+        json!([rule("a", 1), rule("c", 4)])
+    );
+}
+
+#[test]
+fn without_an_update_handler_every_change_is_a_replacement() {
+    let text = json!({
+        "typeName": "Acme::Thing::Fixed", "primaryIdentifier": ["/properties/Name"],
+        "createOnlyProperties": ["/properties/Name"],
+        "properties": {"Name": {"type": "string"}, "A": {"type": "object", "properties": {"B": {"type": "integer"}}}, "C": {"type": "integer"}},
+        "handlers": {"create": {}, "read": {}, "delete": {}},
+    });
+    let schema = ResourceSchema::parse(&text.to_string()).unwrap();
+    let live = json!({"Name": "a", "A": {"B": 1}, "C": 1});
+    let same = plan_in(
+        Mode::Merge,
+        &schema,
+        &json!({"Name": "a", "A": {"B": 1}}),
+        &live,
+    );
+    assert_eq!(same.action, Action::Noop);
+    let plan = plan_in(
+        Mode::Merge,
+        &schema,
+        &json!({"Name": "b", "A": {"B": 2}, "C": 2}),
+        &live,
+    );
+    assert_eq!(plan.action, Action::Replace);
+    assert_eq!(
+        plan.replace_paths,
+        ["/properties/A", "/properties/C", "/properties/Name"]
+    );
+}
+
+fn leaf() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "[a-z~/]{0,4}".prop_map(Value::from),
+        Just(json!({})),
+        Just(json!([{"a": 1}])),
+    ]
+}
+
+fn object() -> impl Strategy<Value = Map<String, Value>> {
+    let tree = leaf().prop_recursive(4, 32, 4, |inner| {
+        proptest::collection::btree_map("[a-c~/]{0,3}", inner, 0..4)
+            .prop_map(|members| Value::Object(members.into_iter().collect()))
+    });
+    proptest::collection::btree_map("[a-c~/]{0,3}", tree, 0..4)
+        .prop_map(|members| members.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn flatten_and_unflatten_are_inverse(object in object()) {
+        let flat = flatten(&object);
+        prop_assert!(flat.values().all(|leaf| !leaf.as_object().is_some_and(|members| !members.is_empty())));
+        prop_assert_eq!(unflatten(&flat), object);
+    }
+}
+
+#[test]
+fn flat_names_are_those_of_the_field() {
+    let object = json!({"ClusterEndpoint": {"Address": "a", "Port": 1}, "Labels": {"a/b": "c"}, "Empty": {}});
+    let flat = flatten(object.as_object().unwrap());
+    assert_eq!(
+        Value::Object(flat),
+        json!({"ClusterEndpoint/Address": "a", "ClusterEndpoint/Port": 1, "Labels/a~1b": "c", "Empty": {}})
+    );
+}
