@@ -9,6 +9,7 @@ mod deletes;
 mod describes_itself;
 mod groups;
 mod operations;
+mod plans;
 mod processes;
 mod puts;
 mod untracked;
