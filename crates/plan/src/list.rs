@@ -98,7 +98,7 @@ impl<'a> Merge<'a> {
             let parent = if one.is_object() { one } else { parent };
             self.same.holds(one, other, element, parent)
         };
-        let mut pairs = match cursor.is_unordered() {
+        let mut pairs = match pairing::is_set(&declared, cursor) {
             true => pairing::matching(&declared, &live, holds),
             false => pairing::in_order(&declared, &live, holds),
         };
@@ -232,7 +232,7 @@ fn combine(
     is_kept: &[bool],
     cursor: Cursor<'_>,
 ) -> Edit {
-    let is_ordered = !cursor.is_unordered();
+    let is_ordered = !pairing::is_set(&values(&lists.declared), cursor);
     let positions: Vec<usize> = fates
         .iter()
         .filter_map(|fate| match fate {

@@ -127,31 +127,27 @@ impl<'a> Merge<'a> {
         let mut edits: Vec<(String, Edit)> = Vec::new();
         let members = declared.as_object().into_iter().flatten();
         for (name, value) in members {
-            let Some(below) = cursor.member(name) else {
-                self.path.push_key(name);
-                self.not_a_property(name, cursor);
-                self.path.pop();
-                continue;
-            };
-            let member = Member {
-                declared: value,
-                live: live.get(name).filter(|live| !live.is_null()),
-                last: last.and_then(|last| last.get(name)),
-                parent: declared,
-            };
             self.path.push_key(name);
-            let mut edit = self.member(member, below);
-            if edit.is_keep()
-                && !NEVER_COMPARED.iter().any(|class| below.is(*class))
-                && is_new_marker(member, name, live, cursor, self.path.is_top())
-            {
-                edit = Edit::Set(value.clone(), Why::Change);
-            }
+            let edit = match cursor.member(name) {
+                None => {
+                    self.not_a_property(name, cursor);
+                    Edit::Keep
+                }
+                Some(_) if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) => {
+                    self.warn(WarningCode::ReservedTag);
+                    Edit::Keep
+                }
+                Some(below) => {
+                    let member = Member {
+                        declared: value,
+                        live: live.get(name).filter(|live| !live.is_null()),
+                        last: last.and_then(|last| last.get(name)),
+                        parent: declared,
+                    };
+                    self.named_member(name, member, live, below, cursor)
+                }
+            };
             self.path.pop();
-            let is_removable = member.live.is_some() && !cursor.shape().requires(name);
-            if below.list().min_items > 0 && is_removable && edit.empties() {
-                edit = Edit::Remove(Why::Change);
-            }
             if !edit.is_keep() {
                 edits.push((name.clone(), edit));
             }
@@ -182,6 +178,37 @@ impl<'a> Merge<'a> {
             self.path.pop();
         }
         Edit::members(edits)
+    }
+
+    /// The edit of the member `name` of the object `live`, whose place in the schema is `holder`.
+    fn named_member(
+        &mut self,
+        name: &str,
+        member: Member<'a>,
+        live: &'a Map<String, Value>,
+        cursor: Cursor<'a>,
+        holder: Cursor<'a>,
+    ) -> Edit {
+        let edit = self.member(member, cursor);
+        if NEVER_COMPARED.iter().any(|class| cursor.is(*class)) {
+            return edit;
+        }
+        let is_required = holder.shape().requires(name);
+        match live.get(name) {
+            None if edit.is_keep()
+                && is_new_marker(member, name, live, holder, self.path.is_top()) =>
+            {
+                Edit::Set(member.declared.clone(), Why::Change)
+            }
+            // What is empty on both sides may still be what AWS refuses to take back.
+            Some(live) if edit.is_keep() && is_hollow(member.declared) => {
+                tidy::undeclared(live, cursor, is_required)
+            }
+            Some(_) if edit.empties() && cursor.list().min_items > 0 && !is_required => {
+                Edit::Remove(Why::Change)
+            }
+            Some(_) | None => edit,
+        }
     }
 
     /// The edit of what `member` stands for.

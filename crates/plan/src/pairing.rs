@@ -4,9 +4,27 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
+use ucp_schema::Cursor;
 
 /// The longest list whose elements are matched in every possible way; in longer ones each takes the first that fits.
 const MAX_EXHAUSTIVE: usize = 64;
+
+/// Whether the order of a list means nothing: its schema or its name says so, or it lists things of a network, which AWS
+/// returns in any order.
+pub(crate) fn is_set(elements: &[&Value], cursor: Cursor<'_>) -> bool {
+    let is_network_id = |element: &&Value| element.as_str().is_some_and(is_network_id);
+    cursor.is_unordered() || !elements.is_empty() && elements.iter().all(is_network_id)
+}
+
+/// Whether it is the id of a thing of a network, such as `subnet-0123456789abcdef0`.
+fn is_network_id(text: &str) -> bool {
+    const PREFIXES: [&str; 6] = ["acl", "eni", "rtb", "sg", "subnet", "vpce"];
+    text.rsplit_once('-').is_some_and(|(prefix, id)| {
+        PREFIXES.contains(&prefix)
+            && (id.len() == 8 || id.len() == 17)
+            && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
 
 /// Whether each of `declared` has one of `live` to itself. Both are equally long.
 pub(crate) fn all_match(

@@ -120,7 +120,7 @@ impl Sameness<'_> {
         {
             return true;
         }
-        cursor.is_unordered() && pairing::all_match(&declared, &live, holds)
+        pairing::is_set(&declared, cursor) && pairing::all_match(&declared, &live, holds)
     }
 }
 

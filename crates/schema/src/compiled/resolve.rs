@@ -4,6 +4,9 @@ use super::shape::{Shape, Shapes};
 use crate::path::unescape;
 use crate::{PropertyPath, Segment};
 
+/// The longest path that is followed, and the deepest place that is looked for.
+const MAX_LENGTH: usize = 64;
+
 /// How many steps the search for a definition's places takes at most.
 const MAX_STEPS: usize = 100_000;
 
@@ -23,6 +26,9 @@ impl Shapes {
             .split('/')
             .map(unescape)
             .collect();
+        if steps.len() > MAX_LENGTH {
+            return Vec::new();
+        }
         if let [first, name, rest @ ..] = steps.as_slice()
             && first == "definitions"
         {
@@ -132,7 +138,8 @@ impl Search<'_> {
         let any = self.shapes.any(shape).map(|id| (Segment::Any, id));
         let next: Vec<(Segment, usize)> = named.chain(any).collect();
         for (segment, id) in next {
-            if self.above.contains(&id) || self.steps_left == 0 {
+            let is_deep = self.path.len() >= MAX_LENGTH;
+            if is_deep || self.above.contains(&id) || self.steps_left == 0 {
                 continue;
             }
             self.steps_left -= 1;
