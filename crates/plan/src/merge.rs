@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use ucp_model::{Baseline, Digest, json};
-use ucp_schema::{Classes, Cursor, Transform, Violation, holds_unknown, is_unknown};
+use ucp_schema::{Classes, Cursor, Violation, holds_unknown, is_unknown};
 
 use crate::change::Change;
 use crate::desired::without_fixed;
@@ -240,11 +240,8 @@ impl<'a> Merge<'a> {
     }
 
     fn present(&mut self, member: Member<'a>, live: &'a Value, cursor: Cursor<'a>) -> Edit {
-        let is_transformed = || {
-            let gives =
-                |transform: &Transform| transform.gives(self.same.root, member.parent, live);
-            cursor.transform().is_some_and(gives)
-        };
+        let same = self.same;
+        let is_transformed = || same.is_transformed(live, cursor, member.parent);
         match (member.declared, live) {
             (Value::Object(_), Value::Object(_))
                 if document::is_policy(member.declared) && document::is_policy(live) =>

@@ -27,29 +27,23 @@ impl Sameness<'_> {
         if cursor.is(Classes::WRITE_ONLY) {
             return true;
         }
-        match (declared, live) {
-            (Value::Object(members), Value::Object(live)) => {
-                self.holds_members(declared, members, live, cursor)
-                    || document::is_policy(declared)
-                        && document::same(declared, &Value::Object(live.clone()))
-                    || self.transformed(live_value(live), cursor, parent)
+        let is_same = match (declared, live) {
+            (Value::Object(members), Value::Object(live_members)) => {
+                self.holds_members(declared, members, live_members, cursor)
+                    || document::is_policy(declared) && document::same(declared, live)
             }
             (Value::Array(elements), Value::Array(live_elements)) => {
                 self.holds_elements(elements, live_elements, cursor, parent)
-                    || self.transformed(|| live.clone(), cursor, parent)
             }
-            _ => {
-                json::equal(declared, live)
-                    || same_form(declared, live, cursor)
-                    || self.transformed(|| live.clone(), cursor, parent)
-            }
-        }
+            _ => json::equal(declared, live) || same_form(declared, live, cursor),
+        };
+        is_same || self.is_transformed(live, cursor, parent)
     }
 
-    fn transformed(self, live: impl FnOnce() -> Value, cursor: Cursor<'_>, parent: &Value) -> bool {
-        cursor
-            .transform()
-            .is_some_and(|transform| transform.gives(self.root, parent, &live()))
+    /// Whether `live` is how AWS stores what is declared here.
+    pub(crate) fn is_transformed(self, live: &Value, cursor: Cursor<'_>, parent: &Value) -> bool {
+        let transform = cursor.transform();
+        transform.is_some_and(|transform| transform.gives(self.root, parent, live))
     }
 
     fn holds_members(
@@ -127,24 +121,24 @@ impl Sameness<'_> {
 impl Sameness<'_> {
     /// How alike a declared element of a list and a live one are.
     pub(crate) fn likeness(self, declared: &Value, live: &Value, cursor: Cursor<'_>) -> Likeness {
-        let (Value::Object(members), Value::Object(live)) = (declared, live) else {
+        let (Value::Object(members), Value::Object(live_members)) = (declared, live) else {
             return Likeness::NONE;
         };
         let mut count = Count::default();
-        self.count(declared, &Value::Object(live.clone()), cursor, &mut count);
+        self.count(declared, live, cursor, &mut count);
         let is_type = |name: &&String| name.as_str() == "Type";
         let differs = |name: &String| {
-            live.get(name)
-                .is_some_and(|other| !json::equal(other, &members[name]))
+            let live = live_members.get(name);
+            live.is_some_and(|live| !json::equal(live, &members[name]))
         };
-        let has_other_id = members.iter().any(|(name, value)| {
+        let has_other_id = members.keys().any(|name| {
             let is_read_only = cursor.member_or_anything(name).is(Classes::READ_ONLY);
-            is_read_only && live.get(name).is_some_and(|live| !json::equal(live, value))
+            is_read_only && differs(name)
         });
         Likeness {
             share: count.same as f64 / count.all.max(1) as f64,
             is_possible: !has_other_id && !members.keys().filter(is_type).any(differs),
-            is_covered: members.keys().all(|name| live.contains_key(name)),
+            is_covered: members.keys().all(|name| live_members.contains_key(name)),
         }
     }
 
@@ -180,10 +174,6 @@ struct Count {
     same: usize,
 }
 
-fn live_value(live: &Map<String, Value>) -> impl FnOnce() -> Value {
-    || Value::Object(live.clone())
-}
-
 /// Whether two scalars, or a document and its text, are the same in another form.
 fn same_form(declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
     match (declared, live) {
@@ -203,10 +193,14 @@ fn is_other_spelling(declared: &str, live: &str, cursor: Cursor<'_>) -> bool {
     declared.eq_ignore_ascii_case(live) && is_option(live) && !is_option(declared)
 }
 
-/// `value` in the JSON types that the schema names: `4` as `"4"` where it wants a string, and the reverse.
+/// `value` in the JSON types that the schema names: `4` as `"4"` and a document as its text where it wants a string, and
+/// the reverse.
 pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     let types = cursor.shape().types;
     match value {
+        Value::Object(_) | Value::Array(_) if wants(types, Types::STRING, Types::COMPOSED) => {
+            Value::from(value.to_string())
+        }
         Value::Object(members) => {
             let coerce = |(name, member): (&String, &Value)| {
                 let member = match cursor.member(name) {
@@ -227,10 +221,12 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
         Value::Bool(truth) if wants(types, Types::STRING, Types::BOOLEAN) => {
             Value::from(truth.to_string())
         }
-        Value::String(text) if wants(types, Types::NUMBER | Types::BOOLEAN, Types::STRING) => {
+        Value::String(text) if !types.is_any() && !types.names(Types::STRING) => {
             match serde_json::from_str(text) {
                 Ok(number @ Value::Number(_)) if types.names(Types::NUMBER) => number,
                 Ok(truth @ Value::Bool(_)) if types.names(Types::BOOLEAN) => truth,
+                Ok(object @ Value::Object(_)) if types.names(Types::OBJECT) => object,
+                Ok(array @ Value::Array(_)) if types.names(Types::ARRAY) => array,
                 _ => value.clone(),
             }
         }

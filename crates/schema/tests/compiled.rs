@@ -1,5 +1,7 @@
 //! What is worked out from schemas.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::sync::Arc;
 
 use serde_json::json;

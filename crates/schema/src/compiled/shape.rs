@@ -98,6 +98,9 @@ impl Types {
     /// `null`
     pub const NULL: Self = Self(32);
 
+    /// `object` and `array`
+    pub const COMPOSED: Self = Self(1 | 2);
+
     /// Whether nothing is said, so that any type will do.
     pub fn is_any(self) -> bool {
         self.0 == 0
@@ -217,7 +220,7 @@ impl Shapes {
     /// Whether a value of this shape is neither an object nor an array.
     pub(super) fn is_scalar(&self, id: usize) -> bool {
         let shape = &self.shapes[id];
-        let is_composed = shape.types.names(Types::OBJECT | Types::ARRAY);
+        let is_composed = shape.types.names(Types::COMPOSED);
         !shape.types.is_any() && !is_composed
     }
 
