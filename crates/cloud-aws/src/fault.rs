@@ -1,6 +1,7 @@
 //! What a failed SDK call means. An SDK error prints only its outermost layer, so the whole chain is put together here.
 
 use std::error::Error;
+use std::io::{self, ErrorKind};
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_cloudcontrol::config::http::HttpResponse;
@@ -33,6 +34,10 @@ where
             code: "InvalidCredentials".to_owned(),
             message: chain(&error),
         },
+        SdkError::DispatchFailure(_) if found_nobody(&error) => Fault::Transient {
+            code: "NetworkFailure".to_owned(),
+            message: chain(&error),
+        },
         _ => incomplete(call, &chain(&error)),
     }
 }
@@ -52,14 +57,27 @@ pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
 
 /// Whether the call was never sent for want of credentials.
 fn lacks_credentials(error: &(dyn Error + 'static)) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<CredentialsError>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    causes(error).any(|cause| cause.is::<CredentialsError>())
+}
+
+/// Whether the call was never sent because there was no connection to send it on.
+fn found_nobody(error: &(dyn Error + 'static)) -> bool {
+    let mut kinds =
+        causes(error).filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    kinds.any(|kind| {
+        matches!(
+            kind,
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+        )
+    })
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
+        (*error).source()
+    })
 }
 
 fn chain(error: &dyn Error) -> String {

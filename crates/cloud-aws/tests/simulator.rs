@@ -200,6 +200,27 @@ async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
 }
 
 #[tokio::test]
+async fn a_call_that_reaches_nobody_did_nothing() {
+    // Bound, so that nobody else gets the port, and never listening.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let endpoint = format!("http://{}", socket.local_addr().unwrap());
+    let aws = Aws::connect(Settings {
+        endpoint_url: Some(endpoint),
+        credentials: SigningCredentials::AccountAsAccessKey,
+        call_timeout: Duration::from_secs(20),
+    })
+    .await;
+    let scope = Scope::new("aws", "123456789012", "eu-west-1").unwrap();
+    let token = ClientToken(SeededEntropy::new(2).uuid("token"));
+    let fault = aws
+        .create_resource(&scope, &type_name("AWS::EC2::VPC"), "{}", token)
+        .await
+        .unwrap_err();
+    assert!(matches!(fault, Fault::Transient { .. }), "{fault:?}");
+}
+
+#[tokio::test]
 async fn the_registry_describes_types() {
     let wire = wire().await;
     let schema = wire

@@ -37,9 +37,12 @@ pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
         | "IncompleteSignature"
         | "InvalidClientTokenId"
         | "InvalidCredentialsException"
+        | "InvalidSignatureException"
         | "MissingAuthenticationToken"
         | "NotAuthorized"
         | "OptInRequired"
+        | "RequestExpired"
+        | "RequestTimeTooSkewed"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => Fault::Denied { code, message },
         _ if is_servers_fault(name, status) => match call {
