@@ -345,6 +345,46 @@ fn a_delete_whose_reply_was_lost_looks_first() {
 }
 
 #[test]
+fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
+    let delete = in_state(
+        mapped(operation(Kind::Delete)),
+        State::Submitting(intent(Action::Delete, None)),
+    );
+    let looked = || Observation::Looked(Presence::Unknown(denied()), PlanOutcome::Delete);
+    assert_line(
+        &delete,
+        looked(),
+        "submitting: cannot tell yet what the lost reply did",
+    );
+    let often = Operation {
+        attempt: 20,
+        ..delete
+    };
+    assert_line(
+        &often,
+        looked(),
+        "failed: looking cannot tell what the lost reply did",
+    );
+}
+
+#[test]
+fn aws_does_not_put_an_operation_to_sleep() {
+    let waiting = in_state(
+        mapped(operation(Kind::Put)),
+        State::Waiting(intent(Action::Update, None), RequestToken::new("r")),
+    );
+    let asked = Progress {
+        retry_after: Some(START.after(Duration::from_secs(30 * 24 * 3600))),
+        ..progress(ProgressStatus::Running, None)
+    };
+    let decision = decide(&waiting, Observation::Polled(Ok(asked)), START, chance(9));
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits: {decision}")
+    };
+    assert_eq!(moved.due_at, START.after(Duration::from_secs(15 * 60)));
+}
+
+#[test]
 fn progress_events_end_or_continue_the_wait() {
     let waiting = |action, operation| {
         in_state(

@@ -252,6 +252,8 @@ pub(super) struct Step<'a> {
 /// Waits between tries that told nothing.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
+/// The longest wait that AWS may ask for: a clock that is off must not put an operation to sleep for days.
+pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 
 impl Step<'_> {
     /// The same facts in another state, to go on at once.
@@ -285,7 +287,8 @@ impl Step<'_> {
             LONGEST_RETRY,
             self.chance.jitter,
         );
-        let due_at = self.now.after(own.max(asked.unwrap_or_default()));
+        let asked = asked.unwrap_or_default().min(LONGEST_ASKED);
+        let due_at = self.now.after(own.max(asked));
         Moved {
             attempt,
             due_at,
@@ -298,6 +301,12 @@ impl Step<'_> {
     pub(super) fn out_of_patience(&self) -> bool {
         self.operation.attempt >= TRIES_BEFORE_GIVING_UP
             && self.now.since(self.operation.state_since) > PATIENCE
+    }
+
+    /// Whether a look that was refused may be tried again. Permissions and credentials are mended while we wait, and
+    /// without a look nobody knows what a lost reply did.
+    pub(super) fn may_look_again(&self) -> bool {
+        self.operation.attempt < TRIES_BEFORE_GIVING_UP
     }
 
     /// Ends in failure; the mapping stays if it maps something.

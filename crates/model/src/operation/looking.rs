@@ -34,7 +34,8 @@ pub(super) fn after_lost_reply(
     let resend = |reason| submitting::send_again(step, intent, reason);
     match (intent.action, presence) {
         (_, Presence::Unknown(fault))
-            if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
+            if step.may_look_again()
+                || fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
             step.retry(None, "cannot tell yet what the lost reply did")
         }

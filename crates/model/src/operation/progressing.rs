@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
+use super::decide::{Decision, Effect, Finish, LONGEST_ASKED, MappingChange, Moved, Step};
 use super::{Action, Intent, REQUEST_TOKEN_LIFE, State};
 use crate::{Failure, Fault, Progress, ProgressStatus, Timestamp, retry};
 
@@ -115,7 +115,10 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
         LONGEST_POLL,
         step.chance.jitter,
     ));
-    retry_after.filter(|asked| *asked > step.now).unwrap_or(own)
+    let latest = step.now.after(LONGEST_ASKED);
+    retry_after
+        .filter(|asked| *asked > step.now)
+        .map_or(own, |asked| asked.min(latest))
 }
 
 fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
