@@ -166,7 +166,10 @@ pub(crate) fn settle<'a>(
         blocking: Vec::new(),
     };
     for alternatives in &cursor.shape().exclusive {
-        object.choose(alternatives);
+        object.choose(alternatives, When::Always);
+    }
+    for alternatives in &cursor.shape().exclusive_in_templates {
+        object.choose(alternatives, When::Changed);
     }
     object.switch_marker();
     let members = cursor.shape();
@@ -198,7 +201,7 @@ struct Object<'a, 'e> {
 
 impl Object<'_, '_> {
     /// Leaves one of several alternatives, of which the schema allows one.
-    fn choose(&mut self, alternatives: &[Vec<String>]) {
+    fn choose(&mut self, alternatives: &[Vec<String>], when: When) {
         let given: Vec<&Vec<String>> = alternatives
             .iter()
             .filter(|names| names.iter().all(|name| self.will_have(name)))
@@ -207,18 +210,23 @@ impl Object<'_, '_> {
             return;
         }
         let is_declared = |names: &&&Vec<String>| names.iter().any(|name| self.declares(name));
-        let Some(kept) = given
-            .iter()
-            .find(is_declared)
-            .or_else(|| given.first())
-            .copied()
-        else {
+        let kept = match given.iter().find(is_declared) {
+            None if when != When::Always => return,
+            declared => declared.or_else(|| given.first()).copied(),
+        };
+        let Some(kept) = kept else {
             return;
         };
+        let takes_over = kept.iter().any(|name| self.changes(name));
+        if when == When::Changed && !takes_over {
+            return;
+        }
+        // What only templates are judged by is no reason to replace a resource.
+        let blocks = takes_over && when == When::Always;
         for names in given {
             for name in names {
                 if !kept.contains(name) && !self.declares(name) {
-                    self.take_out(name);
+                    self.take_out(name, blocks);
                 }
             }
         }
@@ -232,15 +240,12 @@ impl Object<'_, '_> {
             (true, true) => return,
             (false, true) => (other, keep),
             (true, false) => (keep, other),
-            (false, false) if when == When::Always => return self.take_out(other),
+            (false, false) if when == When::Always => return self.take_out(other, false),
             (false, false) => return,
         };
-        let is_due = match when {
-            When::Always | When::Declared => true,
-            When::Changed => self.changes(declared),
-        };
-        if is_due {
-            self.take_out(undeclared);
+        let takes_over = self.changes(declared);
+        if when != When::Changed || takes_over {
+            self.take_out(undeclared, takes_over);
         }
     }
 
@@ -257,7 +262,7 @@ impl Object<'_, '_> {
         let is_marker = self.live[&live].as_object().is_some_and(Map::is_empty);
         let shape = self.cursor.shape();
         if is_marker && declared != live && shape.has_member(&declared) && shape.has_member(&live) {
-            self.take_out(&live);
+            self.take_out(&live, true);
         }
     }
 
@@ -284,7 +289,8 @@ impl Object<'_, '_> {
         }
     }
 
-    fn take_out(&mut self, name: &str) {
+    /// Takes a half out. `blocks` says that the half which stays cannot be without that.
+    fn take_out(&mut self, name: &str, blocks: bool) {
         let Some((name, value)) = self.live.get_key_value(name) else {
             return;
         };
@@ -293,8 +299,7 @@ impl Object<'_, '_> {
             return;
         }
         if cursor.is(Classes::CREATE_ONLY) || removal::has_fixed(value, cursor) {
-            let takes_over = self.edits.iter().any(|(_, edit)| edit.is_change());
-            if takes_over && cursor.is_or_holds(Classes::CREATE_ONLY) {
+            if blocks && cursor.is_or_holds(Classes::CREATE_ONLY) {
                 self.blocking.push(Blocking {
                     name,
                     value,

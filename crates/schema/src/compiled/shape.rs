@@ -19,6 +19,8 @@ pub struct Shape {
     pub required: Vec<String>,
     /// The alternatives of which exactly one may be given, each the members that it needs.
     pub exclusive: Vec<Vec<Vec<String>>>,
+    /// The same as cfn-lint knows it of templates. AWS does not judge a model by it, and a read may well return several.
+    pub exclusive_in_templates: Vec<Vec<Vec<String>>>,
     /// The fewest members of an object.
     pub min_properties: u64,
     /// What AWS takes when nothing is given.
@@ -384,6 +386,8 @@ impl<'d> Maker<'d> {
             }
             shape.options.extend(texts(part.get("enum")));
             shape.exclusive.extend(exclusive(self.document, part));
+            let in_templates = exclusive_in_templates(part);
+            shape.exclusive_in_templates.extend(in_templates);
             if shape.default.is_none() {
                 shape.default = part.get("default").cloned();
             }
@@ -418,17 +422,19 @@ impl<'d> Maker<'d> {
     }
 }
 
-/// The alternatives of a schema that exclude each other by which members they need: `oneOf`, and in cfn-lint's words
-/// `requiredXor` and `dependentExcluded`.
-fn exclusive(document: &Value, schema: &Map<String, Value>) -> Vec<Vec<Vec<String>>> {
-    let mut found = Vec::new();
+/// The alternatives of a schema that exclude each other by which members they need.
+fn exclusive(document: &Value, schema: &Map<String, Value>) -> Option<Vec<Vec<String>>> {
     let branches: Vec<Vec<String>> = subschema::branches(schema, "oneOf")
         .filter_map(|branch| subschema::resolve(document, branch))
         .map(needs)
         .collect();
-    if branches.len() > 1 && branches.iter().all(|needs| !needs.is_empty()) {
-        found.push(branches);
-    }
+    let are_told_apart = branches.len() > 1 && branches.iter().all(|needs| !needs.is_empty());
+    are_told_apart.then_some(branches)
+}
+
+/// The same in cfn-lint's words: `requiredXor` and `dependentExcluded`.
+fn exclusive_in_templates(schema: &Map<String, Value>) -> Vec<Vec<Vec<String>>> {
+    let mut found = Vec::new();
     let listed: Vec<Vec<String>> = texts(schema.get("requiredXor"))
         .map(|name| vec![name])
         .collect();
@@ -436,7 +442,7 @@ fn exclusive(document: &Value, schema: &Map<String, Value>) -> Vec<Vec<Vec<Strin
         found.push(listed);
     }
     for (name, others) in subschema::named(schema, "dependentExcluded") {
-        for other in texts(Some(others)).filter(|other| name < other) {
+        for other in texts(Some(others)) {
             found.push(vec![vec![name.as_str().into()], vec![other]]);
         }
     }
