@@ -65,6 +65,10 @@ const KEYS: [&str; 3] = ["Key", "Name", "Id"];
 /// The same as the end of a name whose beginning is that of the list: `PolicyName` in `Policies`.
 const KEY_ENDS: [&str; 4] = ["Key", "Name", "Id", "ID"];
 
+/// How lists of settings are called. A read returns every setting of the service, whoever set it; their schemas do not
+/// say that an element must have its key.
+const SETTINGS: [&str; 2] = ["Attributes", "Settings"];
+
 /// Lists whose elements may share what looks like their key, or whose order counts more.
 const NOT_KEYED: [(&str, &str); 10] = [
     ("AWS::AppMesh::GatewayRoute", "Headers"),
@@ -80,7 +84,7 @@ const NOT_KEYED: [(&str, &str); 10] = [
 ];
 
 /// The member that is meant to tell the elements of the list `name` apart: the one of `Key`, `Name` and `Id` that every
-/// element must have, or else the one whose name is the list's.
+/// element must have, or else the one whose name is the list's, or that of a setting.
 pub(super) fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<String> {
     if NOT_KEYED.contains(&(type_name, name)) {
         return None;
@@ -92,7 +96,17 @@ pub(super) fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes)
     let required = || element.required.iter().filter(is_scalar);
     only(required().filter(|member| KEYS.contains(&member.as_str())))
         .or_else(|| only(required().filter(|member| is_named_after(member, name))))
+        .or_else(|| setting_key(name, element))
         .cloned()
+}
+
+/// What a setting is called by, where elements are nothing but that and a value.
+fn setting_key<'s>(list: &str, element: &'s Shape) -> Option<&'s String> {
+    let are_settings = SETTINGS.iter().any(|end| list.ends_with(end));
+    let is_pair = element.members.len() == 2 && element.members.contains_key("Value");
+    let mut names = element.members.keys();
+    let key = names.find(|member| KEYS.contains(&member.as_str()));
+    key.filter(|_| are_settings && is_pair)
 }
 
 fn is_named_after(member: &str, list: &str) -> bool {
