@@ -288,7 +288,8 @@ fn combine(
         (1, 0, []) if is_simple && edited[0].operations() == 1 => {
             return single_edit(lists, fates);
         }
-        (0, 0, [position]) if is_simple => {
+        // A list that is left empty is written whole, which tells that it is empty now.
+        (0, 0, [position]) if is_simple && live.len() > 1 => {
             return Edit::Element(lists.live[*position].0, Box::new(Edit::Remove(why)));
         }
         _ => {}
