@@ -153,7 +153,9 @@ impl<'a> Lists<'a> {
             key: None,
         };
         let sides = [&lists.declared, &lists.live, &lists.last];
-        let tells_apart = |key: &&str| sides.iter().all(|side| is_key_of(key, side));
+        let tells_apart = |key: &&str| {
+            is_stored_as_declared(key, cursor) && sides.iter().all(|side| is_key_of(key, side))
+        };
         let of_tags = tags::KEYS
             .iter()
             .copied()
@@ -175,6 +177,12 @@ fn visible<'a>(elements: &'a [Value], cursor: Cursor<'a>) -> Vec<(usize, &'a Val
 
 fn values<'a>(elements: &[(usize, &'a Value)]) -> Vec<&'a Value> {
     elements.iter().map(|(_, element)| *element).collect()
+}
+
+/// Whether AWS returns what is declared there: a key that it stores in another form is not found by its text.
+fn is_stored_as_declared(key: &str, cursor: Cursor<'_>) -> bool {
+    let member = cursor.element().member_or_anything(key);
+    member.transform().is_none()
 }
 
 /// Whether every element has a text of its own there.
