@@ -217,26 +217,6 @@ fn by_key(
         .collect()
 }
 
-/// The edit of a live list that was declared and no longer is, where elements of others are in it: they stay.
-pub(crate) fn disowned(live: &[Value], last: &Value, cursor: Cursor<'_>) -> Option<Edit> {
-    let lists = Lists::new(&[], live, Some(last), cursor);
-    let was_declared = by_key(&lists.live, &lists.last, lists.key?);
-    if was_declared.iter().all(Option::is_some) {
-        return None;
-    }
-    let gone: HashSet<usize> = (lists.live.iter().zip(&was_declared))
-        .filter(|(_, last)| last.is_some())
-        .map(|((index, _), _)| *index)
-        .collect();
-    if gone.is_empty() {
-        return Some(Edit::Keep);
-    }
-    let stay = live.iter().enumerate();
-    let stay = stay.filter(|(index, _)| !gone.contains(index));
-    let stay = stay.map(|(_, element)| element.clone()).collect();
-    Some(Edit::Set(stay, Why::Change))
-}
-
 /// Which live elements stay: those that are declared, and of a keyed list those that nobody here ever declared.
 fn kept(lists: &Lists<'_>, pairs: &[Option<usize>], mode: Mode) -> Vec<bool> {
     let mut is_kept = vec![false; lists.live.len()];

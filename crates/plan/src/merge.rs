@@ -158,12 +158,15 @@ impl<'a> Merge<'a> {
             }
             let below = cursor.member_or_anything(name);
             let is_required = cursor.shape().requires(name);
-            let last = last.and_then(|last| last.get(name));
-            let edit = match (self.mode, last) {
-                (Mode::Merge, None) => tidy::undeclared(value, below, is_required),
-                _ if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) => Edit::Keep,
-                (Mode::Merge, Some(last)) => removal::disowned(value, last, below, is_required),
-                (Mode::Replace, _) => removal::removal(value, below, is_required),
+            let was_declared = last.is_some_and(|last| last.get(name).is_some());
+            let edit = match self.mode {
+                Mode::Merge if !was_declared => tidy::undeclared(value, below, is_required),
+                Mode::Merge | Mode::Replace
+                    if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) =>
+                {
+                    Edit::Keep
+                }
+                Mode::Merge | Mode::Replace => removal::removal(value, below, is_required),
             };
             if !edit.is_keep() {
                 edits.push((name.clone(), edit));

@@ -1,36 +1,11 @@
 //! Taking away what is no longer declared, as far as it can be.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
 use crate::same::is_hollow;
-use crate::{list, tags};
-
-/// The edit that takes away what was declared of `live` and no longer is. What others put into a list of keyed
-/// elements or a map of tags stays.
-pub(crate) fn disowned(live: &Value, last: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
-    let is_fixed = cursor.is(Classes::READ_ONLY | Classes::CREATE_ONLY) || is_required;
-    let shared = match (live, last) {
-        _ if is_fixed => None,
-        (Value::Array(live), Value::Array(_)) => list::disowned(live, last, cursor),
-        (Value::Object(live), Value::Object(last)) if cursor.is(Classes::TAGS) => {
-            disowned_tags(live, last)
-        }
-        _ => None,
-    };
-    shared.unwrap_or_else(|| removal(live, cursor, is_required))
-}
-
-/// The same of a map of tags, where tags of others are in it.
-fn disowned_tags(live: &Map<String, Value>, last: &Map<String, Value>) -> Option<Edit> {
-    let is_foreign = |name: &String| !last.contains_key(name) && !tags::is_reserved_key(name);
-    live.keys().any(is_foreign).then(|| {
-        let own = live.keys().filter(|name| last.contains_key(*name));
-        let edits = own.map(|name| (name.clone(), Edit::Remove(Why::Change)));
-        Edit::members(edits.collect())
-    })
-}
+use crate::tags;
 
 /// The edit that takes `live` away, all but what is fixed, required, or AWS's own.
 pub(crate) fn removal(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
