@@ -18,7 +18,7 @@ use jsonata_core::value::JValue;
 use serde_json::Value;
 
 use crate::pattern::Patterns;
-use operands::Operands;
+use operands::{Operands, Scalars};
 use pattern::LastPattern;
 
 /// What joins alternatives.
@@ -91,9 +91,13 @@ impl Alternative {
     }
 
     fn gives(&self, patterns: &Arc<Patterns>, root: &Value, parent: &Value, live: &Value) -> bool {
-        let context = self.operands.context([parent, root]);
-        let result = context.and_then(|context| self.evaluate(patterns, &context));
-        result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
+        [Scalars::AsDeclared, Scalars::AsText]
+            .into_iter()
+            .any(|scalars| {
+                let context = self.operands.context([parent, root], scalars);
+                let result = context.and_then(|context| self.evaluate(patterns, &context));
+                result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
+            })
     }
 
     fn evaluate(&self, patterns: &Arc<Patterns>, context: &JValue) -> Option<JValue> {

@@ -11,6 +11,14 @@ const UNKNOWN: &str = "$unknown";
 /// Integers up to here are the same as a float.
 const EXACT: u64 = 1 << 53;
 
+/// How an expression sees declared numbers and truth values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalars {
+    AsDeclared,
+    /// As their texts, since they may stand where the schema has a text: `6` for the protocol `"6"`.
+    AsText,
+}
+
 /// The places in a model that an expression reads, each as the names that lead to it. The empty path is the model
 /// itself.
 #[derive(Debug, Default)]
@@ -74,18 +82,18 @@ impl Operands {
 
     /// What the expression is evaluated in: the first of `models` that declares one of the operands. Only the members
     /// that are read are there. None when no model declares any, or one holds what JSONata cannot.
-    pub(super) fn context(&self, models: [&Value; 2]) -> Option<JValue> {
+    pub(super) fn context(&self, models: [&Value; 2], scalars: Scalars) -> Option<JValue> {
         if self.0.is_empty() {
             return Some(JValue::Undefined);
         }
         let is_declared = |model: &&&Value| self.0.iter().any(|path| declares(model, path));
         let model = models.iter().find(is_declared)?;
         if self.0.iter().any(Vec::is_empty) {
-            return in_jsonata(model);
+            return in_jsonata(model, scalars);
         }
         let read = self.0.iter().filter_map(|path| path.first());
         let members = read.filter_map(|name| Some((name, model.get(name)?)));
-        object(members)
+        object(members, scalars)
     }
 }
 
@@ -116,20 +124,29 @@ fn declares(model: &Value, path: &[String]) -> bool {
 }
 
 /// A value as JSONata holds it; none when it is not known, or a number that is not the same as a float.
-fn in_jsonata(value: &Value) -> Option<JValue> {
+fn in_jsonata(value: &Value, scalars: Scalars) -> Option<JValue> {
     Some(match value {
         Value::Null => JValue::Null,
+        Value::Bool(_) | Value::Number(_) if scalars == Scalars::AsText => {
+            JValue::string(value.to_string())
+        }
         Value::Bool(truth) => JValue::Bool(*truth),
         Value::Number(number) => JValue::Number(float(number)?),
         Value::String(text) => JValue::string(text.as_str()),
-        Value::Array(items) => JValue::array(items.iter().map(in_jsonata).collect::<Option<_>>()?),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| in_jsonata(item, scalars));
+            JValue::array(items.collect::<Option<_>>()?)
+        }
         Value::Object(members) if members.contains_key(UNKNOWN) => return None,
-        Value::Object(members) => object(members)?,
+        Value::Object(members) => object(members, scalars)?,
     })
 }
 
-fn object<'a>(members: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Option<JValue> {
-    let member = |(name, value): (&String, _)| Some((name.clone(), in_jsonata(value)?));
+fn object<'a>(
+    members: impl IntoIterator<Item = (&'a String, &'a Value)>,
+    scalars: Scalars,
+) -> Option<JValue> {
+    let member = |(name, value): (&String, _)| Some((name.clone(), in_jsonata(value, scalars)?));
     let members: Option<JMap> = members.into_iter().map(member).collect();
     members.map(|members| JValue::Object(Rc::new(members)))
 }

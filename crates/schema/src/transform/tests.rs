@@ -44,6 +44,7 @@ fn a_result_is_compared_by_value() {
         ("($exists(O.m) ? O.m : 0) + N", json!(2)),
         ("$$.O.k[0]", json!(1)),
         ("$keys($)[1]", json!("B")),
+        ("$lookup({'2': 'two'}, N)", json!("two")),
     ] {
         assert!(gives(text, model.clone(), live.clone()), "{text} {live}");
     }
