@@ -7,6 +7,7 @@ use ucp_model::{Baseline, Digest, json};
 use ucp_schema::{Classes, Cursor, ResourceSchema};
 
 use crate::path::Path;
+use crate::same::coerced;
 
 /// What the user declares now.
 #[derive(Clone, PartialEq)]
@@ -70,7 +71,9 @@ impl<'a, D: FnMut(&str, &Value) -> Digest> Secrets<'a, D> {
 
     /// A write-only value; what in it is judged apart has a digest of its own.
     fn add(&mut self, value: &'a Value, cursor: Cursor<'_>) {
-        let digest = (self.digest)(&self.path.pattern(), &without_fixed(value, cursor));
+        // Of the value as it is sent: `1234` and `"1234"` are one password.
+        let sent = coerced(&without_fixed(value, cursor), cursor);
+        let digest = (self.digest)(&self.path.pattern(), &sent);
         self.digests.insert(self.path.pointer(), digest);
         self.find_fixed(value, cursor);
     }
