@@ -158,15 +158,12 @@ impl<'a> Merge<'a> {
             }
             let below = cursor.member_or_anything(name);
             let is_required = cursor.shape().requires(name);
-            let was_declared = last.is_some_and(|last| last.get(name).is_some());
-            let edit = match self.mode {
-                Mode::Merge if !was_declared => tidy::undeclared(value, below, is_required),
-                Mode::Merge | Mode::Replace
-                    if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) =>
-                {
-                    Edit::Keep
-                }
-                Mode::Merge | Mode::Replace => removal::removal(value, below, is_required),
+            let was_declared = last.and_then(|last| last.get(name));
+            let edit = match (self.mode, was_declared) {
+                (Mode::Merge, None) => tidy::undeclared(value, below, is_required),
+                _ if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) => Edit::Keep,
+                (Mode::Merge, Some(last)) if !is_required => self.withdrawn(value, last, below),
+                _ => removal::removal(value, below, is_required),
             };
             if !edit.is_keep() {
                 edits.push((name.clone(), edit));
@@ -208,6 +205,31 @@ impl<'a> Merge<'a> {
                 Edit::Remove(Why::Change)
             }
             Some(_) | None => edit,
+        }
+    }
+
+    /// The edit of what was declared and no longer is. What others put into a map or a keyed list stays.
+    fn withdrawn(&mut self, live: &'a Value, last: &'a Value, cursor: Cursor<'a>) -> Edit {
+        static NOTHING: LazyLock<Value> = LazyLock::new(|| Value::Array(Vec::new()));
+        let is_fixed = cursor.is(Classes::READ_ONLY | Classes::CREATE_ONLY);
+        match live {
+            Value::Array(elements) if !is_fixed && !is_hollow(live) => {
+                let member = Member {
+                    declared: &NOTHING,
+                    live: Some(live),
+                    last: Some(last),
+                    parent: &Value::Null,
+                };
+                let edit = self.list(&[], elements, member, cursor);
+                match edit.empties() {
+                    true => removal::removal(live, cursor, false),
+                    false => edit,
+                }
+            }
+            Value::Object(members) if !is_fixed && cursor.shape().is_map() => {
+                removal::of_keys(members, last, live, cursor)
+            }
+            _ => removal::removal(live, cursor, false),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Taking away what is no longer declared, as far as it can be.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
@@ -43,6 +43,31 @@ pub(crate) fn removal(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Ed
         }
         _ => Edit::Remove(why),
     }
+}
+
+/// The edit that takes away what was declared of a map: all of it, unless others put keys into it as well.
+pub(crate) fn of_keys(
+    members: &Map<String, Value>,
+    last: &Value,
+    live: &Value,
+    cursor: Cursor<'_>,
+) -> Edit {
+    let is_ours = |name: &str| last.get(name).is_some();
+    let is_reserved = |name: &str| cursor.is(Classes::TAGS) && tags::is_reserved_key(name);
+    if members
+        .keys()
+        .all(|name| is_ours(name) || is_reserved(name))
+    {
+        return removal(live, cursor, false);
+    }
+    let ours = members
+        .iter()
+        .filter(|(name, _)| is_ours(name) && !is_reserved(name));
+    let edits = ours.map(|(name, value)| {
+        let below = cursor.member_or_anything(name);
+        (name.clone(), removal(value, below, false))
+    });
+    Edit::members(edits.filter(|(_, edit)| !edit.is_keep()).collect())
 }
 
 /// Whether an object holds, not counting lists, something that must stay.
