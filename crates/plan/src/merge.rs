@@ -575,18 +575,27 @@ impl<'a> Merge<'a> {
             Some(live) => self
                 .same
                 .holds(member.declared, live, cursor, member.parent),
-            None => {
-                self.same.holds_nothing(member.declared, cursor)
-                    || member.last.is_some_and(|last| {
-                        self.same
-                            .holds(member.declared, last, cursor, member.parent)
-                    })
-            }
+            None => self.was_created_with(member, cursor),
         };
         let has_changed_secret =
             || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below() == Secret::Changed;
         if !is_same || has_changed_secret() {
             self.replace(member.declared, member.live, cursor);
+        }
+    }
+
+    /// Whether a create-only value that no read shows is the one that is declared.
+    fn was_created_with(&self, member: Member<'a>, cursor: Cursor<'a>) -> bool {
+        let is_last = |last| {
+            self.same
+                .holds(member.declared, last, cursor, member.parent)
+        };
+        let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
+        match (self.last, is_hidden) {
+            (Some(_), true) => is_hollow(member.declared) || member.last.is_some_and(is_last),
+            _ => {
+                self.same.holds_nothing(member.declared, cursor) || member.last.is_some_and(is_last)
+            }
         }
     }
 
