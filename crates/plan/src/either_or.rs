@@ -209,7 +209,12 @@ impl Object<'_, '_> {
         if given.len() < 2 {
             return;
         }
-        let is_declared = |names: &&&Vec<String>| names.iter().any(|name| self.declares(name));
+        // A member that every alternative needs does not tell which one is meant.
+        let is_shared = |name: &String| given.iter().all(|names| names.contains(name));
+        let is_declared = |names: &&&Vec<String>| {
+            let mut own = names.iter().filter(|name| !is_shared(name));
+            own.any(|name| self.declares(name))
+        };
         let kept = match given.iter().find(is_declared) {
             None if when != When::Always => return,
             declared => declared.or_else(|| given.first()).copied(),

@@ -669,8 +669,9 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Whether an empty object that is declared and not live says something by being there, as a branch of a union does:
-/// the schema knows it as an alternative, or it is all that is declared in place of all that is live.
+/// Whether an object that is declared and not live, and says nothing but defaults, says something by being there, as a
+/// branch of a union does: the schema knows it as an alternative, or it is empty and all that is declared in place of
+/// all that is live.
 fn is_new_marker(
     member: Member<'_>,
     name: &str,
@@ -678,17 +679,27 @@ fn is_new_marker(
     holder: Cursor<'_>,
     is_root: bool,
 ) -> bool {
-    let is_empty = member.declared.as_object().is_some_and(Map::is_empty);
-    if !is_empty || member.live.is_some() || is_root || holder.shape().is_map() {
+    let Value::Object(declared) = member.declared else {
+        return false;
+    };
+    if member.live.is_some() || is_root || holder.shape().is_map() {
         return false;
     }
     let shape = holder.shape();
-    let mut alternatives = shape.exclusive.iter().flatten().flatten();
-    let is_alternative = alternatives.any(|alternative| alternative == name);
+    let is_one = |names: &Vec<String>| names.iter().any(|alternative| alternative == name);
+    let unions = || (shape.exclusive.iter()).filter(|union| union.iter().any(is_one));
+    if !declared.is_empty() {
+        // Defaults are the same as nothing, but not as another branch.
+        let is_live = |names: &Vec<String>| names.iter().all(|name| live.contains_key(name));
+        let is_other = |names: &Vec<String>| !is_one(names) && is_live(names);
+        let fixed_or_unseen = Classes::READ_ONLY | Classes::CREATE_ONLY | Classes::WRITE_ONLY;
+        let is_plain = |below: Cursor<'_>| !below.holds(fixed_or_unseen);
+        return holder.member(name).is_some_and(is_plain) && unions().flatten().any(is_other);
+    }
     let is_alone = member
         .parent
         .as_object()
         .is_some_and(|siblings| siblings.len() == 1);
     let takes_over = is_alone && !live.is_empty() && shape.has_member(name);
-    is_alternative || takes_over
+    takes_over || unions().next().is_some()
 }
