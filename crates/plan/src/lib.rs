@@ -4,23 +4,29 @@
 //! and no longer is, is taken away; everything else stays. The classes that the schema puts properties in decide the
 //! rest (`docs/adr/0008-plan-engine.md`).
 //!
-//! [`plan`] starts a walk (`merge`, with `list` for lists) that gives one `edit` of the live model, a tree that becomes
-//! the patch, the planned model and the changes. Whether AWS already has what is declared, in whatever form, is
-//! answered in `same` and `document`; which element of a list is which in `pairing`.
+//! [`plan`] starts a walk that gives one `edit` of the live model, a tree that becomes the patch, the planned model and
+//! the changes. The walk begins in `merge` and has a file for each thing it may meet: `list`, `absent` for what is not
+//! live, `removal` for what is no longer declared, `secrets` for what is write-only, `fixed` for what is create-only,
+//! `either_or` and `tidy` for what AWS returns and refuses. Whether AWS already has what is declared, in whatever form,
+//! is answered in `same` and `document`; which element of a list is which in `pairing`.
 
+mod absent;
 mod change;
 mod create;
 mod desired;
 mod document;
 mod edit;
 mod either_or;
+mod fixed;
 mod flatten;
+mod found;
 mod list;
 mod merge;
 mod pairing;
 mod path;
 mod removal;
 mod same;
+mod secrets;
 mod tags;
 mod tidy;
 mod warning;

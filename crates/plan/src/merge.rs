@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
-use ucp_model::{Baseline, Digest, json};
-use ucp_schema::{Classes, Cursor, Violation, holds_unknown, is_unknown};
+use ucp_model::{Baseline, Digest};
+use ucp_schema::{Classes, Cursor, Violation, is_unknown};
 
-use crate::change::Change;
-use crate::desired::without_fixed;
 use crate::edit::{Edit, Why};
+use crate::found::Found;
 use crate::path::Path;
 use crate::same::{Sameness, coerced, is_hollow};
 use crate::warning::{Warning, WarningCode};
@@ -24,63 +23,12 @@ const NEVER_COMPARED: [Classes; 3] = [
 
 /// The walk and what it found beside edits.
 pub(crate) struct Merge<'a> {
-    digests: &'a BTreeMap<String, Digest>,
+    pub(crate) digests: &'a BTreeMap<String, Digest>,
     pub(crate) last: Option<&'a Baseline>,
     pub(crate) mode: Mode,
     pub(crate) path: Path<'a>,
     pub(crate) same: Sameness<'a>,
     pub(crate) found: Found,
-}
-
-/// What a walk found beside edits.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// The create-only properties that are declared otherwise.
-    pub(crate) replace_paths: Vec<String>,
-    /// The same with their values.
-    pub(crate) replacements: Vec<Change>,
-    /// Where unknown values are declared.
-    pub(crate) unknown: Vec<String>,
-    pub(crate) warnings: Vec<Warning>,
-    /// Why the declaration can never be satisfied.
-    pub(crate) errors: Vec<Violation>,
-}
-
-impl Found {
-    /// The order of members says nothing.
-    pub(crate) fn sort(&mut self) {
-        self.replace_paths.sort_unstable();
-        self.replace_paths.dedup();
-        self.replacements
-            .sort_by(|one, other| one.path.cmp(&other.path));
-        self.unknown.sort_unstable();
-        self.warnings
-            .sort_by(|one, other| one.path.cmp(&other.path));
-        self.errors
-            .sort_by(|one, other| one.pointer.cmp(&other.pointer));
-    }
-
-    /// Where the replacements found so far end.
-    pub(crate) fn mark(&self) -> usize {
-        self.replace_paths.len()
-    }
-
-    /// Forgets the replacements found since `mark`.
-    pub(crate) fn forget_replacements(&mut self, mark: usize) {
-        self.replace_paths.truncate(mark);
-        self.replacements.truncate(mark);
-    }
-
-    /// Without an update handler, whatever changes takes a replacement.
-    pub(crate) fn replace_all_of(&mut self, edit: &Edit) {
-        if let Edit::Members(edits) = edit {
-            let changed = edits.iter().filter(|(_, edit)| edit.is_change());
-            let paths =
-                changed.map(|(name, _)| format!("/properties/{}", json::pointer_token(name)));
-            self.replace_paths.extend(paths);
-            self.replace_paths.sort_unstable();
-        }
-    }
 }
 
 /// A declared member with what stands for it in the live model and in the last declaration.
@@ -91,15 +39,6 @@ pub(crate) struct Member<'a> {
     pub(crate) last: Option<&'a Value>,
     /// The object that holds it.
     pub(crate) parent: &'a Value,
-}
-
-/// What digests tell of a write-only value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Secret {
-    Same,
-    Changed,
-    /// Nothing was kept to compare it with.
-    Unknown,
 }
 
 impl<'a> Merge<'a> {
@@ -299,142 +238,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// What is declared where nothing is live.
-    fn absent(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
-        let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
-        if is_hidden {
-            let is_known = member.last == Some(member.declared);
-            let why = if is_known { Why::Resend } else { Why::Change };
-            return Edit::Set(coerced(member.declared, cursor), why);
-        }
-        let is_default = |default: &Value| json::equal(member.declared, default);
-        if cursor.shape().default.as_ref().is_some_and(is_default) {
-            return Edit::Keep;
-        }
-        match member.declared {
-            Value::Null => Edit::Keep,
-            Value::Object(_) => match self.made(member.declared, member.last, cursor) {
-                (value, Some(why)) => Edit::Set(value, why),
-                (_, None) => Edit::Keep,
-            },
-            Value::Array(elements) if elements.is_empty() => Edit::Keep,
-            Value::Array(elements) => {
-                let last = member.last.and_then(Value::as_array);
-                let (elements, why) = self.made_elements(elements, last, cursor);
-                Edit::Set(Value::Array(elements), why)
-            }
-            Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                Edit::Set(coerced(member.declared, cursor), Why::Change)
-            }
-        }
-    }
-
-    /// A declared object as it is sent when there is nothing live, and why it would be sent.
-    pub(crate) fn made(
-        &mut self,
-        declared: &'a Value,
-        last: Option<&'a Value>,
-        cursor: Cursor<'a>,
-    ) -> (Value, Option<Why>) {
-        static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-        let edit = self.object(declared, &NOTHING, last, cursor);
-        let why = edit.why();
-        let mut made = edit.apply(&Value::Object(Map::new())).unwrap_or_default();
-        // What is the same as nothing is still part of what is declared.
-        if let (Value::Object(made), Value::Object(declared)) = (&mut made, declared) {
-            for (name, value) in declared {
-                let below = cursor.member_or_anything(name);
-                let is_sent =
-                    !below.is(Classes::READ_ONLY | Classes::WRITE_ONLY | Classes::CREATE_ONLY);
-                if is_sent
-                    && !made.contains_key(name)
-                    && !below.holds(Classes::WRITE_ONLY | Classes::FIXED)
-                {
-                    made.insert(name.clone(), coerced(value, below));
-                }
-            }
-        }
-        (made, why)
-    }
-
-    /// The elements of a list where none is live, and why they would be sent.
-    fn made_elements(
-        &mut self,
-        declared: &'a [Value],
-        last: Option<&'a Vec<Value>>,
-        cursor: Cursor<'a>,
-    ) -> (Vec<Value>, Why) {
-        let element = cursor.element();
-        let is_unseen =
-            |value: &Value| value.is_object() && self.same.holds_nothing(value, element);
-        let are_unseen = element.holds(Classes::WRITE_ONLY) && declared.iter().all(is_unseen);
-        let mut made = Vec::with_capacity(declared.len());
-        let mut why = if are_unseen { Why::Resend } else { Why::Change };
-        for (index, value) in declared.iter().enumerate() {
-            let last = last.and_then(|last| last.get(index));
-            self.path.push_element(index, last.map(|_| index));
-            if are_unseen {
-                let (value, reason) = self.made(value, last, element);
-                why = why.max(reason.unwrap_or(Why::Resend));
-                made.push(value);
-            } else {
-                let before = self.found.mark();
-                made.push(self.fresh(value, element));
-                self.found.forget_replacements(before);
-            }
-            self.path.pop();
-        }
-        (made, why)
-    }
-
-    /// A value of which nothing exists yet, as it is sent. The create-only properties in it count as replaced.
-    pub(crate) fn fresh(&mut self, declared: &'a Value, cursor: Cursor<'a>) -> Value {
-        self.look_at_fresh(declared, cursor);
-        coerced(declared, cursor)
-    }
-
-    pub(crate) fn look_at_fresh(&mut self, declared: &'a Value, cursor: Cursor<'a>) {
-        if is_unknown(declared) {
-            self.found.unknown.push(self.path.pointer());
-            return;
-        }
-        if cursor.is(Classes::READ_ONLY) {
-            if !is_hollow(declared) {
-                let pointer = self.path.pointer();
-                let violation = Violation::read_only(&pointer, false);
-                self.found.errors.push(violation);
-            }
-            return;
-        }
-        if cursor.is(Classes::DEPRECATED) {
-            self.warn(WarningCode::Deprecated);
-        }
-        if cursor.is(Classes::CREATE_ONLY) {
-            self.replace(declared, None, cursor);
-        }
-        match declared {
-            Value::Object(members) => {
-                for (name, value) in members {
-                    self.path.push_key(name);
-                    match cursor.member(name) {
-                        Some(below) => self.look_at_fresh(value, below),
-                        None => self.not_a_property(name, cursor),
-                    }
-                    self.path.pop();
-                }
-            }
-            Value::Array(elements) => {
-                for (index, value) in elements.iter().enumerate() {
-                    self.path.push_element(index, None);
-                    self.look_at_fresh(value, cursor.element());
-                    self.path.pop();
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-
-    fn not_a_property(&mut self, name: &str, cursor: Cursor<'a>) {
+    pub(crate) fn not_a_property(&mut self, name: &str, cursor: Cursor<'a>) {
         let pointer = self.path.pointer();
         let known = cursor.shape().member_names();
         let violation = Violation::not_a_property(cursor.type_name(), &pointer, name, known);
@@ -465,202 +269,6 @@ impl<'a> Merge<'a> {
             self.warn(WarningCode::MayForceReplacement);
         }
         Edit::Set(member.declared.clone(), Why::Change)
-    }
-
-    fn write_only(&mut self, declared: &'a Value, cursor: Cursor<'a>) -> Edit {
-        let secret = self.secret();
-        if cursor.is(Classes::CREATE_ONLY) {
-            self.fixed_secret(secret, declared, cursor);
-            return Edit::Keep;
-        }
-        if cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
-            return match secret {
-                Secret::Same => Edit::Keep,
-                Secret::Unknown => {
-                    self.warn(WarningCode::NotComparable);
-                    Edit::Keep
-                }
-                Secret::Changed => Edit::Set(coerced(declared, cursor), Why::Change),
-            };
-        }
-        let is_unknown = holds_unknown(declared);
-        if is_unknown {
-            self.found.unknown.push(self.path.pointer());
-        }
-        let mut sent = without_fixed(declared, cursor).into_owned();
-        let holds_changed = self.add_changed_below(declared, &mut sent, cursor);
-        if is_hollow(&sent) && !is_hollow(declared) {
-            return Edit::Keep;
-        }
-        let is_changed = secret != Secret::Same || holds_changed || is_unknown;
-        let why = if is_changed { Why::Change } else { Why::Resend };
-        Edit::Set(coerced(&sent, cursor), why)
-    }
-
-    /// Puts back what is conditionally create-only in a write-only value and changed, and looks at what is create-only
-    /// in it. Tells whether something was put back.
-    fn add_changed_below(
-        &mut self,
-        declared: &'a Value,
-        sent: &mut Value,
-        cursor: Cursor<'a>,
-    ) -> bool {
-        if !cursor.holds(Classes::FIXED) {
-            return false;
-        }
-        let mut is_changed = false;
-        match (declared, sent) {
-            (Value::Object(members), Value::Object(sent)) => {
-                for (name, value) in members {
-                    let Some(below) = cursor.member(name) else {
-                        continue;
-                    };
-                    self.path.push_key(name);
-                    if below.is(Classes::CREATE_ONLY) {
-                        let secret = self.secret();
-                        self.fixed_secret(secret, value, below);
-                    } else if below.is(Classes::CONDITIONAL_CREATE_ONLY) {
-                        if self.secret() == Secret::Changed {
-                            sent.insert(name.clone(), value.clone());
-                            is_changed = true;
-                        }
-                    } else if let Some(sent) = sent.get_mut(name) {
-                        is_changed |= self.add_changed_below(value, sent, below);
-                    }
-                    self.path.pop();
-                }
-            }
-            (Value::Array(elements), Value::Array(sent)) => {
-                for (index, (value, sent)) in elements.iter().zip(sent).enumerate() {
-                    self.path.push_element(index, Some(index));
-                    is_changed |= self.add_changed_below(value, sent, cursor.element());
-                    self.path.pop();
-                }
-            }
-            _ => {}
-        }
-        is_changed
-    }
-
-    /// A value that is both write-only and create-only is never sent again.
-    fn fixed_secret(&mut self, secret: Secret, declared: &Value, cursor: Cursor<'a>) {
-        match secret {
-            Secret::Same => {}
-            Secret::Unknown => self.warn(WarningCode::NotComparable),
-            Secret::Changed => self.replace(declared, None, cursor),
-        }
-    }
-
-    /// A value that is fixed by the creation: as declared, or only a replacement makes it so.
-    fn create_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) {
-        if let (Value::Object(declared), Some(Value::Object(live))) = (member.declared, member.live)
-            && !document::is_policy(member.declared)
-            && cursor.transform().is_none()
-        {
-            for (name, value) in declared {
-                let below = cursor.member_or_anything(name);
-                let member = Member {
-                    declared: value,
-                    live: live.get(name).filter(|live| !live.is_null()),
-                    last: member.last.and_then(|last| last.get(name)),
-                    parent: member.declared,
-                };
-                self.path.push_key(name);
-                self.member(member, below);
-                self.path.pop();
-            }
-            return;
-        }
-        let is_same = match member.live {
-            Some(live) => self
-                .same
-                .holds(member.declared, live, cursor, member.parent),
-            None => self.was_created_with(member, cursor),
-        };
-        let has_changed_secret =
-            || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below() == Secret::Changed;
-        if !is_same || has_changed_secret() {
-            self.replace(member.declared, member.live, cursor);
-        }
-    }
-
-    /// Whether a create-only value that no read shows is the one that is declared.
-    fn was_created_with(&self, member: Member<'a>, cursor: Cursor<'a>) -> bool {
-        let is_last = |last| {
-            self.same
-                .holds(member.declared, last, cursor, member.parent)
-        };
-        let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
-        match (self.last, is_hidden) {
-            (Some(_), true) => is_hollow(member.declared) || member.last.is_some_and(is_last),
-            _ => {
-                self.same.holds_nothing(member.declared, cursor) || member.last.is_some_and(is_last)
-            }
-        }
-    }
-
-    /// What is live must go for what is declared, and cannot: it was fixed by the creation.
-    fn replace_blocking(&mut self, live: &'a Value, cursor: Cursor<'a>) {
-        if cursor.is(Classes::CREATE_ONLY) {
-            return self.replace(&Value::Null, Some(live), cursor);
-        }
-        for (name, value) in live.as_object().into_iter().flatten() {
-            let below = cursor.member_or_anything(name);
-            if below.is(Classes::CREATE_ONLY) || below.holds(Classes::CREATE_ONLY) {
-                self.path.push_key(name);
-                self.replace_blocking(value, below);
-                self.path.pop();
-            }
-        }
-    }
-
-    fn replace(&mut self, declared: &Value, live: Option<&Value>, cursor: Cursor<'a>) {
-        let path = match cursor.create_only_path() {
-            Some(path) => path.to_string(),
-            None => format!("/properties{}", self.path.pattern()),
-        };
-        self.found.replace_paths.push(path);
-        let change = Change::replacing(self.path.pointer(), live, declared, cursor);
-        self.found.replacements.push(change);
-    }
-
-    /// Whether the write-only value at this place is the one that was last applied.
-    fn secret(&self) -> Secret {
-        let Some(last) = self.last else {
-            return Secret::Unknown;
-        };
-        let known = self
-            .path
-            .last_pointer()
-            .and_then(|at| last.digests.get(&at));
-        match (known, self.digests.get(&self.path.pointer())) {
-            (Some(known), Some(declared)) if known.key_id != declared.key_id => Secret::Unknown,
-            (known, declared) if known == declared => Secret::Same,
-            _ => Secret::Changed,
-        }
-    }
-
-    /// The same for all write-only values below this place, whatever the order of lists.
-    fn secrets_below(&self) -> Secret {
-        let Some(last) = self.last else {
-            return Secret::Unknown;
-        };
-        let below = |digests: &BTreeMap<String, Digest>, at: &str| {
-            let prefix = format!("{at}/");
-            let mut found: Vec<String> = digests
-                .range(prefix.clone()..)
-                .take_while(|(place, _)| place.starts_with(&prefix))
-                .map(|(_, digest)| format!("{}:{}", digest.key_id, digest.hmac))
-                .collect();
-            found.sort_unstable();
-            found
-        };
-        let known = self.path.last_pointer().map(|at| below(&last.digests, &at));
-        let declared = below(self.digests, &self.path.pointer());
-        match known.is_some_and(|known| known == declared) {
-            true => Secret::Same,
-            false => Secret::Changed,
-        }
     }
 
     pub(crate) fn warn(&mut self, code: WarningCode) {

@@ -1,0 +1,85 @@
+//! What is fixed by the creation: as it is declared, or only a replacement makes it so.
+
+use serde_json::Value;
+use ucp_schema::{Classes, Cursor};
+
+use crate::change::Change;
+use crate::document;
+use crate::merge::{Member, Merge};
+use crate::same::is_hollow;
+use crate::secrets::Secret;
+
+impl<'a> Merge<'a> {
+    /// A value that is fixed by the creation: as declared, or only a replacement makes it so.
+    pub(crate) fn create_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) {
+        if let (Value::Object(declared), Some(Value::Object(live))) = (member.declared, member.live)
+            && !document::is_policy(member.declared)
+            && cursor.transform().is_none()
+        {
+            for (name, value) in declared {
+                let below = cursor.member_or_anything(name);
+                let member = Member {
+                    declared: value,
+                    live: live.get(name).filter(|live| !live.is_null()),
+                    last: member.last.and_then(|last| last.get(name)),
+                    parent: member.declared,
+                };
+                self.path.push_key(name);
+                self.member(member, below);
+                self.path.pop();
+            }
+            return;
+        }
+        let is_same = match member.live {
+            Some(live) => self
+                .same
+                .holds(member.declared, live, cursor, member.parent),
+            None => self.was_created_with(member, cursor),
+        };
+        let has_changed_secret =
+            || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below() == Secret::Changed;
+        if !is_same || has_changed_secret() {
+            self.replace(member.declared, member.live, cursor);
+        }
+    }
+
+    /// Whether a create-only value that no read shows is the one that is declared.
+    fn was_created_with(&self, member: Member<'a>, cursor: Cursor<'a>) -> bool {
+        let is_last = |last| {
+            self.same
+                .holds(member.declared, last, cursor, member.parent)
+        };
+        let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
+        match (self.last, is_hidden) {
+            (Some(_), true) => is_hollow(member.declared) || member.last.is_some_and(is_last),
+            _ => {
+                self.same.holds_nothing(member.declared, cursor) || member.last.is_some_and(is_last)
+            }
+        }
+    }
+
+    /// What is live must go for what is declared, and cannot: it was fixed by the creation.
+    pub(crate) fn replace_blocking(&mut self, live: &'a Value, cursor: Cursor<'a>) {
+        if cursor.is(Classes::CREATE_ONLY) {
+            return self.replace(&Value::Null, Some(live), cursor);
+        }
+        for (name, value) in live.as_object().into_iter().flatten() {
+            let below = cursor.member_or_anything(name);
+            if below.is(Classes::CREATE_ONLY) || below.holds(Classes::CREATE_ONLY) {
+                self.path.push_key(name);
+                self.replace_blocking(value, below);
+                self.path.pop();
+            }
+        }
+    }
+
+    pub(crate) fn replace(&mut self, declared: &Value, live: Option<&Value>, cursor: Cursor<'a>) {
+        let path = match cursor.create_only_path() {
+            Some(path) => path.to_string(),
+            None => format!("/properties{}", self.path.pattern()),
+        };
+        self.found.replace_paths.push(path);
+        let change = Change::replacing(self.path.pointer(), live, declared, cursor);
+        self.found.replacements.push(change);
+    }
+}

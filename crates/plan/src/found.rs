@@ -1,0 +1,57 @@
+use ucp_model::json;
+use ucp_schema::Violation;
+
+use crate::change::Change;
+use crate::edit::Edit;
+use crate::warning::Warning;
+
+/// What a walk found beside edits.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The create-only properties that are declared otherwise.
+    pub(crate) replace_paths: Vec<String>,
+    /// The same with their values.
+    pub(crate) replacements: Vec<Change>,
+    /// Where unknown values are declared.
+    pub(crate) unknown: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
+    /// Why the declaration can never be satisfied.
+    pub(crate) errors: Vec<Violation>,
+}
+
+impl Found {
+    /// The order of members says nothing.
+    pub(crate) fn sort(&mut self) {
+        self.replace_paths.sort_unstable();
+        self.replace_paths.dedup();
+        self.replacements
+            .sort_by(|one, other| one.path.cmp(&other.path));
+        self.unknown.sort_unstable();
+        self.warnings
+            .sort_by(|one, other| one.path.cmp(&other.path));
+        self.errors
+            .sort_by(|one, other| one.pointer.cmp(&other.pointer));
+    }
+
+    /// Where the replacements found so far end.
+    pub(crate) fn mark(&self) -> usize {
+        self.replace_paths.len()
+    }
+
+    /// Forgets the replacements found since `mark`.
+    pub(crate) fn forget_replacements(&mut self, mark: usize) {
+        self.replace_paths.truncate(mark);
+        self.replacements.truncate(mark);
+    }
+
+    /// Without an update handler, whatever changes takes a replacement.
+    pub(crate) fn replace_all_of(&mut self, edit: &Edit) {
+        if let Edit::Members(edits) = edit {
+            let changed = edits.iter().filter(|(_, edit)| edit.is_change());
+            let paths =
+                changed.map(|(name, _)| format!("/properties/{}", json::pointer_token(name)));
+            self.replace_paths.extend(paths);
+            self.replace_paths.sort_unstable();
+        }
+    }
+}

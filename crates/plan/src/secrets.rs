@@ -1,0 +1,147 @@
+//! Write-only values, which are compared by digest and sent without being seen.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use ucp_model::Digest;
+use ucp_schema::{Classes, Cursor, holds_unknown};
+
+use crate::desired::without_fixed;
+use crate::edit::{Edit, Why};
+use crate::merge::Merge;
+use crate::same::{coerced, is_hollow};
+use crate::warning::WarningCode;
+
+/// What digests tell of a write-only value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Secret {
+    Same,
+    Changed,
+    /// Nothing was kept to compare it with.
+    Unknown,
+}
+
+impl<'a> Merge<'a> {
+    pub(crate) fn write_only(&mut self, declared: &'a Value, cursor: Cursor<'a>) -> Edit {
+        let secret = self.secret();
+        if cursor.is(Classes::CREATE_ONLY) {
+            self.fixed_secret(secret, declared, cursor);
+            return Edit::Keep;
+        }
+        if cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
+            return match secret {
+                Secret::Same => Edit::Keep,
+                Secret::Unknown => {
+                    self.warn(WarningCode::NotComparable);
+                    Edit::Keep
+                }
+                Secret::Changed => Edit::Set(coerced(declared, cursor), Why::Change),
+            };
+        }
+        let is_unknown = holds_unknown(declared);
+        if is_unknown {
+            self.found.unknown.push(self.path.pointer());
+        }
+        let mut sent = without_fixed(declared, cursor).into_owned();
+        let holds_changed = self.add_changed_below(declared, &mut sent, cursor);
+        if is_hollow(&sent) && !is_hollow(declared) {
+            return Edit::Keep;
+        }
+        let is_changed = secret != Secret::Same || holds_changed || is_unknown;
+        let why = if is_changed { Why::Change } else { Why::Resend };
+        Edit::Set(coerced(&sent, cursor), why)
+    }
+
+    /// Puts back what is conditionally create-only in a write-only value and changed, and looks at what is create-only
+    /// in it. Tells whether something was put back.
+    fn add_changed_below(
+        &mut self,
+        declared: &'a Value,
+        sent: &mut Value,
+        cursor: Cursor<'a>,
+    ) -> bool {
+        if !cursor.holds(Classes::FIXED) {
+            return false;
+        }
+        let mut is_changed = false;
+        match (declared, sent) {
+            (Value::Object(members), Value::Object(sent)) => {
+                for (name, value) in members {
+                    let Some(below) = cursor.member(name) else {
+                        continue;
+                    };
+                    self.path.push_key(name);
+                    if below.is(Classes::CREATE_ONLY) {
+                        let secret = self.secret();
+                        self.fixed_secret(secret, value, below);
+                    } else if below.is(Classes::CONDITIONAL_CREATE_ONLY) {
+                        if self.secret() == Secret::Changed {
+                            sent.insert(name.clone(), value.clone());
+                            is_changed = true;
+                        }
+                    } else if let Some(sent) = sent.get_mut(name) {
+                        is_changed |= self.add_changed_below(value, sent, below);
+                    }
+                    self.path.pop();
+                }
+            }
+            (Value::Array(elements), Value::Array(sent)) => {
+                for (index, (value, sent)) in elements.iter().zip(sent).enumerate() {
+                    self.path.push_element(index, Some(index));
+                    is_changed |= self.add_changed_below(value, sent, cursor.element());
+                    self.path.pop();
+                }
+            }
+            _ => {}
+        }
+        is_changed
+    }
+
+    /// A value that is both write-only and create-only is never sent again.
+    fn fixed_secret(&mut self, secret: Secret, declared: &Value, cursor: Cursor<'a>) {
+        match secret {
+            Secret::Same => {}
+            Secret::Unknown => self.warn(WarningCode::NotComparable),
+            Secret::Changed => self.replace(declared, None, cursor),
+        }
+    }
+
+    /// Whether the write-only value at this place is the one that was last applied.
+    fn secret(&self) -> Secret {
+        let Some(last) = self.last else {
+            return Secret::Unknown;
+        };
+        let known = self
+            .path
+            .last_pointer()
+            .and_then(|at| last.digests.get(&at));
+        match (known, self.digests.get(&self.path.pointer())) {
+            (Some(known), Some(declared)) if known.key_id != declared.key_id => Secret::Unknown,
+            (known, declared) if known == declared => Secret::Same,
+            _ => Secret::Changed,
+        }
+    }
+
+    /// The same for all write-only values below this place, whatever the order of lists.
+    pub(crate) fn secrets_below(&self) -> Secret {
+        let Some(last) = self.last else {
+            return Secret::Unknown;
+        };
+        let below = |digests: &BTreeMap<String, Digest>, at: &str| {
+            let prefix = format!("{at}/");
+            let mut found: Vec<String> = digests
+                .range(prefix.clone()..)
+                .take_while(|(place, _)| place.starts_with(&prefix))
+                .map(|(_, digest)| format!("{}:{}", digest.key_id, digest.hmac))
+                .collect();
+            found.sort_unstable();
+            found
+        };
+        let known = self.path.last_pointer().map(|at| below(&last.digests, &at));
+        let declared = below(self.digests, &self.path.pointer());
+        match known.is_some_and(|known| known == declared) {
+            true => Secret::Same,
+            false => Secret::Changed,
+        }
+    }
+}
