@@ -9,6 +9,7 @@ use ucp_schema::{Classes, Cursor, Violation, is_unknown};
 use crate::edit::{Edit, Why};
 use crate::merge::{Member, Merge};
 use crate::same::{coerced, is_hollow};
+use crate::tags;
 use crate::warning::WarningCode;
 
 impl<'a> Merge<'a> {
@@ -30,7 +31,7 @@ impl<'a> Merge<'a> {
                 (value, Some(why)) => Edit::Set(value, why),
                 (_, None) => Edit::Keep,
             },
-            Value::Array(elements) if elements.is_empty() => Edit::Keep,
+            Value::Array(elements) if !elements.iter().any(tags::counts(cursor)) => Edit::Keep,
             Value::Array(elements) => {
                 let last = member.last.and_then(Value::as_array);
                 let (elements, why) = self.made_elements(elements, last, cursor);
@@ -83,7 +84,12 @@ impl<'a> Merge<'a> {
         let are_unseen = element.holds(Classes::WRITE_ONLY) && declared.iter().all(is_unseen);
         let mut made = Vec::with_capacity(declared.len());
         let mut why = if are_unseen { Why::Resend } else { Why::Change };
-        for (index, value) in declared.iter().enumerate() {
+        let counts = tags::counts(cursor);
+        for (index, value) in declared
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| counts(value))
+        {
             let last = last.and_then(|last| last.get(index));
             self.path.push_element(index, last.map(|_| index));
             if are_unseen {

@@ -260,7 +260,8 @@ fn combine(
             Fate::Live(..) | Fate::New(_) => None,
         })
         .collect();
-    let has_nulls = live.iter().any(Value::is_null);
+    let takes_null = cursor.element().shape().takes_null();
+    let has_nulls = !takes_null && live.iter().any(Value::is_null);
     let mut why = edited.iter().filter_map(|edit| edit.why()).max();
     if is_moved || new > 0 || !gone.is_empty() {
         why = Some(Why::Change);
@@ -335,7 +336,7 @@ fn target(
     for (index, element) in live.iter().enumerate() {
         let stays = match position_of.get(&index) {
             Some(position) => is_kept[*position],
-            None => !element.is_null(),
+            None => tags::is_reserved(element),
         };
         if !stays {
             continue;

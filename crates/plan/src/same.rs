@@ -198,6 +198,7 @@ fn is_other_spelling(declared: &str, live: &str, cursor: Cursor<'_>) -> bool {
 pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     let types = cursor.shape().types;
     match value {
+        unknown if is_unknown(unknown) => unknown.clone(),
         Value::Object(_) | Value::Array(_) if wants(types, Types::STRING, Types::COMPOSED) => {
             Value::from(value.to_string())
         }

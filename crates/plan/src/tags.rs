@@ -22,10 +22,14 @@ fn key(tag: &Value) -> Option<&str> {
     KEYS.iter().find_map(|key| tag.get(key)?.as_str())
 }
 
-/// Which elements of a list count: not reserved tags, and not `null`.
+/// Which elements of a list count: not reserved tags, and not `null` where it cannot be a value.
 pub(crate) fn counts(cursor: Cursor<'_>) -> impl Fn(&Value) -> bool {
     let are_tags = cursor.is(Classes::TAGS);
-    move |element| !(element.is_null() || are_tags && is_reserved(element))
+    let takes_null = cursor.element().shape().takes_null();
+    move |element| {
+        let is_nothing = element.is_null() && !takes_null;
+        !(is_nothing || are_tags && is_reserved(element))
+    }
 }
 
 /// The elements of a list that count.

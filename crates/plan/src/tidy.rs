@@ -2,7 +2,7 @@
 //! patched model, so it has to go when an update is sent.
 
 use serde_json::{Map, Value};
-use ucp_schema::{Classes, Cursor, Types};
+use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
 use crate::either_or;
@@ -13,9 +13,7 @@ pub(crate) fn undeclared(live: &Value, cursor: Cursor<'_>, is_required: bool) ->
         return Edit::Keep;
     }
     match live {
-        Value::Null if !is_required && !cursor.shape().types.names(Types::NULL) => {
-            Edit::Remove(Why::Tidy)
-        }
+        Value::Null if !is_required && !cursor.shape().takes_null() => Edit::Remove(Why::Tidy),
         Value::Array(elements) => list(elements, cursor, is_required),
         Value::Object(members) => object(members, cursor, is_required),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Edit::Keep,
@@ -24,7 +22,7 @@ pub(crate) fn undeclared(live: &Value, cursor: Cursor<'_>, is_required: bool) ->
 
 fn list(elements: &[Value], cursor: Cursor<'_>, is_required: bool) -> Edit {
     let element = cursor.element();
-    let takes_null = element.shape().types.names(Types::NULL);
+    let takes_null = element.shape().takes_null();
     let has_nulls = !takes_null && elements.iter().any(Value::is_null);
     let real = elements
         .iter()

@@ -303,6 +303,27 @@ fn without_an_update_handler_every_change_is_a_replacement() {
     );
 }
 
+#[test]
+fn null_is_an_element_where_it_can_be_a_value_and_nothing_elsewhere() {
+    const RULE: &str = "AWS::Events::Rule";
+    let rule = |kinds: Value| json!({"Name": "r", "EventPattern": {"detail": {"kind": kinds}}});
+    let plan = changed(RULE, None, rule(json!(["a"])), rule(json!([null])));
+    assert_eq!(plan.planned, rule(json!([null])));
+    assert_eq!(
+        changed(RULE, None, rule(json!([null])), rule(json!([null]))).action,
+        Action::Noop
+    );
+    let group = |subnets: Value| json!({"DBSubnetGroupName": "g", "DBSubnetGroupDescription": "d", "SubnetIds": subnets});
+    let (live, declared) = (
+        group(json!(["subnet-0aaa1111aaa111101"])),
+        group(json!([null, "subnet-0aaa1111aaa111101"])),
+    );
+    assert_eq!(
+        changed("AWS::RDS::DBSubnetGroup", None, live, declared).action,
+        Action::Noop
+    );
+}
+
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),

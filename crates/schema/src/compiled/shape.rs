@@ -57,6 +57,11 @@ impl Shape {
         self.members.is_empty() && (!self.patterns.is_empty() || self.values.is_some())
     }
 
+    /// Whether `null` may be a value here, and not only the absence of one.
+    pub fn takes_null(&self) -> bool {
+        self.types.is_any() || self.types.names(Types::NULL)
+    }
+
     /// Whether a member must be given.
     pub fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)

@@ -91,13 +91,17 @@ impl Alternative {
     }
 
     fn gives(&self, patterns: &Arc<Patterns>, root: &Value, parent: &Value, live: &Value) -> bool {
-        [Scalars::AsDeclared, Scalars::AsText]
-            .into_iter()
-            .any(|scalars| {
-                let context = self.operands.context([parent, root], scalars);
-                let result = context.and_then(|context| self.evaluate(patterns, &context));
-                result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
-            })
+        let gives = |context: &JValue| {
+            let result = self.evaluate(patterns, context);
+            result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
+        };
+        let in_scalars = |scalars| self.operands.context([parent, root], scalars);
+        let declared = in_scalars(Scalars::AsDeclared);
+        if declared.as_ref().is_some_and(gives) {
+            return true;
+        }
+        let as_text = in_scalars(Scalars::AsText);
+        as_text != declared && as_text.as_ref().is_some_and(gives)
     }
 
     fn evaluate(&self, patterns: &Arc<Patterns>, context: &JValue) -> Option<JValue> {
