@@ -284,9 +284,13 @@ impl Object<'_, '_> {
         self.edit(name).is_some_and(Edit::is_change)
     }
 
-    /// Whether the object has the member after the edits. `false` is as good as nothing.
+    /// Whether the object has the member after the edits. `false` and an empty list are as good as nothing.
     fn will_have(&self, name: &str) -> bool {
-        let is_given = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+        let is_given = |value: &Value| match value {
+            Value::Null | Value::Bool(false) => false,
+            Value::Array(elements) => !elements.is_empty(),
+            Value::Bool(true) | Value::Number(_) | Value::String(_) | Value::Object(_) => true,
+        };
         match self.edit(name) {
             Some(Edit::Remove(_)) => false,
             Some(Edit::Set(value, _)) => is_given(value),

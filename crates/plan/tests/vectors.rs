@@ -25,7 +25,12 @@ fn every_vector_is_planned_as_it_must_be() {
 /// Cases of our own in the same classes, and in `beyond-…` of what the classes do not cover.
 #[test]
 fn every_vector_of_our_own_is_planned_as_it_must_be() {
-    judge(&serde_json::from_str::<Vec<Value>>(include_str!("vectors/more-a.json")).unwrap());
+    for text in [
+        include_str!("vectors/more-a.json"),
+        include_str!("vectors/more-b.json"),
+    ] {
+        judge(&serde_json::from_str::<Vec<Value>>(text).unwrap());
+    }
 }
 
 fn judge(vectors: &[Value]) {
