@@ -1,6 +1,6 @@
 use json_patch::Patch;
 use serde_json::Value;
-use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, unknown};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, is_unknown, unknown};
 
 use crate::change::{self, Change, ChangeKind, Reason};
 use crate::merge::Merge;
@@ -65,6 +65,10 @@ fn assign(model: &mut Value, path: &[Segment]) -> Option<String> {
     let (Segment::Key(name), rest) = path.split_first()? else {
         return None;
     };
+    // What is in an unknown value is not known either, and need not be told.
+    if is_unknown(model) {
+        return None;
+    }
     let members = model.as_object_mut()?;
     let pointer = format!("/{}", ucp_model::json::pointer_token(name));
     if !rest.is_empty() {
