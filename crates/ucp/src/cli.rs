@@ -1,10 +1,11 @@
-//! The command line. Every flag is an environment variable too.
+//! The command line. Every flag of a command that keeps running is an environment variable too.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ucp_model::TypeName;
 
 /// Declares AWS resources under aliases of your own: the same declaration again is the same resource.
 #[derive(Debug, Parser)]
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Migrate(Migrate),
     /// Runs the simulated AWS alone.
     Simulator(Simulator),
+    /// Tells what a put would do, without AWS and without a server.
+    Plan(Box<Plan>),
     /// Prints the OpenAPI document.
     Openapi,
 }
@@ -136,7 +139,7 @@ pub(crate) struct SimulatedAws {
 #[derive(Debug, Args)]
 pub(crate) struct Types {
     /// CloudFormation resource type schemas (`*.json`) that add to the built-in ones or replace them.
-    #[arg(long, env = "UCP_SCHEMA_DIR")]
+    #[arg(long, env = "UCP_SCHEMA_DIR", value_name = "DIR")]
     pub(crate) schema_dir: Option<PathBuf>,
 }
 
@@ -174,4 +177,61 @@ impl Work {
         );
         Ok(timeout)
     }
+}
+
+/// What `ucp plan` is asked.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "ucp plan --type <TYPE> --desired <FILE> [OPTIONS]\n       ucp plan --offline [--schema-dir <DIR>]",
+    after_long_help = include_str!("plan/help.txt")
+)]
+pub(crate) struct Plan {
+    /// Answer questions on standard input, a JSON object a line.
+    #[arg(long, conflicts_with_all = ["type_name", "current", "desired", "last_applied", "mode", "color", "detailed_exitcode"])]
+    pub(crate) offline: bool,
+    /// The resource type, in any letter case.
+    #[arg(long = "type", value_name = "TYPE", required_unless_present = "offline", value_parser = TypeName::from_cloudformation)]
+    pub(crate) type_name: Option<TypeName>,
+    /// A file with the properties that AWS returns now; `-` is standard input. Without it there is no resource yet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) current: Option<PathBuf>,
+    /// A file with the declared properties; `-` is standard input.
+    #[arg(long, value_name = "FILE", required_unless_present = "offline")]
+    pub(crate) desired: Option<PathBuf>,
+    /// A file with the properties that were declared the last time; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) last_applied: Option<PathBuf>,
+    /// What becomes of properties that are not declared.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) mode: Mode,
+    /// When to use colours. `auto` is on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub(crate) color: Color,
+    /// Exit with 0 when there is nothing to do, 2 when there is, 1 on errors.
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+    #[command(flatten)]
+    pub(crate) types: Types,
+}
+
+/// What becomes of properties that are not declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// They stay.
+    #[default]
+    Merge,
+    /// They are removed.
+    Replace,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Wherever it goes.
+    Always,
+    /// Nowhere.
+    Never,
 }

@@ -10,6 +10,7 @@ mod dev;
 mod keys;
 mod node;
 mod pause;
+mod plan;
 mod serve;
 mod shutdown;
 mod simulator;
@@ -21,17 +22,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
+use crate::telemetry::Format;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    telemetry::init(match &cli.command {
-        Command::Serve(_) => telemetry::Format::Json,
-        Command::Dev(_) | Command::Migrate(_) | Command::Simulator(_) | Command::Openapi => {
-            telemetry::Format::Human
-        }
-    });
-    match run(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(Cli::parse().command) {
+        Ok(status) => status,
         Err(error) => {
             // One line for the person who started it, causes included.
             eprintln!("ucp: {error:#}");
@@ -40,20 +35,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Dev(arguments) => work(Format::Human, dev::run(arguments)),
+        Command::Serve(arguments) => work(Format::Json, serve::run(arguments)),
+        Command::Migrate(arguments) => work(Format::Human, serve::migrate(&arguments.database_url)),
+        Command::Simulator(arguments) => work(Format::Human, simulator::run(arguments)),
+        Command::Plan(arguments) => plan::run(*arguments),
+        Command::Openapi => {
+            println!("{}", ucp_api::openapi_json());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Logs, and waits for `work` to end.
+fn work(logs: Format, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<ExitCode> {
+    telemetry::init(logs);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(async {
-        match command {
-            Command::Dev(arguments) => dev::run(arguments).await,
-            Command::Serve(arguments) => serve::run(arguments).await,
-            Command::Migrate(arguments) => serve::migrate(&arguments.database_url).await,
-            Command::Simulator(arguments) => simulator::run(arguments).await,
-            Command::Openapi => {
-                println!("{}", ucp_api::openapi_json());
-                Ok(())
-            }
-        }
-    })
+    runtime.block_on(work)?;
+    Ok(ExitCode::SUCCESS)
 }

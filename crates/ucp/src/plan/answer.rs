@@ -1,0 +1,119 @@
+use json_patch::Patch;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use ucp_plan::{Action, Plan, Warning};
+use ucp_schema::Violation;
+
+use super::question::Problem;
+
+/// The answer to a line.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answer<'l> {
+    id: Option<&'l RawValue>,
+    /// The number of a bad line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    action: &'static str,
+    patch: Patch,
+    planned: Value,
+    replace_paths: Vec<String>,
+    unknown: Vec<String>,
+    warnings: Vec<Warning>,
+    error: Option<Error>,
+}
+
+/// Why there is no plan, or none that leads to what is declared.
+#[derive(Serialize)]
+struct Error {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+}
+
+/// One reason why the declaration can never be satisfied.
+#[derive(Serialize)]
+struct Detail {
+    code: &'static str,
+    path: String,
+    message: String,
+}
+
+impl<'l> Answer<'l> {
+    pub(super) fn of(id: Option<&'l RawValue>, plan: Plan) -> Self {
+        Self {
+            id,
+            line: None,
+            action: match plan.action {
+                Action::Create => "create",
+                Action::Update => "update",
+                Action::Replace => "replace",
+                Action::Noop => "noop",
+                Action::Error => "error",
+            },
+            patch: plan.patch,
+            planned: plan.planned,
+            replace_paths: plan.replace_paths,
+            unknown: plan.unknown,
+            warnings: plan.warnings,
+            error: Error::of(plan.errors),
+        }
+    }
+
+    /// The answer to a line that cannot be answered.
+    pub(super) fn bad(number: u64, id: Option<&'l RawValue>, problem: &Problem) -> Self {
+        // A parser sees one line only; which one is said already.
+        let what = problem
+            .to_string()
+            .replace(" at line 1 column ", " at column ");
+        Self {
+            id,
+            line: Some(number),
+            action: "error",
+            patch: Patch::default(),
+            planned: Value::Null,
+            replace_paths: Vec::new(),
+            unknown: Vec::new(),
+            warnings: Vec::new(),
+            error: Some(Error {
+                code: problem.code(),
+                path: None,
+                message: format!("line {number}: {what}"),
+                details: Vec::new(),
+            }),
+        }
+    }
+
+    pub(super) fn is_bad(&self) -> bool {
+        self.line.is_some()
+    }
+}
+
+impl Error {
+    /// All violations as one error, which has the code and the place of the first.
+    fn of(violations: Vec<Violation>) -> Option<Self> {
+        let details: Vec<Detail> = violations.into_iter().map(Detail::of).collect();
+        let first = details.first()?;
+        let messages: Vec<&str> = details.iter().map(|one| one.message.as_str()).collect();
+        Some(Self {
+            code: first.code,
+            path: Some(first.path.clone()),
+            message: messages.join("; "),
+            details,
+        })
+    }
+}
+
+impl Detail {
+    fn of(violation: Violation) -> Self {
+        Self {
+            code: violation.code.as_str(),
+            path: violation.pointer,
+            message: violation.message,
+        }
+    }
+}

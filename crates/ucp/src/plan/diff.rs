@@ -1,0 +1,292 @@
+//! Two values side by side: what is in one of them alone, and what is in both left out.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+use ucp_model::json;
+use ucp_plan::SENSITIVE;
+use ucp_schema::is_unknown;
+
+use super::paper::{Mark, Paper};
+
+/// The longest line before a value is spread over several.
+const WIDTH: usize = 90;
+
+/// Lists of which more pairs of elements would have to be compared are shown whole.
+const MOST_PAIRS: usize = 1_000_000;
+
+/// Where a value is shown, and what stands before and behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) depth: usize,
+    /// `/CidrBlock: `; nothing for an element of a list.
+    pub(super) label: &'a str,
+    pub(super) note: &'a str,
+}
+
+impl Place<'_> {
+    fn fits(self, text: &str) -> bool {
+        4 * (self.depth + 1) + self.label.len() + text.len() <= WIDTH
+    }
+}
+
+/// A value that is there only before or only after.
+pub(super) fn whole<W: Write>(
+    paper: &mut Paper<W>,
+    place: Place<'_>,
+    mark: Mark,
+    value: &Value,
+) -> io::Result<()> {
+    let text = inline(value);
+    let is_open = is_container(value) && !place.fits(&text);
+    if !is_open {
+        return paper.line(
+            place.depth,
+            mark,
+            &format!("{}{text}", place.label),
+            place.note,
+        );
+    }
+    framed(paper, place, mark, value, |paper, depth| {
+        let each = |paper: &mut Paper<W>, label: &str, value| {
+            whole(
+                paper,
+                Place {
+                    depth,
+                    label,
+                    note: "",
+                },
+                mark,
+                value,
+            )
+        };
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    each(paper, &label(name), value)?;
+                }
+            }
+            Value::Array(elements) => {
+                for value in elements {
+                    each(paper, "", value)?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+        Ok(())
+    })
+}
+
+/// A value that is another one after.
+pub(super) fn changed<W: Write>(
+    paper: &mut Paper<W>,
+    place: Place<'_>,
+    before: &Value,
+    after: &Value,
+) -> io::Result<()> {
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) if !is_unknown(before) && !is_unknown(after) => {
+            framed(paper, place, Mark::Change, after, |paper, depth| {
+                members(paper, depth, old, new)
+            })
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            framed(paper, place, Mark::Change, after, |paper, depth| {
+                elements(paper, depth, old, new)
+            })
+        }
+        _ => {
+            let text = format!("{} -> {}", inline(before), inline(after));
+            if place.fits(&text) || !is_container(before) && !is_container(after) {
+                let text = format!("{}{text}", place.label);
+                return paper.line(place.depth, Mark::Change, &text, place.note);
+            }
+            whole(paper, place, Mark::Remove, before)?;
+            whole(paper, place, Mark::Add, after)
+        }
+    }
+}
+
+fn members<W: Write>(
+    paper: &mut Paper<W>,
+    depth: usize,
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+) -> io::Result<()> {
+    let mut unchanged = 0;
+    for (name, old) in before {
+        let label = label(name);
+        let place = Place {
+            depth,
+            label: &label,
+            note: "",
+        };
+        match after.get(name) {
+            Some(new) if json::equal(old, new) => unchanged += 1,
+            Some(new) => changed(paper, place, old, new)?,
+            None => whole(paper, place, Mark::Remove, old)?,
+        }
+    }
+    for (name, new) in after {
+        if !before.contains_key(name) {
+            let label = label(name);
+            whole(
+                paper,
+                Place {
+                    depth,
+                    label: &label,
+                    note: "",
+                },
+                Mark::Add,
+                new,
+            )?;
+        }
+    }
+    left_out(paper, depth, unchanged, ["member", "members"])
+}
+
+fn elements<W: Write>(
+    paper: &mut Paper<W>,
+    depth: usize,
+    before: &[Value],
+    after: &[Value],
+) -> io::Result<()> {
+    let place = Place {
+        depth,
+        label: "",
+        note: "",
+    };
+    let common = common(before, after);
+    let (mut old, mut new) = (0, 0);
+    for &(old_end, new_end) in common.iter().chain([&(before.len(), after.len())]) {
+        let (gone, come) = (&before[old..old_end], &after[new..new_end]);
+        let pairs = gone
+            .iter()
+            .zip(come)
+            .take_while(|(gone, come)| are_alike(gone, come));
+        let paired = pairs.clone().count();
+        for (gone, come) in pairs {
+            changed(paper, place, gone, come)?;
+        }
+        for gone in &gone[paired..] {
+            whole(paper, place, Mark::Remove, gone)?;
+        }
+        for come in &come[paired..] {
+            whole(paper, place, Mark::Add, come)?;
+        }
+        (old, new) = (old_end + 1, new_end + 1);
+    }
+    left_out(paper, depth, common.len(), ["element", "elements"])
+}
+
+/// Whether one of two elements can have become the other.
+fn are_alike(one: &Value, other: &Value) -> bool {
+    one.is_object() && other.is_object() || one.is_array() && other.is_array()
+}
+
+/// The longest sequence of elements that both lists have, as pairs of indexes.
+fn common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
+    if before.len().saturating_mul(after.len()) > MOST_PAIRS {
+        return Vec::new();
+    }
+    let old: Vec<String> = before.iter().map(json::canonical).collect();
+    let new: Vec<String> = after.iter().map(json::canonical).collect();
+    // lengths[i][j]: of the longest such sequence in what starts at `i` and at `j`.
+    let mut lengths = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            lengths[i][j] = match old[i] == new[j] {
+                true => lengths[i + 1][j + 1] + 1,
+                false => lengths[i + 1][j].max(lengths[i][j + 1]),
+            };
+        }
+    }
+    let mut pairs = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() && j < new.len() {
+        if old[i] == new[j] {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if lengths[i + 1][j] >= lengths[i][j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// What is within an object or a list, between its brackets.
+fn framed<W: Write>(
+    paper: &mut Paper<W>,
+    place: Place<'_>,
+    mark: Mark,
+    value: &Value,
+    within: impl FnOnce(&mut Paper<W>, usize) -> io::Result<()>,
+) -> io::Result<()> {
+    let (open, close) = if value.is_array() {
+        ("[", "]")
+    } else {
+        ("{", "}")
+    };
+    paper.line(
+        place.depth,
+        mark,
+        &format!("{}{open}", place.label),
+        place.note,
+    )?;
+    within(paper, place.depth + 1)?;
+    paper.line(place.depth, Mark::Keep, close, "")
+}
+
+/// How much is not shown because it stays. `what` is one of it, and several.
+pub(super) fn left_out<W: Write>(
+    paper: &mut Paper<W>,
+    depth: usize,
+    count: usize,
+    [one, several]: [&str; 2],
+) -> io::Result<()> {
+    let what = if count == 1 { one } else { several };
+    match count {
+        0 => Ok(()),
+        _ => paper.line(
+            depth,
+            Mark::Keep,
+            "",
+            &format!("({count} unchanged {what} not shown)"),
+        ),
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    (value.is_object() || value.is_array()) && !is_unknown(value)
+}
+
+/// A value on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(_) if is_unknown(value) => "(known after apply)".to_owned(),
+        Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| label(name) + &inline(value))
+                .collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(inline).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        Value::String(text) if text == SENSITIVE => text.clone(),
+        scalar => scalar.to_string(),
+    }
+}
+
+/// A member's name, in quotes where it could be mistaken.
+fn label(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => format!("{name}: "),
+        false => format!("{}: ", Value::from(name)),
+    }
+}

@@ -1,0 +1,109 @@
+//! The protocol for programs: a question a line, an answer a line.
+
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+
+use super::answer::Answer;
+use super::question::{Members, Problem};
+use super::schemas::Schemas;
+
+/// The longest line that is read.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Every line could be answered.
+    AllGood,
+    /// There were lines that could not.
+    SomeBad,
+}
+
+/// Answers the questions of `input`, in their order.
+pub(super) fn answer(
+    schemas: &mut Schemas,
+    input: impl Read,
+    output: impl Write,
+) -> io::Result<Outcome> {
+    let mut lines = Lines::new(input);
+    let mut output = BufWriter::with_capacity(BUFFER_BYTES, output);
+    let mut outcome = Outcome::AllGood;
+    let mut number = 0;
+    loop {
+        // Whoever asks may wait for the answers before asking on.
+        if !lines.has_next() {
+            output.flush()?;
+        }
+        let Some(line) = lines.next()? else {
+            return Ok(outcome);
+        };
+        number += 1;
+        let answer = match line {
+            Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+            Line::Whole(line) => answer_line(number, line, schemas),
+            Line::TooLong => {
+                let problem = format!("longer than {MOST_BYTES} bytes");
+                Answer::bad(number, None, &Problem::Unreadable(problem))
+            }
+        };
+        if answer.is_bad() {
+            outcome = Outcome::SomeBad;
+        }
+        serde_json::to_writer(&mut output, &answer)?;
+        output.write_all(b"\n")?;
+    }
+}
+
+fn answer_line<'l>(number: u64, line: &'l [u8], schemas: &mut Schemas) -> Answer<'l> {
+    let members = match Members::of(line) {
+        Ok(members) => members,
+        Err(problem) => return Answer::bad(number, None, &problem),
+    };
+    match members.plan(schemas) {
+        Ok(plan) => Answer::of(members.id, plan),
+        Err(problem) => Answer::bad(number, members.id, &problem),
+    }
+}
+
+/// The lines of a text of any length, read as they come.
+struct Lines<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+}
+
+enum Line<'a> {
+    Whole(&'a [u8]),
+    /// Over [`MOST_BYTES`], and skipped.
+    TooLong,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(input: R) -> Self {
+        Self {
+            input: BufReader::with_capacity(BUFFER_BYTES, input),
+            line: Vec::new(),
+        }
+    }
+
+    /// Whether there is a line that can be read without waiting.
+    fn has_next(&self) -> bool {
+        self.input.buffer().contains(&b'\n')
+    }
+
+    fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let most = MOST_BYTES as u64 + 1;
+        let mut bounded = self.input.by_ref().take(most);
+        if bounded.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        if self.line.ends_with(b"\n") {
+            self.line.pop();
+        } else if self.line.len() > MOST_BYTES {
+            self.input.skip_until(b'\n')?;
+            return Ok(Some(Line::TooLong));
+        }
+        Ok(Some(Line::Whole(&self.line)))
+    }
+}

@@ -1,0 +1,168 @@
+//! One question: what is declared, what was, and what is live.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use ucp_model::{Digest, TypeName, json};
+use ucp_plan::{Desired, Mode, Plan};
+use ucp_schema::ResourceSchema;
+
+use super::schemas::Schemas;
+
+/// Why a question has no plan.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    /// It cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// No such resource type is known.
+    #[error("{0}")]
+    UnknownType(String),
+    /// The schema that it brings along cannot be used.
+    #[error("{0}")]
+    InvalidSchema(String),
+}
+
+impl Problem {
+    /// The `code` of an error.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Problem::Unreadable(_) => "InvalidLine",
+            Problem::UnknownType(_) => "UnknownType",
+            Problem::InvalidSchema(_) => "InvalidSchema",
+        }
+    }
+}
+
+/// A line, of which only the outermost object is read, so that its `id` is known whatever the rest is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Members<'l> {
+    #[serde(borrow)]
+    pub(super) id: Option<&'l RawValue>,
+    type_name: Option<&'l RawValue>,
+    mode: Option<&'l RawValue>,
+    current: Option<&'l RawValue>,
+    desired: Option<&'l RawValue>,
+    last_applied: Option<&'l RawValue>,
+    schema: Option<&'l RawValue>,
+}
+
+impl<'l> Members<'l> {
+    /// Reads a line that is not blank.
+    pub(super) fn of(line: &'l [u8]) -> Result<Self, Problem> {
+        let text = std::str::from_utf8(line)
+            .map_err(|error| Problem::Unreadable(format!("not UTF-8: {error}")))?;
+        // A list would be taken for the members in order.
+        if !text.trim_start().starts_with('{') {
+            return Err(Problem::Unreadable("expected a JSON object".to_owned()));
+        }
+        serde_json::from_str(text).map_err(|error| unreadable(&error))
+    }
+
+    /// The answer.
+    pub(super) fn plan(&self, schemas: &mut Schemas) -> Result<Plan, Problem> {
+        let schema = self.schema(schemas)?;
+        Ok(self.question()?.plan(&schema))
+    }
+
+    fn schema(&self, schemas: &mut Schemas) -> Result<Arc<ResourceSchema>, Problem> {
+        let type_name: Option<String> = read("typeName", self.type_name)?;
+        match (self.schema, type_name) {
+            (Some(schema), type_name) => {
+                let schema = schemas.given(schema.get())?;
+                let own_name = schema.type_name();
+                match type_name.filter(|name| !name.eq_ignore_ascii_case(own_name.as_str())) {
+                    Some(other) => Err(Problem::InvalidSchema(format!(
+                        "`schema` describes {own_name}, but `typeName` is {other:?}"
+                    ))),
+                    None => Ok(schema),
+                }
+            }
+            (None, Some(type_name)) => {
+                let type_name = TypeName::from_cloudformation(&type_name)
+                    .map_err(|error| Problem::UnknownType(error.to_string()))?;
+                schemas.known(&type_name)
+            }
+            (None, None) => Err(Problem::Unreadable("`typeName` is missing".to_owned())),
+        }
+    }
+
+    fn question(&self) -> Result<Question, Problem> {
+        let object = |name, text: Option<&RawValue>| match text {
+            Some(text) => properties(text.get()).map_err(|problem| within(name, &problem)),
+            None => Ok(None),
+        };
+        Ok(Question {
+            desired: object("desired", self.desired)?.ok_or_else(|| {
+                Problem::Unreadable("`desired`: expected an object, got nothing".to_owned())
+            })?,
+            current: object("current", self.current)?,
+            last_applied: object("lastApplied", self.last_applied)?,
+            mode: read("mode", self.mode)?.unwrap_or_default(),
+        })
+    }
+}
+
+/// What is declared, what was the last time, and what is live.
+pub(super) struct Question {
+    pub(super) desired: Value,
+    pub(super) current: Option<Value>,
+    pub(super) last_applied: Option<Value>,
+    pub(super) mode: Mode,
+}
+
+impl Question {
+    pub(super) fn plan(self, schema: &ResourceSchema) -> Plan {
+        let last_applied = self
+            .last_applied
+            .map(|last_applied| declared(last_applied, schema).baseline);
+        ucp_plan::plan(
+            &declared(self.desired, schema),
+            last_applied.as_ref(),
+            self.current.as_ref(),
+            schema,
+            self.mode,
+        )
+    }
+}
+
+/// A declaration of which nothing is kept, so that a value can stand for its own digest.
+fn declared(properties: Value, schema: &ResourceSchema) -> Desired {
+    Desired::new(properties, schema, |_, value| Digest {
+        key_id: "offline".to_owned(),
+        hmac: json::canonical(value),
+    })
+}
+
+/// An object of properties, or none for `null`.
+pub(super) fn properties(text: &str) -> Result<Option<Value>, Problem> {
+    match serde_json::from_str(text).map_err(|error| unreadable(&error))? {
+        Value::Null => Ok(None),
+        object @ Value::Object(_) => Ok(Some(object)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Err(
+            Problem::Unreadable("expected an object of properties".to_owned()),
+        ),
+    }
+}
+
+fn read<'l, T: Deserialize<'l>>(
+    name: &str,
+    member: Option<&'l RawValue>,
+) -> Result<Option<T>, Problem> {
+    let read = |text: &'l RawValue| serde_json::from_str(text.get());
+    member
+        .map(read)
+        .transpose()
+        .map_err(|error| within(name, &unreadable(&error)))
+}
+
+fn within(name: &str, problem: &Problem) -> Problem {
+    Problem::Unreadable(format!("`{name}`: {problem}"))
+}
+
+fn unreadable(error: &serde_json::Error) -> Problem {
+    Problem::Unreadable(error.to_string())
+}

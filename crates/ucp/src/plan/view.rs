@@ -1,0 +1,165 @@
+//! A plan as people see it.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use serde_json::Value;
+use ucp_model::json;
+use ucp_plan::{Action, Change, Plan, Reason};
+use ucp_schema::ResourceSchema;
+
+use super::diff::{self, Place};
+use super::paper::{Mark, Paper};
+
+/// Shows a plan. Secrets are not in the changes that it is made of.
+pub(super) fn show<W: Write>(
+    plan: &Plan,
+    live: Option<&Value>,
+    schema: &ResourceSchema,
+    paper: &mut Paper<W>,
+) -> io::Result<()> {
+    let (mark, verdict) = match plan.action {
+        Action::Create => (Mark::Add, "will be created"),
+        Action::Update => (Mark::Change, "will be updated"),
+        Action::Replace => (Mark::Replace, "must be replaced"),
+        Action::Noop => (Mark::Keep, "is as declared: nothing to do"),
+        Action::Error => (Mark::Keep, "can never be as declared: nothing is sent"),
+    };
+    let sign = match mark {
+        Mark::Keep => String::new(),
+        _ => format!("{} ", mark.sign()),
+    };
+    let name = format!("{} ", schema.type_name());
+    paper.words(&[
+        (mark.style(), &sign),
+        (Style::new().bold(), &name),
+        (Style::new(), verdict),
+    ])?;
+    match plan.action {
+        Action::Create | Action::Update | Action::Replace => show_changes(plan, live, paper)?,
+        Action::Noop | Action::Error => {}
+    }
+    if plan.action == Action::Replace {
+        let advice = format!(
+            "Only a new resource can have another {}. ucp replaces nothing by itself: declare what is live, or delete the resource and put it anew.",
+            plan.replace_paths.join(", ")
+        );
+        paper.blank()?;
+        paper.words(&[(Style::new(), &advice)])?;
+    }
+    let warnings = plan
+        .warnings
+        .iter()
+        .map(|warning| (Mark::Change, "Warning: ", &warning.message));
+    let errors = plan
+        .errors
+        .iter()
+        .map(|error| (Mark::Remove, "Error: ", &error.message));
+    for (mark, what, message) in warnings.chain(errors) {
+        paper.blank()?;
+        paper.words(&[(mark.style().bold(), what), (Style::new(), message)])?;
+    }
+    Ok(())
+}
+
+/// A line, or several, of what changes.
+struct Row<'p> {
+    path: &'p str,
+    mark: Mark,
+    before: Option<&'p Value>,
+    after: Option<&'p Value>,
+    note: &'static str,
+}
+
+fn show_changes<W: Write>(
+    plan: &Plan,
+    live: Option<&Value>,
+    paper: &mut Paper<W>,
+) -> io::Result<()> {
+    let unknown = ucp_schema::unknown();
+    let changes = plan.changes.iter().map(|change| row(change, plan));
+    let assigned = plan.unknown.iter().filter(|path| !is_shown(path, plan));
+    let mut rows: Vec<Row<'_>> = changes
+        .chain(assigned.map(|path| Row {
+            path,
+            mark: Mark::Add,
+            before: None,
+            after: Some(&unknown),
+            note: "",
+        }))
+        .collect();
+    rows.sort_by_key(|row| row.path);
+    paper.blank()?;
+    for row in &rows {
+        let label = format!("{}: ", row.path);
+        let place = Place {
+            depth: 0,
+            label: &label,
+            note: row.note,
+        };
+        match (row.before, row.after) {
+            (Some(before), Some(after)) => diff::changed(paper, place, before, after)?,
+            (Some(value), None) | (None, Some(value)) => {
+                diff::whole(paper, place, row.mark, value)?;
+            }
+            (None, None) => {}
+        }
+    }
+    let members = live.and_then(Value::as_object).into_iter().flatten();
+    let is_unchanged = |name: &str| {
+        let pointer = format!("/{}", json::pointer_token(name));
+        !rows.iter().any(|row| is_within(row.path, &pointer))
+    };
+    let unchanged = members.filter(|(name, _)| is_unchanged(name)).count();
+    diff::left_out(paper, 0, unchanged, ["property", "properties"])
+}
+
+fn row<'p>(change: &'p Change, plan: &Plan) -> Row<'p> {
+    Row {
+        path: &change.path,
+        mark: match (&change.before, &change.after) {
+            (_, None) => Mark::Remove,
+            // No read tells whether it had a value.
+            (None, Some(_)) if change.is_write_only && plan.action != Action::Create => {
+                Mark::Change
+            }
+            (None, Some(_)) => Mark::Add,
+            (Some(_), Some(_)) => Mark::Change,
+        },
+        before: change.before.as_ref(),
+        after: change.after.as_ref(),
+        note: match change.reason {
+            Reason::Declared if forces_replacement(change, plan) => "forces replacement",
+            Reason::Declared => "",
+            Reason::Resent => "sent again with every update",
+            Reason::Tidied => "AWS would refuse what its read returned",
+        },
+    }
+}
+
+/// Whether the change itself, or the property it is in, can only be had by a replacement.
+fn forces_replacement(change: &Change, plan: &Plan) -> bool {
+    let mut properties = plan.replace_paths.iter();
+    change.forces_replacement
+        || properties.any(|path| {
+            path.strip_prefix("/properties")
+                .is_some_and(|property| is_within(&change.path, property))
+        })
+}
+
+/// Whether an unknown value can be seen in one of the changes.
+fn is_shown(path: &str, plan: &Plan) -> bool {
+    plan.changes.iter().any(|change| {
+        let after = change
+            .after
+            .as_ref()
+            .filter(|_| is_within(path, &change.path));
+        after.is_some_and(|after| after.pointer(&path[change.path.len()..]).is_some())
+    })
+}
+
+/// Whether a JSON Pointer leads to `above` or into it.
+fn is_within(path: &str, above: &str) -> bool {
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

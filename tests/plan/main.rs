@@ -1,0 +1,6 @@
+//! `ucp plan` from outside.
+
+mod lines;
+mod people;
+mod process;
+mod schemas;
