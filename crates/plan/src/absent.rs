@@ -9,6 +9,7 @@ use ucp_schema::{Classes, Cursor, Violation, is_unknown};
 use crate::edit::{Edit, Why};
 use crate::merge::{Member, Merge};
 use crate::same::{coerced, is_hollow};
+use crate::secrets::Secret;
 use crate::tags;
 use crate::warning::WarningCode;
 
@@ -17,9 +18,7 @@ impl<'a> Merge<'a> {
     pub(crate) fn absent(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
         if is_hidden {
-            let is_known = member.last == Some(member.declared);
-            let why = if is_known { Why::Resend } else { Why::Change };
-            return Edit::Set(coerced(member.declared, cursor), why);
+            return self.hidden(member, cursor);
         }
         let is_default = |default: &Value| json::equal(member.declared, default);
         if cursor.shape().default.as_ref().is_some_and(is_default) {
@@ -40,6 +39,22 @@ impl<'a> Merge<'a> {
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 Edit::Set(coerced(member.declared, cursor), Why::Change)
             }
+        }
+    }
+
+    /// What is declared where the read shows nothing because AWS would rather not be asked for it.
+    fn hidden(&self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
+        let is_last = |last: &Value| {
+            self.same
+                .holds(member.declared, last, cursor, member.parent)
+        };
+        let has_same_secrets =
+            || !cursor.holds(Classes::WRITE_ONLY) || self.secrets_below() == Secret::Same;
+        let is_known = member.last.is_some_and(is_last) && has_same_secrets();
+        let why = if is_known { Why::Resend } else { Why::Change };
+        match is_known && cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
+            true => Edit::Keep,
+            false => Edit::Set(coerced(member.declared, cursor), why),
         }
     }
 

@@ -173,7 +173,10 @@ fn change(
             Why::Tidy => Reason::Tidied,
         },
         is_write_only: cursor.is(Classes::WRITE_ONLY),
-        is_sensitive: after.is_some_and(|value| is_sensitive(value, cursor)),
+        is_sensitive: [before, after]
+            .into_iter()
+            .flatten()
+            .any(|value| is_sensitive(value, cursor)),
         forces_replacement: false,
     }
 }

@@ -317,7 +317,9 @@ impl Object<'_, '_> {
             }
             return;
         }
+        let why = self.edit(name).and_then(Edit::why);
+        let why = why.unwrap_or(Why::Tidy);
         self.edits.retain(|(edited, _)| edited != name);
-        self.edits.push((name.clone(), Edit::Remove(Why::Tidy)));
+        self.edits.push((name.clone(), Edit::Remove(why)));
     }
 }

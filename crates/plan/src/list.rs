@@ -152,10 +152,8 @@ impl<'a> Lists<'a> {
             last: visible(last, cursor),
             key: None,
         };
-        let sides = [&lists.declared, &lists.live, &lists.last];
-        let tells_apart = |key: &&str| {
-            is_stored_as_declared(key, cursor) && sides.iter().all(|side| is_key_of(key, side))
-        };
+        let tells_apart =
+            |key: &&str| is_stored_as_declared(key, cursor) && is_key_of(key, &lists.live);
         let of_tags = tags::KEYS
             .iter()
             .copied()
@@ -185,7 +183,8 @@ fn is_stored_as_declared(key: &str, cursor: Cursor<'_>) -> bool {
     member.transform().is_none()
 }
 
-/// Whether every element has a text of its own there.
+/// Whether every live element has a text of its own there. A declared one may lack it, or share it with another, as long
+/// as it is not known: it is a new one then.
 fn is_key_of(key: &str, elements: &[(usize, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(elements.len());
     elements
@@ -206,14 +205,14 @@ fn by_key(
     others: &[(usize, &Value)],
     key: &str,
 ) -> Vec<Option<usize>> {
-    let places: HashMap<&str, usize> = others
+    let mut places: HashMap<&str, usize> = others
         .iter()
         .enumerate()
         .filter_map(|(position, (_, other))| Some((key_text(other, key)?, position)))
         .collect();
     elements
         .iter()
-        .map(|(_, element)| places.get(key_text(element, key)?).copied())
+        .map(|(_, element)| places.remove(key_text(element, key)?))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! Write-only values, which are compared by digest and sent without being seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use ucp_model::Digest;
@@ -127,21 +127,29 @@ impl<'a> Merge<'a> {
         let Some(last) = self.last else {
             return Secret::Unknown;
         };
-        let below = |digests: &BTreeMap<String, Digest>, at: &str| {
+        fn below<'d>(digests: &'d BTreeMap<String, Digest>, at: &str) -> Vec<&'d Digest> {
             let prefix = format!("{at}/");
-            let mut found: Vec<String> = digests
-                .range(prefix.clone()..)
-                .take_while(|(place, _)| place.starts_with(&prefix))
-                .map(|(_, digest)| format!("{}:{}", digest.key_id, digest.hmac))
-                .collect();
-            found.sort_unstable();
-            found
-        };
+            let from_here = digests.range(prefix.clone()..);
+            let below = from_here.take_while(|(place, _)| place.starts_with(&prefix));
+            below.map(|(_, digest)| digest).collect()
+        }
         let known = self.path.last_pointer().map(|at| below(&last.digests, &at));
+        let known = known.unwrap_or_default();
         let declared = below(self.digests, &self.path.pointer());
-        match known.is_some_and(|known| known == declared) {
-            true => Secret::Same,
-            false => Secret::Changed,
+        let keys = |digests: &[&Digest]| -> BTreeSet<String> {
+            digests.iter().map(|digest| digest.key_id.clone()).collect()
+        };
+        let hmacs = |digests: &[&Digest]| -> Vec<String> {
+            let mut hmacs: Vec<String> = digests.iter().map(|digest| digest.hmac.clone()).collect();
+            hmacs.sort_unstable();
+            hmacs
+        };
+        let is_comparable =
+            known.is_empty() || declared.is_empty() || keys(&known) == keys(&declared);
+        match is_comparable {
+            false => Secret::Unknown,
+            true if hmacs(&known) == hmacs(&declared) => Secret::Same,
+            true => Secret::Changed,
         }
     }
 }
