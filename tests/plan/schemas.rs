@@ -165,6 +165,61 @@ fn a_schema_that_comes_back_further_down_is_fine() {
     assert_eq!(ask_one(&question)["patch"], patch);
 }
 
+/// What would take for ever, or all memory, if it were worked out to the end.
+#[test]
+fn a_schema_takes_no_more_work_than_is_good_for_it() {
+    let tree = |definition: Value, read_only: &[String]| {
+        let mut schema = thing();
+        schema["properties"]["Tree"] = json!({"$ref": "#/definitions/Tree"});
+        schema["definitions"] = json!({"Tree": definition});
+        schema["readOnlyProperties"] = json!(read_only);
+        schema
+    };
+    let itself = json!({"$ref": "#/definitions/Tree"});
+    let branches: serde_json::Map<String, Value> = ('a'..='j')
+        .map(|name| (name.to_string(), itself.clone()))
+        .collect();
+    let nowhere = ["/properties/Tree/Nowhere".to_owned()];
+    let anywhere: Vec<String> = (0..25)
+        .map(|n| {
+            format!(
+                "/properties/Tree{}/a{}",
+                "/*".repeat(n),
+                "/*".repeat(24 - n)
+            )
+        })
+        .collect();
+    let far = ["/definitions/Tree/properties/a".to_owned() + &"/b".repeat(60)];
+    let mut wide = thing();
+    for n in 0..2000 {
+        wide["properties"][format!("P{n}")] = json!({"$ref": "#/definitions/All"});
+        wide["definitions"][format!("D{n}")] = json!({});
+    }
+    let all: Vec<Value> = (0..2000)
+        .map(|n| json!({"$ref": format!("#/definitions/D{n}")}))
+        .collect();
+    wide["definitions"]["All"] = json!({"anyOf": all});
+    let mut dialogue = Dialogue::start();
+    for schema in [
+        tree(json!({"type": "array", "items": itself}), &nowhere),
+        tree(
+            json!({"type": "object", "additionalProperties": itself}),
+            &nowhere,
+        ),
+        tree(
+            json!({"properties": branches, "additionalProperties": itself}),
+            &anywhere,
+        ),
+        tree(json!({"properties": branches}), &far),
+        wide,
+    ] {
+        dialogue.say(&format!("{}\n", question(&schema)));
+        let action = &dialogue.hear()["action"];
+        assert!(action == "update" || action == "replace", "{action}");
+    }
+    assert_eq!(dialogue.end(), 0);
+}
+
 #[test]
 fn more_schemas_than_are_remembered() {
     let line = |n: usize| {

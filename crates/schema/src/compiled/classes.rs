@@ -42,6 +42,10 @@ impl BitOr for Classes {
     }
 }
 
+/// How many nodes a trie may have before it no longer repeats what `*` says, a hundred times what the largest public
+/// schema needs: each `*` may double them.
+const MAX_NODES: usize = 10_000;
+
 /// What is known of the properties at a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
@@ -138,7 +142,10 @@ impl Trie {
                 continue;
             }
             let named = routes.iter().filter_map(|one| one.named.get(name));
-            let next: Vec<&Routes> = named.chain(any.iter().copied()).collect();
+            let next: Vec<&Routes> = match self.nodes.len() < MAX_NODES {
+                true => named.chain(any.iter().copied()).collect(),
+                false => named.collect(),
+            };
             let next = self.insert(&next);
             below = below | self.reach(next);
             self.nodes[id].named.insert(name.clone(), next);

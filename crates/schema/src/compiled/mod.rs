@@ -74,6 +74,7 @@ impl Compiled {
             warnings: Vec::new(),
         };
         let mut routes = classes::Routes::default();
+        let mut steps_left = resolve::MAX_STEPS;
         for (keyword, class) in CLASSES {
             let listed = document.get(keyword).and_then(Value::as_array);
             for (index, text) in listed.into_iter().flatten().enumerate() {
@@ -83,7 +84,7 @@ impl Compiled {
                     mark.create_only = Some(compiled.create_only.len());
                     compiled.create_only.push(resolve::listed(text));
                 }
-                let resolved = compiled.shapes.resolve(text);
+                let resolved = compiled.shapes.resolve(text, &mut steps_left);
                 if resolved.is_empty() {
                     warnings.push(SchemaWarning {
                         pointer: format!("/{keyword}/{index}"),
@@ -95,29 +96,34 @@ impl Compiled {
                 }
             }
         }
-        compiled.mark_identifier(document, &mut routes);
-        compiled.mark_tags(document, &mut routes);
-        compiled.mark_transforms(document, &mut routes, &mut warnings);
+        compiled.mark_identifier(document, &mut routes, &mut steps_left);
+        compiled.mark_tags(document, &mut routes, &mut steps_left);
+        compiled.mark_transforms(document, &mut routes, &mut warnings, &mut steps_left);
         compiled.trie = routes.into_trie();
         compiled.warnings = warnings;
         compiled
     }
 
     /// What a resource is identified by does not change, also where a schema forgets to say so.
-    fn mark_identifier(&self, document: &Value, routes: &mut classes::Routes) {
+    fn mark_identifier(
+        &self,
+        document: &Value,
+        routes: &mut classes::Routes,
+        steps_left: &mut usize,
+    ) {
         let listed = document.get("primaryIdentifier").and_then(Value::as_array);
         for text in listed.into_iter().flatten().filter_map(Value::as_str) {
-            for path in self.shapes.resolve(text) {
+            for path in self.shapes.resolve(text, steps_left) {
                 routes.add(&path, classes::Mark::of(Classes::CREATE_ONLY));
             }
         }
     }
 
     /// The tags: what `tagging.tagProperty` names, or what is called `Tags`.
-    fn mark_tags(&self, document: &Value, routes: &mut classes::Routes) {
+    fn mark_tags(&self, document: &Value, routes: &mut classes::Routes, steps_left: &mut usize) {
         let named = document.pointer("/tagging/tagProperty");
         let text = named.and_then(Value::as_str).unwrap_or("/properties/Tags");
-        for path in self.shapes.resolve(text) {
+        for path in self.shapes.resolve(text, steps_left) {
             routes.add(&path, classes::Mark::of(Classes::TAGS));
         }
     }
@@ -127,11 +133,12 @@ impl Compiled {
         document: &Value,
         routes: &mut classes::Routes,
         warnings: &mut Vec<SchemaWarning>,
+        steps_left: &mut usize,
     ) {
         let transforms = document.get("propertyTransform").and_then(Value::as_object);
         for (path, expression) in transforms.into_iter().flatten() {
             let (transform, problems) = Transform::parse(expression.as_str().unwrap_or_default());
-            let resolved = self.shapes.resolve(path);
+            let resolved = self.shapes.resolve(path, steps_left);
             let unresolved = resolved
                 .is_empty()
                 .then(|| format!("{path} leads to no property"));

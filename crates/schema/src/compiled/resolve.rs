@@ -1,5 +1,7 @@
 //! From a property path as schemas write it to the paths that values have.
 
+use std::collections::BTreeSet;
+
 use super::shape::{Shape, Shapes};
 use crate::path::unescape;
 use crate::{PropertyPath, Segment};
@@ -7,8 +9,8 @@ use crate::{PropertyPath, Segment};
 /// The longest path that is followed, and the deepest place that is looked for.
 const MAX_LENGTH: usize = 64;
 
-/// How many steps the search for a definition's places takes at most.
-const MAX_STEPS: usize = 100_000;
+/// How many steps may be taken for all paths of a schema together, hundreds of times what any public one takes.
+pub(super) const MAX_STEPS: usize = 100_000;
 
 /// A path as a schema lists it, for showing.
 pub(super) fn listed(text: &str) -> PropertyPath {
@@ -18,17 +20,14 @@ pub(super) fn listed(text: &str) -> PropertyPath {
 
 impl Shapes {
     /// The paths that `text` stands for: one for `/properties/A/*/B` in any spelling, none when it leads nowhere, and
-    /// for `/definitions/X/properties/B` one for each place that X describes.
-    pub(super) fn resolve(&self, text: &str) -> Vec<Vec<Segment>> {
+    /// for `/definitions/X/properties/B` one for each place that X describes. Nothing is found once no steps are left.
+    pub(super) fn resolve(&self, text: &str, steps_left: &mut usize) -> Vec<Vec<Segment>> {
         let steps: Vec<String> = text
             .strip_prefix('/')
             .unwrap_or(text)
             .split('/')
             .map(unescape)
             .collect();
-        if steps.len() > MAX_LENGTH {
-            return Vec::new();
-        }
         if let [first, name, rest @ ..] = steps.as_slice()
             && first == "definitions"
         {
@@ -38,11 +37,12 @@ impl Shapes {
                 path: Vec::new(),
                 above: Vec::new(),
                 found: Vec::new(),
-                steps_left: MAX_STEPS,
+                steps_left,
             };
             search.below(self.root());
-            let paths = search.found.into_iter().filter_map(|(place, id)| {
-                let end = self.follow(self.at(id), rest)?;
+            let found = search.found;
+            let paths = found.into_iter().filter_map(|(place, id)| {
+                let end = self.follow(self.at(id), rest, steps_left)?;
                 Some([place, end].concat())
             });
             return paths.collect();
@@ -51,54 +51,39 @@ impl Shapes {
             [first, rest @ ..] if first == "properties" && !rest.is_empty() => rest,
             all => all,
         };
-        let path = self.follow(self.root(), steps).or_else(|| {
+        let path = self.follow(self.root(), steps, steps_left).or_else(|| {
             let dotted = steps.iter().flat_map(|step| step.split('.'));
             let steps: Vec<String> = dotted.map(str::to_owned).collect();
-            self.follow(self.root(), &steps)
+            self.follow(self.root(), &steps, steps_left)
         });
         path.into_iter().collect()
     }
 
     /// The path along `steps`, in its one spelling; none when it leads to no property. What is said of each element of
     /// a list is said of the list.
-    fn follow(&self, shape: &Shape, steps: &[String]) -> Option<Vec<Segment>> {
-        let mut path = self.walk(shape, steps)?;
+    fn follow(
+        &self,
+        shape: &Shape,
+        steps: &[String],
+        steps_left: &mut usize,
+    ) -> Option<Vec<Segment>> {
+        if steps.len() > MAX_LENGTH {
+            return None;
+        }
+        let mut walk = Walk {
+            shapes: self,
+            path: Vec::new(),
+            seen: BTreeSet::new(),
+            steps_left,
+        };
+        if !walk.on(shape, steps) {
+            return None;
+        }
+        let mut path = walk.path;
         if self.ends_in_element(shape, &path) {
             path.pop();
         }
         Some(path)
-    }
-
-    fn walk(&self, shape: &Shape, steps: &[String]) -> Option<Vec<Segment>> {
-        let Some((step, rest)) = steps.split_first() else {
-            return Some(Vec::new());
-        };
-        let prepend = |segment: Segment, rest| Some([vec![segment], rest].concat());
-        if let Some(edge) = shape.members.get(step.as_str())
-            && let Some(rest) = self.walk(self.at(edge.shape), rest)
-        {
-            return prepend(Segment::Key(step.clone()), rest);
-        }
-        let is_any = matches!(step.as_str(), "*" | "[*]" | "items") || is_index(step);
-        for next in self.any(shape) {
-            // Some leave the `*` out.
-            let below = if is_any { rest } else { steps };
-            if let Some(rest) = self.walk(self.at(next), below) {
-                return prepend(Segment::Any, rest);
-            }
-        }
-        if step == "properties" {
-            return self.walk(shape, rest);
-        }
-        if shape.takes_anything() {
-            let segment = if is_any {
-                Segment::Any
-            } else {
-                Segment::Key(step.clone())
-            };
-            return prepend(segment, self.walk(shape, rest)?);
-        }
-        None
     }
 
     fn ends_in_element(&self, shape: &Shape, path: &[Segment]) -> bool {
@@ -118,18 +103,74 @@ impl Shapes {
     }
 }
 
+/// The search for the path that steps stand for.
+struct Walk<'s, 'b> {
+    shapes: &'s Shapes,
+    path: Vec<Segment>,
+    /// From where and with how many steps to go it was tried before, in vain.
+    seen: BTreeSet<(*const Shape, usize)>,
+    steps_left: &'b mut usize,
+}
+
+impl Walk<'_, '_> {
+    /// Whether `steps` lead on from `shape`; then the path is longer by what they stand for.
+    fn on(&mut self, shape: &Shape, steps: &[String]) -> bool {
+        let Some((step, rest)) = steps.split_first() else {
+            return true;
+        };
+        let is_new = self.seen.insert((std::ptr::from_ref(shape), steps.len()));
+        if !is_new || *self.steps_left == 0 || self.path.len() >= MAX_LENGTH {
+            return false;
+        }
+        *self.steps_left -= 1;
+        let shapes = self.shapes;
+        if let Some(edge) = shape.members.get(step.as_str())
+            && self.by(Segment::Key(step.clone()), shapes.at(edge.shape), rest)
+        {
+            return true;
+        }
+        let is_any = matches!(step.as_str(), "*" | "[*]" | "items") || is_index(step);
+        // Some leave the `*` out.
+        let below = if is_any { rest } else { steps };
+        if shapes
+            .any(shape)
+            .any(|next| self.by(Segment::Any, shapes.at(next), below))
+        {
+            return true;
+        }
+        if step == "properties" {
+            return self.on(shape, rest);
+        }
+        let segment = if is_any {
+            Segment::Any
+        } else {
+            Segment::Key(step.clone())
+        };
+        shape.takes_anything() && self.by(segment, shape, rest)
+    }
+
+    fn by(&mut self, segment: Segment, shape: &Shape, steps: &[String]) -> bool {
+        self.path.push(segment);
+        let leads_on = self.on(shape, steps);
+        if !leads_on {
+            self.path.pop();
+        }
+        leads_on
+    }
+}
+
 /// The search for the places where values that a definition describes may stand, without going round in circles.
-struct Search<'s> {
+struct Search<'s, 'b> {
     shapes: &'s Shapes,
     targets: &'s [usize],
     path: Vec<Segment>,
     /// The shapes that the path leads through.
     above: Vec<usize>,
     found: Vec<(Vec<Segment>, usize)>,
-    steps_left: usize,
+    steps_left: &'b mut usize,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn below(&mut self, shape: &Shape) {
         let named = shape
             .members
@@ -139,13 +180,14 @@ impl Search<'_> {
         let next: Vec<(Segment, usize)> = named.chain(any).collect();
         for (segment, id) in next {
             let is_deep = self.path.len() >= MAX_LENGTH;
-            if is_deep || self.above.contains(&id) || self.steps_left == 0 {
+            if is_deep || self.above.contains(&id) || *self.steps_left == 0 {
                 continue;
             }
-            self.steps_left -= 1;
+            *self.steps_left -= 1;
             self.path.push(segment);
             self.above.push(id);
             if self.targets.contains(&id) {
+                *self.steps_left = self.steps_left.saturating_sub(self.path.len());
                 self.found.push((self.path.clone(), id));
             }
             self.below(self.shapes.at(id));

@@ -10,6 +10,10 @@ use crate::subschema;
 /// The most shapes that one schema may have, ten times what the largest public one has.
 const MAX_SHAPES: usize = 50_000;
 
+/// How large the schema objects may be that they are made of, each counted as often as it is part of a shape; ten times
+/// what the largest public schema comes to.
+const MAX_SIZE: usize = 200_000;
+
 /// What a value may be, all that its schema and the alternatives in it say taken together.
 #[derive(Debug, Default)]
 pub struct Shape {
@@ -157,6 +161,7 @@ impl Shapes {
             known: HashMap::new(),
             pending: Vec::new(),
             shapes: vec![Shape::default()],
+            size_left: MAX_SIZE,
             is_full: false,
         };
         maker.intern([document]);
@@ -165,9 +170,7 @@ impl Shapes {
         }
         let warning = maker.is_full.then(|| SchemaWarning {
             pointer: String::new(),
-            message: format!(
-                "more than {MAX_SHAPES} kinds of values; the rest is taken as it comes"
-            ),
+            message: "too many kinds of values; the rest is taken as it comes".to_owned(),
         });
         let mut shapes = Self {
             definitions: maker.definitions(),
@@ -270,12 +273,16 @@ struct Maker<'d> {
     known: HashMap<Vec<PartKey>, usize>,
     pending: Vec<(usize, Vec<Part<'d>>)>,
     shapes: Vec<Shape>,
+    size_left: usize,
     is_full: bool,
 }
 
 impl<'d> Maker<'d> {
     /// The shape of a value that all of `schemas` apply to.
     fn intern(&mut self, schemas: impl IntoIterator<Item = &'d Value>) -> usize {
+        if self.is_full {
+            return ANYTHING;
+        }
         let mut parts = Vec::new();
         let mut seen = BTreeSet::new();
         for schema in schemas {
@@ -292,10 +299,12 @@ impl<'d> Maker<'d> {
         if let Some(id) = self.known.get(&key) {
             return *id;
         }
-        if self.shapes.len() >= MAX_SHAPES {
+        let size = parts.iter().map(|(part, _)| size(part)).sum::<usize>();
+        if self.shapes.len() >= MAX_SHAPES || size > self.size_left {
             self.is_full = true;
             return ANYTHING;
         }
+        self.size_left -= size;
         let id = self.shapes.len();
         self.shapes.push(Shape::default());
         self.known.insert(key, id);
@@ -425,6 +434,16 @@ impl<'d> Maker<'d> {
         shape.element = (!elements.is_empty()).then(|| self.intern(elements));
         shape
     }
+}
+
+/// How much there is to a schema object without what is further down.
+fn size(schema: &Map<String, Value>) -> usize {
+    let size = |value: &Value| match value {
+        Value::Object(members) => 1 + members.len(),
+        Value::Array(elements) => 1 + elements.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+    };
+    1 + schema.values().map(size).sum::<usize>()
 }
 
 /// The alternatives of a schema that exclude each other by which members they need.
