@@ -221,7 +221,7 @@ impl Stepper<'_> {
         let mapping = finish.mapping;
         let operation = self.claimed.operation.finished(finish, clock.now());
         let baseline = match self.declared() {
-            Ok(Some((desired, _))) => Some(desired.baseline),
+            Ok(Some(desired)) => Some(desired.baseline),
             Ok(None) | Err(_) => None,
         };
         self.reached(CrashPoint::before(Moment::Finish))?;
@@ -294,9 +294,9 @@ impl Stepper<'_> {
             document: None,
         };
         match (self.declared(), self.schema()) {
-            (Ok(Some((desired, text))), Some(schema)) => {
+            (Ok(Some(desired)), Some(schema)) => {
                 let baseline = self.claimed.baseline.as_ref();
-                planner::plan_put(operation, &text, &desired, baseline, presence, &schema)
+                planner::plan_put(operation, &desired, baseline, presence, &schema)
             }
             (Err(failure), _) => impossible(failure),
             (Ok(None), _) => impossible(Failure::new(
@@ -409,7 +409,7 @@ impl Stepper<'_> {
     }
 
     /// The declaration and its exact text, for a put.
-    fn declared(&self) -> Result<Option<(Desired, String)>, Failure> {
+    fn declared(&self) -> Result<Option<Desired>, Failure> {
         let operation = &self.claimed.operation;
         let (Some(sealed), Some(schema)) = (&self.claimed.documents.desired, self.schema()) else {
             return Ok(None);
@@ -425,12 +425,9 @@ impl Stepper<'_> {
             .sealing
             .open(Place::Desired(operation.id), &sealed.0)
             .map_err(|error| unreadable(&error))?;
-        let text = String::from_utf8(bytes.to_vec()).map_err(|error| unreadable(&error))?;
-        let properties = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
-        Ok(Some((
-            planner::declaration(operation, properties, &schema, &keys.digest),
-            text,
-        )))
+        let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+        let desired = planner::declaration(operation, properties, &schema, &keys.digest);
+        Ok(Some(desired))
     }
 
     fn schema(&self) -> Option<Arc<ResourceSchema>> {

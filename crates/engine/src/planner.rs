@@ -53,10 +53,9 @@ pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     }
 }
 
-/// Plans a put of `desired`, whose exact text is `text`.
+/// Plans a put of `desired`.
 pub(crate) fn plan_put(
     operation: &Operation,
-    text: &str,
     desired: &Desired,
     baseline: Option<&Baseline>,
     presence: &Presence,
@@ -99,33 +98,48 @@ pub(crate) fn plan_put(
             };
             judged(
                 outcome,
-                Some(text.to_owned()),
+                Some(plan.desired_state().to_string()),
                 schema.validate_model(&desired.properties),
             )
         }
         Action::Update => {
-            let already: Vec<Violation> = live
-                .map(|live| schema.validate_model(live))
-                .unwrap_or_default();
-            let introduced = schema
-                .validate_model(&plan.planned)
-                .into_iter()
-                .filter(|violation| {
-                    !already
-                        .iter()
-                        .any(|old| old.pointer == violation.pointer && old.code == violation.code)
-                });
+            let already = live.map(|live| schema.validate_model(live));
+            let introduced = introduced(
+                already.unwrap_or_default(),
+                schema.validate_model(&plan.planned),
+            );
             let document = serde_json::to_string(&plan.patch).ok();
             judged(
                 PlanOutcome::Update {
                     changes: plan.history(),
                 },
                 document,
-                introduced.collect(),
+                introduced,
             )
         }
     };
     Planned { outcome, document }
+}
+
+/// The violations that are not there already. Elements of lists may move, and take theirs with them.
+fn introduced(mut already: Vec<Violation>, mut planned: Vec<Violation>) -> Vec<Violation> {
+    let place = |violation: &Violation| -> String {
+        let is_index = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit());
+        let tokens = violation.pointer.split('/');
+        let tokens = tokens.map(|token| if is_index(token) { "*" } else { token });
+        tokens.collect::<Vec<&str>>().join("/")
+    };
+    planned.retain(|violation| {
+        let same = |old: &Violation| old.code == violation.code && place(old) == place(violation);
+        match already.iter().position(same) {
+            Some(old) => {
+                already.swap_remove(old);
+                false
+            }
+            None => true,
+        }
+    });
+    planned
 }
 
 /// `outcome`, unless the model it leads to breaks the type's schema.

@@ -129,7 +129,6 @@ impl<'a> Merge<'a> {
 
     pub(crate) fn look_at_fresh(&mut self, declared: &'a Value, cursor: Cursor<'a>) {
         if is_unknown(declared) {
-            self.found.unknown.push(self.path.pointer());
             return;
         }
         if cursor.is(Classes::READ_ONLY) {
@@ -146,6 +145,7 @@ impl<'a> Merge<'a> {
         if cursor.is(Classes::CREATE_ONLY) {
             self.replace(declared, None, cursor);
         }
+        self.warn_of_reserved(declared, cursor);
         match declared {
             Value::Object(members) => {
                 for (name, value) in members {

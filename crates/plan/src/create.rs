@@ -1,6 +1,6 @@
 use json_patch::Patch;
 use serde_json::Value;
-use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, is_unknown, unknown};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, is_unknown, unknown, unknown_pointers};
 
 use crate::change::{self, Change, ChangeKind, Reason};
 use crate::merge::Merge;
@@ -16,12 +16,14 @@ pub(crate) fn plan<'a>(
     let mut planned = merge.fresh(&desired.properties, root);
     let mut found = merge.found;
     let changes = created(&planned, root);
+    let mut unknown = unknown_pointers(&desired.properties);
     for path in schema.read_only().iter() {
         if let Some(pointer) = assign(&mut planned, path.segments()) {
-            found.unknown.push(pointer);
+            unknown.push(pointer);
         }
     }
     found.sort();
+    unknown.sort_unstable();
     let action = match found.errors.is_empty() {
         true => Action::Create,
         false => Action::Error,
@@ -31,7 +33,7 @@ pub(crate) fn plan<'a>(
         patch: Patch(Vec::new()),
         planned,
         replace_paths: Vec::new(),
-        unknown: found.unknown,
+        unknown,
         changes,
         warnings: found.warnings,
         errors: found.errors,

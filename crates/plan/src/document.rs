@@ -14,6 +14,14 @@ pub(crate) fn same(declared: &Value, live: &Value) -> bool {
     same_json(&declared, &live)
 }
 
+/// Whether two values that say the same do so in other JSON types: `5` and `"5"`, by themselves or in documents.
+pub(crate) fn is_retyped(declared: &Value, live: &Value) -> bool {
+    match (parsed(declared), parsed(live)) {
+        (Some(declared), Some(live)) => !is_policy(&declared) && !json::equal(&declared, &live),
+        _ => !json::equal(declared, live),
+    }
+}
+
 /// A document: an object or array, or the text of one.
 fn parsed(value: &Value) -> Option<Cow<'_, Value>> {
     match value {

@@ -5,17 +5,20 @@ use ucp_schema::{Classes, Cursor};
 
 use crate::change::Change;
 use crate::document;
+use crate::edit::Edit;
 use crate::merge::{Member, Merge};
 use crate::same::is_hollow;
 use crate::secrets::Secret;
 
 impl<'a> Merge<'a> {
     /// A value that is fixed by the creation: as declared, or only a replacement makes it so.
-    pub(crate) fn create_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) {
+    pub(crate) fn create_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         if let (Value::Object(declared), Some(Value::Object(live))) = (member.declared, member.live)
             && !document::is_policy(member.declared)
             && cursor.transform().is_none()
         {
+            // Nothing but values that are not known yet gives an edit here.
+            let mut edits = Vec::new();
             for (name, value) in declared {
                 let below = cursor.member_or_anything(name);
                 let member = Member {
@@ -25,10 +28,13 @@ impl<'a> Merge<'a> {
                     parent: member.declared,
                 };
                 self.path.push_key(name);
-                self.member(member, below);
+                let edit = self.member(member, below);
                 self.path.pop();
+                if !edit.is_keep() {
+                    edits.push((name.clone(), edit));
+                }
             }
-            return;
+            return Edit::members(edits);
         }
         let is_same = match member.live {
             Some(live) => self
@@ -41,6 +47,7 @@ impl<'a> Merge<'a> {
         if !is_same || has_changed_secret() {
             self.replace(member.declared, member.live, cursor);
         }
+        Edit::Keep
     }
 
     /// Whether a create-only value that no read shows is the one that is declared.

@@ -12,8 +12,6 @@ pub(crate) struct Found {
     pub(crate) replace_paths: Vec<String>,
     /// The same with their values.
     pub(crate) replacements: Vec<Change>,
-    /// Where unknown values are declared.
-    pub(crate) unknown: Vec<String>,
     pub(crate) warnings: Vec<Warning>,
     /// Why the declaration can never be satisfied.
     pub(crate) errors: Vec<Violation>,
@@ -26,7 +24,6 @@ impl Found {
         self.replace_paths.dedup();
         self.replacements
             .sort_by(|one, other| one.path.cmp(&other.path));
-        self.unknown.sort_unstable();
         self.warnings
             .sort_by(|one, other| one.path.cmp(&other.path));
         self.errors

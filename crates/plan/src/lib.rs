@@ -36,7 +36,7 @@ use std::fmt;
 use json_patch::Patch;
 use serde_json::Value;
 use ucp_model::Baseline;
-use ucp_schema::{ResourceSchema, Violation};
+use ucp_schema::{ResourceSchema, Violation, unknown_pointers};
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use desired::Desired;
@@ -86,6 +86,34 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The desired state of a create: what is planned, without what AWS will set.
+    pub fn desired_state(&self) -> Value {
+        let mut state = self.planned.clone();
+        for pointer in &self.unknown {
+            let Some((holder, name)) = pointer.rsplit_once('/') else {
+                continue;
+            };
+            let name = name.replace("~1", "/").replace("~0", "~");
+            if let Some(Value::Object(members)) = state.pointer_mut(holder) {
+                members.shift_remove(&name);
+            }
+        }
+        state
+    }
+
+    fn impossible(errors: Vec<Violation>, live: Option<&Value>) -> Self {
+        Self {
+            action: Action::Error,
+            patch: Patch(Vec::new()),
+            planned: live.cloned().unwrap_or_default(),
+            replace_paths: Vec::new(),
+            unknown: Vec::new(),
+            changes: Vec::new(),
+            warnings: Vec::new(),
+            errors,
+        }
+    }
+
     /// The history's lines about it.
     pub fn history(&self) -> Vec<ucp_model::operation::Change> {
         self.changes.iter().map(Change::line).collect()
@@ -115,9 +143,18 @@ pub fn plan(
     schema: &ResourceSchema,
     mode: Mode,
 ) -> Plan {
+    if !desired.properties.is_object() {
+        let errors = schema.validate_declaration(&desired.properties);
+        return Plan::impossible(errors, live);
+    }
     let merge = Merge::new(desired, last_applied, mode);
     match live {
         None => create::plan(desired, merge, schema),
+        Some(live) if change::is_sensitive(live, schema.root()) => {
+            // A few reads return write-only values after all, masked more often than not.
+            let live = schema.without_write_only(live);
+            change_plan(desired, merge, &live, schema)
+        }
         Some(live) => change_plan(desired, merge, live, schema),
     }
 }
@@ -149,22 +186,27 @@ fn change_plan<'a>(
     } else {
         Action::Noop
     };
+    let mut unknown = unknown_pointers(&desired.properties);
+    unknown.sort_unstable();
     let mut changes = found.replacements;
     if is_change {
         changes.extend(change::of(&edit, live, root));
     }
     let (patch, planned) = match action {
         Action::Update => (edit.patch(live), edit.apply(live).unwrap_or_default()),
-        Action::Create | Action::Replace | Action::Noop | Action::Error => {
-            (Patch(Vec::new()), live.clone())
+        Action::Replace => {
+            let new = create::plan(desired, Merge::new(desired, None, merge.mode), schema);
+            unknown = new.unknown;
+            (Patch(Vec::new()), new.planned)
         }
+        Action::Create | Action::Noop | Action::Error => (Patch(Vec::new()), live.clone()),
     };
     Plan {
         action,
         patch,
         planned,
         replace_paths: found.replace_paths,
-        unknown: found.unknown,
+        unknown,
         changes,
         warnings: found.warnings,
         errors: found.errors,

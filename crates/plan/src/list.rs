@@ -40,7 +40,7 @@ impl<'a> Merge<'a> {
         if declared == live && !cursor.holds(watched) {
             return Edit::Keep;
         }
-        self.warn_of_reserved(declared, cursor);
+        self.warn_of_reserved(member.declared, cursor);
         let lists = Lists::new(declared, live, member.last, cursor);
         let pairs = self.pairs(&lists, member.parent, cursor);
         let last = self.last_positions(&lists, member.parent, cursor);
@@ -80,8 +80,14 @@ impl<'a> Merge<'a> {
         combine(live, &lists, fates, &is_kept, cursor)
     }
 
-    fn warn_of_reserved(&mut self, declared: &'a [Value], cursor: Cursor<'a>) {
-        if cursor.is(Classes::TAGS) && declared.iter().any(tags::is_reserved) {
+    pub(crate) fn warn_of_reserved(&mut self, declared: &Value, cursor: Cursor<'a>) {
+        let is_reserved = match declared {
+            _ if !cursor.is(Classes::TAGS) => false,
+            Value::Array(tags) => tags.iter().any(tags::is_reserved),
+            Value::Object(tags) => tags.keys().any(|key| tags::is_reserved_key(key)),
+            _ => false,
+        };
+        if is_reserved {
             self.warn(WarningCode::ReservedTag);
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
-use ucp_model::{Baseline, Digest};
-use ucp_schema::{Classes, Cursor, Violation, is_unknown};
+use ucp_model::{Baseline, Digest, json};
+use ucp_schema::{Classes, Cursor, Violation, holds_unknown, is_unknown};
 
 use crate::edit::{Edit, Why};
 use crate::found::Found;
@@ -29,6 +29,8 @@ pub(crate) struct Merge<'a> {
     pub(crate) path: Path<'a>,
     pub(crate) same: Sameness<'a>,
     pub(crate) found: Found,
+    /// Whether an unknown value is declared anywhere.
+    has_unknown: bool,
 }
 
 /// A declared member with what stands for it in the live model and in the last declaration.
@@ -52,6 +54,7 @@ impl<'a> Merge<'a> {
                 root: &desired.properties,
             },
             found: Found::default(),
+            has_unknown: holds_unknown(&desired.properties),
         }
     }
 
@@ -184,15 +187,14 @@ impl<'a> Merge<'a> {
         if cursor.is(Classes::NON_PUBLIC) {
             self.warn(WarningCode::NonPublic);
         }
-        if is_unknown(member.declared) {
+        if self.is_unknown(member.declared, cursor) {
             return self.unknown(member, cursor);
         }
         if cursor.is(Classes::WRITE_ONLY) {
             return self.write_only(member.declared, cursor);
         }
         if cursor.is(Classes::CREATE_ONLY) {
-            self.create_only(member, cursor);
-            return Edit::Keep;
+            return self.create_only(member, cursor);
         }
         match member.live {
             Some(live) => self.present(member, live, cursor),
@@ -213,10 +215,9 @@ impl<'a> Merge<'a> {
                 }
             }
             (Value::Object(_), Value::Object(members)) => {
-                let unknown_before = self.found.unknown.len();
                 let edit = self.object(member.declared, members, member.last, cursor);
-                let is_known = self.found.unknown.len() == unknown_before;
-                match edit.is_change() && is_known && is_transformed() {
+                let is_known = || !(self.has_unknown && holds_unknown(member.declared));
+                match edit.is_change() && is_known() && is_transformed() {
                     true => Edit::Keep,
                     false => edit,
                 }
@@ -230,12 +231,27 @@ impl<'a> Merge<'a> {
             }
             _ if self
                 .same
-                .holds(member.declared, live, cursor, member.parent) =>
+                .holds(member.declared, live, cursor, member.parent)
+                && !is_retyped(member, live, cursor) =>
             {
                 Edit::Keep
             }
+            (Value::Object(_), _) => {
+                let (made, _) = self.made(member.declared, member.last, cursor);
+                Edit::Set(coerced(&made, cursor), Why::Change)
+            }
             _ => Edit::Set(coerced(member.declared, cursor), Why::Change),
         }
+    }
+
+    /// Whether a value as a whole is one that is not known yet: it says so itself, or a part of it does and it is never
+    /// compared by its parts.
+    fn is_unknown(&self, declared: &Value, cursor: Cursor<'_>) -> bool {
+        let is_whole = || {
+            cursor.is(Classes::WRITE_ONLY)
+                || cursor.is(Classes::CREATE_ONLY) && !declared.is_object()
+        };
+        self.has_unknown && (is_unknown(declared) || is_whole() && holds_unknown(declared))
     }
 
     pub(crate) fn not_a_property(&mut self, name: &str, cursor: Cursor<'a>) {
@@ -247,11 +263,14 @@ impl<'a> Merge<'a> {
 
     /// A value that AWS alone sets: declared as it is, or never to be satisfied.
     fn read_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) {
+        if is_unknown(member.declared) {
+            return;
+        }
         let is_same = match member.live {
             Some(live) => self
                 .same
                 .holds(member.declared, live, cursor, member.parent),
-            None => is_hollow(member.declared) || is_unknown(member.declared),
+            None => is_hollow(member.declared),
         };
         if is_same {
             self.warn(WarningCode::ReadOnly);
@@ -264,8 +283,7 @@ impl<'a> Merge<'a> {
     }
 
     fn unknown(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
-        self.found.unknown.push(self.path.pointer());
-        if cursor.is(Classes::CREATE_ONLY) && member.live.is_some() {
+        if cursor.is(Classes::CREATE_ONLY) {
             self.warn(WarningCode::MayForceReplacement);
         }
         Edit::Set(member.declared.clone(), Why::Change)
@@ -275,6 +293,14 @@ impl<'a> Merge<'a> {
         let pointer = self.path.pointer();
         self.found.warnings.push(Warning::new(code, pointer));
     }
+}
+
+/// Whether the user changed the JSON type of a value that the schema says nothing about, `5` to `"5"`. As long as the
+/// declaration is the last one, AWS may return either.
+fn is_retyped(member: Member<'_>, live: &Value, cursor: Cursor<'_>) -> bool {
+    let is_free = cursor.shape().types.is_any() || member.declared.is_string() && live.is_string();
+    let is_new = |last: &Value| !json::equal(last, member.declared);
+    is_free && member.last.is_some_and(is_new) && document::is_retyped(member.declared, live)
 }
 
 /// Whether an object that is declared and not live, and says nothing but defaults, says something by being there, as a

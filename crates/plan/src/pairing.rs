@@ -183,8 +183,8 @@ fn hash(value: &Value) -> u64 {
     hasher.finish()
 }
 
-/// The same for lists whose order counts: the longest run of pairs that do not cross, found without comparing each
-/// with each where the lists agree.
+/// The same for lists whose order counts: what agrees at both ends stays where it is, and what is between is paired as in
+/// an unordered list, so that what moved is seen to have moved.
 pub(crate) fn in_order(
     declared: &[&Value],
     live: &[&Value],

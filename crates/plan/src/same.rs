@@ -193,27 +193,25 @@ fn is_other_spelling(declared: &str, live: &str, cursor: Cursor<'_>) -> bool {
     declared.eq_ignore_ascii_case(live) && is_option(live) && !is_option(declared)
 }
 
-/// `value` in the JSON types that the schema names: `4` as `"4"` and a document as its text where it wants a string, and
+/// `value` as it is sent: without what AWS alone sets, and in the JSON types that the schema names: `4` as `"4"` and a document as its text where it wants a string, and
 /// the reverse.
 pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     let types = cursor.shape().types;
     match value {
         unknown if is_unknown(unknown) => unknown.clone(),
         Value::Object(_) | Value::Array(_) if wants(types, Types::STRING, Types::COMPOSED) => {
-            Value::from(value.to_string())
+            Value::from(json::canonical(value))
         }
         Value::Object(members) => {
             let coerce = |(name, member): (&String, &Value)| {
-                let member = match cursor.member(name) {
-                    Some(cursor) => coerced(member, cursor),
-                    None => member.clone(),
-                };
-                (name.clone(), member)
+                let below = cursor.member_or_anything(name);
+                let is_reserved = cursor.is(Classes::TAGS) && tags::is_reserved_key(name);
+                let is_sent = !is_reserved && !below.is(Classes::READ_ONLY);
+                is_sent.then(|| (name.clone(), coerced(member, below)))
             };
-            Value::Object(members.iter().map(coerce).collect())
+            Value::Object(members.iter().filter_map(coerce).collect())
         }
-        Value::Array(elements) => elements
-            .iter()
+        Value::Array(elements) => tags::visible(elements, cursor)
             .map(|element| coerced(element, cursor.element()))
             .collect(),
         Value::Number(number) if wants(types, Types::STRING, Types::NUMBER) => {

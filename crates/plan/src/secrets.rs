@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use ucp_model::Digest;
-use ucp_schema::{Classes, Cursor, holds_unknown};
+use ucp_schema::{Classes, Cursor};
 
 use crate::desired::without_fixed;
 use crate::edit::{Edit, Why};
@@ -38,16 +38,12 @@ impl<'a> Merge<'a> {
                 Secret::Changed => Edit::Set(coerced(declared, cursor), Why::Change),
             };
         }
-        let is_unknown = holds_unknown(declared);
-        if is_unknown {
-            self.found.unknown.push(self.path.pointer());
-        }
         let mut sent = without_fixed(declared, cursor).into_owned();
         let holds_changed = self.add_changed_below(declared, &mut sent, cursor);
         if is_hollow(&sent) && !is_hollow(declared) {
             return Edit::Keep;
         }
-        let is_changed = secret != Secret::Same || holds_changed || is_unknown;
+        let is_changed = secret != Secret::Same || holds_changed;
         let why = if is_changed { Why::Change } else { Why::Resend };
         Edit::Set(coerced(&sent, cursor), why)
     }

@@ -324,6 +324,87 @@ fn null_is_an_element_where_it_can_be_a_value_and_nothing_elsewhere() {
     );
 }
 
+#[test]
+fn an_unknown_value_in_what_is_fixed_may_force_a_replacement_wherever_it_stands() {
+    const NODEGROUP: &str = "AWS::EKS::Nodegroup";
+    let group = |subnet: Value| json!({"ClusterName": "c", "NodeRole": "arn:aws:iam::111122223333:role/n", "Subnets": [subnet]});
+    let live = group(json!("subnet-0aaa1111aaa111101"));
+    let unknown = json!({"$unknown": true});
+    let plan = changed(NODEGROUP, None, live, group(unknown.clone()));
+    assert_eq!(
+        (plan.action, plan.unknown.as_slice()),
+        (Action::Update, &["/Subnets/0".to_owned()][..])
+    );
+    assert_eq!(plan.warnings[0].code, WarningCode::MayForceReplacement);
+    // In a document, where nothing is known of its parts, it is told all the same.
+    let policy = json!({"Bucket": "b", "PolicyDocument": {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Principal": "*", "Resource": unknown}]}});
+    let live = json!({"Bucket": "b", "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+    let plan = changed("AWS::S3::BucketPolicy", None, live, policy);
+    assert_eq!(plan.unknown, ["/PolicyDocument/Statement/0/Resource"]);
+}
+
+#[test]
+fn a_read_that_shows_a_masked_secret_is_as_good_as_one_that_does_not() {
+    let live = json!({"Id": "arn", "Name": "app", "SecretString": "****"});
+    let declared = json!({"Name": "app", "SecretString": "v1"});
+    let last = json!({"Name": "app", "SecretString": "v0"});
+    let plan = changed(SECRET, Some(last), live.clone(), declared.clone());
+    assert_eq!(
+        patch(&plan),
+        json!([{"op": "add", "path": "/SecretString", "value": "v1"}])
+    );
+    assert_eq!(
+        changed(SECRET, Some(declared.clone()), live, declared).action,
+        Action::Noop
+    );
+}
+
+#[test]
+fn a_json_type_that_the_user_changed_is_a_change_and_one_that_aws_changed_is_not() {
+    let rule = |code: Value| json!({"Name": "r", "EventPattern": {"detail": {"code": [code]}}});
+    let (number, text) = (rule(json!(5)), rule(json!("5")));
+    let drifted = changed(
+        "AWS::Events::Rule",
+        Some(number.clone()),
+        text.clone(),
+        number.clone(),
+    );
+    assert_eq!(drifted.action, Action::Noop);
+    let retyped = changed("AWS::Events::Rule", Some(text.clone()), text, number);
+    assert_eq!(retyped.action, Action::Update);
+}
+
+#[test]
+fn reserved_tags_are_not_sent_with_a_create() {
+    let tag = |key: &str| json!({"Key": key, "Value": "x"});
+    let plan = created(
+        QUEUE,
+        json!({"QueueName": "q", "Tags": [tag("aws:x"), tag("team")]}),
+    );
+    assert_eq!(
+        plan.desired_state(),
+        json!({"QueueName": "q", "Tags": [tag("team")]})
+    );
+    assert_eq!(plan.warnings[0].code, WarningCode::ReservedTag);
+}
+
+#[test]
+fn a_replacement_is_planned_as_the_create_that_it_is() {
+    let live = json!({"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/16", "InstanceTenancy": "default"});
+    let plan = changed(VPC, None, live, json!({"CidrBlock": "10.1.0.0/16"}));
+    assert_eq!(plan.action, Action::Replace);
+    assert_eq!(plan.planned["CidrBlock"], "10.1.0.0/16");
+    assert!(is_unknown(&plan.planned["VpcId"]) && plan.planned.get("InstanceTenancy").is_none());
+    assert!(plan.changes.iter().any(|change| change.forces_replacement));
+}
+
+#[test]
+fn a_declaration_that_is_no_object_changes_nothing() {
+    let live = json!({"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/16"});
+    let plan = changed(VPC, Some(live.clone()), live, json!([]));
+    assert_eq!((plan.action, plan.errors.len()), (Action::Error, 1));
+}
+
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
