@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::process::{ask, ask_one, ask_with, run};
+use super::process::{Dialogue, ask, ask_one, ask_with, run};
 
 /// A schema whose one property cannot be changed.
 fn thing() -> Value {
@@ -217,6 +217,33 @@ fn a_schema_takes_no_more_work_than_is_good_for_it() {
         let action = &dialogue.hear()["action"];
         assert!(action == "update" || action == "replace", "{action}");
     }
+    assert_eq!(dialogue.end(), 0);
+}
+
+#[test]
+fn lists_in_lists_without_order_are_compared_once() {
+    let mut schema = thing();
+    schema["properties"]["Size"] = json!({"$ref": "#/definitions/Sets"});
+    schema["definitions"] = json!({
+        "Sets": {
+            "type": "array",
+            "insertionOrder": false,
+            "items": {"type": "object", "properties": {"Size": {"$ref": "#/definitions/Sets"}}},
+        },
+    });
+    let nested = |leaf: u32| {
+        let mut value = json!({"Size": [leaf]});
+        for _ in 0..50 {
+            value = json!({"Size": [value]});
+        }
+        value
+    };
+    let mut question = question(&schema);
+    question["current"] = nested(1);
+    question["desired"] = nested(2);
+    let mut dialogue = Dialogue::start();
+    dialogue.say(&format!("{question}\n"));
+    assert_eq!(dialogue.hear()["action"], "update");
     assert_eq!(dialogue.end(), 0);
 }
 

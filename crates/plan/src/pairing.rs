@@ -1,5 +1,6 @@
 //! Which live element of a list is which declared one.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -42,9 +43,21 @@ pub(crate) fn matching(
     live: &[&Value],
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> Vec<Option<usize>> {
+    // Elements may hold lists that are matched in turn: to compare two of them again would take twice the time at each
+    // level.
+    let known = RefCell::new(HashMap::new());
+    let holds_once = |one: usize, other: usize| {
+        *known
+            .borrow_mut()
+            .entry((one, other))
+            .or_insert_with(|| holds(declared[one], live[other]))
+    };
     let mut pairs: Vec<Option<usize>> = vec![None; declared.len()];
     let mut is_taken = vec![false; live.len()];
-    take_in_place(declared, live, &holds, &mut pairs, &mut is_taken);
+    take_in_place(&holds_once, &mut pairs, &mut is_taken);
+    if pairs.iter().all(Option::is_some) {
+        return pairs;
+    }
     take_equal(declared, live, &mut pairs, &mut is_taken);
     let left: Vec<usize> = (0..declared.len())
         .filter(|index| pairs[*index].is_none())
@@ -72,9 +85,8 @@ pub(crate) fn matching(
         }
     }
     for index in left {
-        let fits = |one: usize, other: usize| holds(declared[one], live[other]);
         let mut is_seen = vec![false; live.len()];
-        find_place(index, &everything, &fits, &mut owners, &mut is_seen);
+        find_place(index, &everything, &holds_once, &mut owners, &mut is_seen);
     }
     let mut pairs = vec![None; declared.len()];
     for (other, owner) in owners.into_iter().enumerate() {
@@ -87,16 +99,14 @@ pub(crate) fn matching(
 
 /// Most lists come back as they were sent.
 fn take_in_place(
-    declared: &[&Value],
-    live: &[&Value],
-    holds: &impl Fn(&Value, &Value) -> bool,
+    holds: &impl Fn(usize, usize) -> bool,
     pairs: &mut [Option<usize>],
     is_taken: &mut [bool],
 ) {
-    for (index, (one, other)) in declared.iter().zip(live).enumerate() {
-        if holds(one, other) {
-            pairs[index] = Some(index);
-            is_taken[index] = true;
+    for (index, (pair, is_taken)) in pairs.iter_mut().zip(is_taken).enumerate() {
+        if holds(index, index) {
+            *pair = Some(index);
+            *is_taken = true;
         }
     }
 }

@@ -107,14 +107,13 @@ impl Sameness<'_> {
             let parent = if one.is_object() { one } else { parent };
             self.holds(one, other, element, parent)
         };
-        if declared
-            .iter()
-            .zip(&live)
-            .all(|(one, other)| holds(one, other))
-        {
-            return true;
+        match pairing::is_set(&declared, cursor) {
+            true => pairing::all_match(&declared, &live, holds),
+            false => declared
+                .iter()
+                .zip(&live)
+                .all(|(one, other)| holds(one, other)),
         }
-        pairing::is_set(&declared, cursor) && pairing::all_match(&declared, &live, holds)
     }
 }
 
