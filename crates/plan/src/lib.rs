@@ -46,6 +46,7 @@ pub use warning::{Warning, WarningCode};
 
 use edit::Edit;
 use merge::Merge;
+use same::Budget;
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +148,8 @@ pub fn plan(
         let errors = schema.validate_declaration(&desired.properties);
         return Plan::impossible(errors, live);
     }
-    let merge = Merge::new(desired, last_applied, mode);
+    let budget = Budget::new();
+    let merge = Merge::new(desired, last_applied, mode, &budget);
     match live {
         None => create::plan(desired, merge, schema),
         Some(live) if change::is_sensitive(live, schema.root()) => {
@@ -171,6 +173,7 @@ fn change_plan<'a>(
         Value::Object(members) => merge.object(&desired.properties, members, last, root),
         _ => Edit::Keep,
     };
+    let (mode, budget) = (merge.mode, merge.same.budget);
     let mut found = merge.found;
     found.sort();
     let is_change = edit.is_change();
@@ -195,7 +198,7 @@ fn change_plan<'a>(
     let (patch, planned) = match action {
         Action::Update => (edit.patch(live), edit.apply(live).unwrap_or_default()),
         Action::Replace => {
-            let new = create::plan(desired, Merge::new(desired, None, merge.mode), schema);
+            let new = create::plan(desired, Merge::new(desired, None, mode, budget), schema);
             unknown = new.unknown;
             (Patch(Vec::new()), new.planned)
         }

@@ -10,7 +10,7 @@ use ucp_schema::{Classes, Cursor, Violation, holds_unknown, is_unknown};
 use crate::edit::{Edit, Why};
 use crate::found::Found;
 use crate::path::Path;
-use crate::same::{Sameness, coerced, is_hollow};
+use crate::same::{Budget, Sameness, coerced, is_hollow};
 use crate::warning::{Warning, WarningCode};
 use crate::{Desired, Mode, document, either_or, removal, tags, tidy};
 
@@ -44,7 +44,12 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> Merge<'a> {
-    pub(crate) fn new(desired: &'a Desired, last: Option<&'a Baseline>, mode: Mode) -> Self {
+    pub(crate) fn new(
+        desired: &'a Desired,
+        last: Option<&'a Baseline>,
+        mode: Mode,
+        budget: &'a Budget,
+    ) -> Self {
         Self {
             digests: &desired.baseline.digests,
             last,
@@ -52,6 +57,7 @@ impl<'a> Merge<'a> {
             path: Path::default(),
             same: Sameness {
                 root: &desired.properties,
+                budget,
             },
             found: Found::default(),
             has_unknown: holds_unknown(&desired.properties),

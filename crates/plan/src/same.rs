@@ -1,5 +1,7 @@
 //! Whether a live value is what a declared one asks for, in whatever form AWS returns it.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 use ucp_model::json;
 use ucp_schema::{Classes, Cursor, Types, is_unknown};
@@ -12,6 +14,30 @@ use crate::{document, pairing, tags};
 pub(crate) struct Sameness<'a> {
     /// The declared properties, which transforms may read.
     pub(crate) root: &'a Value,
+    pub(crate) budget: &'a Budget,
+}
+
+/// How many comparisons a plan may still make. Matching long lists in lists takes many, and a worker has only so long:
+/// once they are used up, what is not equal to the letter counts as changed, and its list is sent whole.
+#[derive(Debug)]
+pub(crate) struct Budget(Cell<u32>);
+
+impl Budget {
+    /// Several times what the longest declaration that Cloud Control takes needs, unless it was made to need more.
+    const COMPARISONS: u32 = 2_000_000;
+
+    pub(crate) fn new() -> Self {
+        Self(Cell::new(Self::COMPARISONS))
+    }
+
+    /// Takes one comparison; tells whether it was there to be taken.
+    fn take(&self) -> bool {
+        let left = self.0.get().checked_sub(1);
+        left.is_some_and(|left| {
+            self.0.set(left);
+            true
+        })
+    }
 }
 
 impl Sameness<'_> {
@@ -26,6 +52,9 @@ impl Sameness<'_> {
     ) -> bool {
         if cursor.is(Classes::WRITE_ONLY) {
             return true;
+        }
+        if !self.budget.take() {
+            return declared == live;
         }
         let is_same = match (declared, live) {
             (Value::Object(members), Value::Object(live_members)) => {

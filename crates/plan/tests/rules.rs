@@ -399,6 +399,43 @@ fn a_replacement_is_planned_as_the_create_that_it_is() {
 }
 
 #[test]
+fn lists_in_lists_that_differ_deep_down_are_planned_all_the_same() {
+    let text = json!({
+        "typeName": "Acme::Thing::Tree", "primaryIdentifier": ["/properties/Name"],
+        "properties": {"Name": {"type": "string"}, "Tree": {"$ref": "#/definitions/Tree"}},
+        "definitions": {"Tree": {"type": "object", "properties": {
+            "Leaf": {"type": "string"},
+            "Trees": {"type": "array", "insertionOrder": false, "items": {"$ref": "#/definitions/Tree"}},
+        }}},
+        "handlers": {"create": {}, "read": {}, "update": {}, "delete": {}},
+    });
+    let schema = ResourceSchema::parse(&text.to_string()).unwrap();
+    let deep = |leaf: &str| (0..40).fold(json!({"Leaf": leaf}), |tree, _| json!({"Trees": [tree]}));
+    let wide = |mark: &str| {
+        let level = |tree: Value, level: usize| -> Value {
+            let trees = (0..20).map(
+                |index| json!({"Leaf": format!("{mark}{level}-{index}"), "Trees": [tree.clone()]}),
+            );
+            json!({"Trees": trees.collect::<Vec<_>>()})
+        };
+        (0..3).fold(json!({"Leaf": mark}), level)
+    };
+    for (one, other) in [(deep("a"), deep("b")), (wide("a"), wide("b"))] {
+        let live = json!({"Name": "n", "Tree": one});
+        let plan = plan_in(
+            Mode::Merge,
+            &schema,
+            &json!({"Name": "n", "Tree": other}),
+            &live,
+        );
+        assert_eq!(
+            (plan.action, &plan.planned["Tree"]),
+            (Action::Update, &other)
+        );
+    }
+}
+
+#[test]
 fn a_declaration_that_is_no_object_changes_nothing() {
     let live = json!({"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/16"});
     let plan = changed(VPC, Some(live.clone()), live, json!([]));
