@@ -1,6 +1,6 @@
 //! Moving about in a schema: references, alternatives, types and members.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -93,7 +93,7 @@ pub(crate) fn named<'a>(
 /// judging the value would hardly end. (A schema that comes back further down in the value, like a tree's, is fine, and so is a
 /// definition that nobody uses.)
 pub(crate) fn is_circular(document: &Value) -> bool {
-    let mut sound = BTreeSet::new();
+    let mut heights = BTreeMap::new();
     let mut seen = BTreeSet::new();
     let keywords = document.as_object().into_iter().flatten();
     let mut rest: Vec<&Value> = keywords
@@ -103,7 +103,7 @@ pub(crate) fn is_circular(document: &Value) -> bool {
     while let Some(value) = rest.pop() {
         match value {
             Value::Object(members) if seen.insert(std::ptr::from_ref(members)) => {
-                if goes_round(document, members, 0, &mut sound) {
+                if height(document, members, 0, &mut heights) > MAX_HOPS {
                     return true;
                 }
                 rest.extend(members.values());
@@ -116,30 +116,33 @@ pub(crate) fn is_circular(document: &Value) -> bool {
     false
 }
 
-fn goes_round(
+/// How many schemas apply to one value one after the other, at most, from `schema` on. More than [`MAX_HOPS`] are not
+/// counted.
+fn height(
     document: &Value,
     schema: &Map<String, Value>,
     hops: usize,
-    sound: &mut BTreeSet<*const Map<String, Value>>,
-) -> bool {
-    if sound.contains(&std::ptr::from_ref(schema)) {
-        return false;
+    heights: &mut BTreeMap<*const Map<String, Value>, usize>,
+) -> usize {
+    if let Some(height) = heights.get(&std::ptr::from_ref(schema)) {
+        return *height;
     }
     if hops > MAX_HOPS {
-        return true;
+        return MAX_HOPS + 1;
     }
-    let next: Vec<&Value> = match schema.get("$ref") {
-        Some(reference) => target(document, reference).into_iter().collect(),
-        None => LISTED
-            .into_iter()
-            .flat_map(|keyword| branches(schema, keyword))
-            .chain(SINGLE.into_iter().filter_map(|keyword| schema.get(keyword)))
-            .collect(),
-    };
-    let circular = next
+    let target = schema
+        .get("$ref")
+        .and_then(|reference| target(document, reference));
+    let listed = LISTED
         .into_iter()
+        .flat_map(|keyword| branches(schema, keyword));
+    let single = SINGLE.into_iter().filter_map(|keyword| schema.get(keyword));
+    let next = target.into_iter().chain(listed).chain(single);
+    let below = next
         .filter_map(Value::as_object)
-        .any(|next| goes_round(document, next, hops + 1, sound));
-    sound.insert(std::ptr::from_ref(schema));
-    circular
+        .map(|next| height(document, next, hops + 1, heights))
+        .max();
+    let height = below.map_or(0, |below| below.saturating_add(1));
+    heights.insert(std::ptr::from_ref(schema), height);
+    height
 }

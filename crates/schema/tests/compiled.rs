@@ -160,6 +160,37 @@ fn a_class_covers_what_is_below_and_reaches_into_cycles() {
 }
 
 #[test]
+fn schemas_that_combine_without_end_are_refused() {
+    let link = |index: usize, rest: serde_json::Value| {
+        let mut link = rest;
+        link["allOf"] = json!([{"$ref": format!("#/definitions/D{index}")}]);
+        link
+    };
+    let beside = |index: usize| link(index, json!({"$ref": "#/definitions/Leaf"}));
+    let plain = |index: usize| link(index, json!({}));
+    let links: [&dyn Fn(usize) -> serde_json::Value; 2] = [&beside, &plain];
+    for link in links {
+        let mut definitions = serde_json::Map::new();
+        definitions.insert("Leaf".to_owned(), json!({"type": "object"}));
+        definitions.insert("D0".to_owned(), json!({"type": "object"}));
+        for index in 1..9_000 {
+            definitions.insert(format!("D{index}"), link(index - 1));
+        }
+        // The shortest chains first, so that each is one longer than one that was found sound.
+        let property = |index: usize| {
+            let name = format!("P{index:05}");
+            (name, json!({"$ref": format!("#/definitions/D{index}")}))
+        };
+        let properties: serde_json::Map<_, _> = (0..9_000).map(property).collect();
+        let document = json!({
+            "typeName": "Acme::Thing::Chain", "primaryIdentifier": ["/properties/P00000"],
+            "properties": properties, "definitions": definitions,
+        });
+        assert!(ResourceSchema::parse(&document.to_string()).is_err());
+    }
+}
+
+#[test]
 fn lists_are_judged_by_what_schemas_say_and_by_their_names() {
     let catalogue = Catalogue::embedded();
     let list = |type_name: &str, names: &[&str]| {
