@@ -1,6 +1,7 @@
 //! `--schema-dir`: the embedded resource types, and those that a directory adds or replaces.
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use ucp_schema::Catalogue;
@@ -14,18 +15,17 @@ pub(crate) fn catalogue(types: &Types) -> anyhow::Result<Catalogue> {
     };
     let entries =
         fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    for entry in entries {
-        let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            let text = fs::read_to_string(&path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            catalogue
-                .with_schema(&text)
-                .with_context(|| path.display().to_string())?;
-        }
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    // Of two files about one type the same one wins every time.
+    paths.sort();
+    let is_schema = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "json");
+    for path in paths.iter().filter(is_schema) {
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        catalogue
+            .with_schema(&text)
+            .with_context(|| path.display().to_string())?;
     }
     Ok(catalogue)
 }
