@@ -10,6 +10,9 @@ use ucp_schema::Cursor;
 /// The longest list whose elements are matched in every possible way; in longer ones each takes the first that fits.
 const MAX_EXHAUSTIVE: usize = 64;
 
+/// The most pairs of elements of one list that are compared.
+const MAX_COMPARED: usize = 1_000_000;
+
 /// Whether the order of a list means nothing: its schema or its name says so, or it lists things of a network, which AWS
 /// returns in any order.
 pub(crate) fn is_set(elements: &[&Value], cursor: Cursor<'_>) -> bool {
@@ -64,7 +67,9 @@ pub(crate) fn matching(
         .collect();
     let free: Vec<usize> = (0..live.len()).filter(|index| !is_taken[*index]).collect();
     if left.len() > MAX_EXHAUSTIVE {
-        for index in left {
+        // Beyond this, what is neither in its place nor equal to the letter counts as new.
+        let is_worth_it = left.len().saturating_mul(free.len()) <= MAX_COMPARED;
+        for index in left.into_iter().filter(|_| is_worth_it) {
             let fits = |other: &&usize| !is_taken[**other] && holds(declared[index], live[**other]);
             if let Some(other) = free.iter().find(fits).copied() {
                 pairs[index] = Some(other);
