@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
-use ucp_schema::{Classes, Cursor};
+use ucp_schema::{Classes, Cursor, Violation, ViolationCode, is_unknown};
 
 use crate::edit::{Edit, Why};
 use crate::merge::{Member, Merge};
@@ -42,6 +42,18 @@ impl<'a> Merge<'a> {
         }
         self.warn_of_reserved(member.declared, cursor);
         let lists = Lists::new(declared, live, member.last, cursor);
+        if cursor.is(Classes::TAGS)
+            && let Some(key) = doubled_tag(&lists)
+        {
+            let pointer = self.path.pointer();
+            self.found.errors.push(Violation {
+                message: format!(
+                    "`{pointer}`: has two tags with the key `{key}`; keep one of them"
+                ),
+                code: ViolationCode::InvalidValue,
+                pointer,
+            });
+        }
         let pairs = self.pairs(&lists, member.parent, cursor);
         let last = self.last_positions(&lists, member.parent, cursor);
         let is_kept = kept(&lists, &pairs, self.mode);
@@ -158,8 +170,11 @@ impl<'a> Lists<'a> {
             last: visible(last, cursor),
             key: None,
         };
-        let tells_apart =
-            |key: &&str| is_stored_as_declared(key, cursor) && is_key_of(key, &lists.live);
+        let tells_apart = |key: &&str| {
+            is_stored_as_declared(key, cursor)
+                && is_key_of(key, &lists.live)
+                && is_key_of(key, &lists.declared)
+        };
         let of_tags = tags::KEYS
             .iter()
             .copied()
@@ -189,13 +204,24 @@ fn is_stored_as_declared(key: &str, cursor: Cursor<'_>) -> bool {
     member.transform().is_none()
 }
 
-/// Whether every live element has a text of its own there. A declared one may lack it, or share it with another, as long
-/// as it is not known: it is a new one then.
+/// Whether every element has a text of its own there, as far as it is known. What the last declaration had does not
+/// count: it is gone.
 fn is_key_of(key: &str, elements: &[(usize, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(elements.len());
-    elements
-        .iter()
-        .all(|(_, element)| key_text(element, key).is_some_and(|text| seen.insert(text)))
+    elements.iter().all(|(_, element)| {
+        let is_not_known_yet = || element.get(key).is_some_and(is_unknown);
+        match key_text(element, key) {
+            Some(text) => seen.insert(text),
+            None => is_not_known_yet(),
+        }
+    })
+}
+
+/// The key that two tags have, if any do.
+fn doubled_tag<'a>(lists: &Lists<'a>) -> Option<&'a str> {
+    let mut seen = HashSet::with_capacity(lists.declared.len());
+    let mut keys = lists.declared.iter().filter_map(|(_, tag)| tags::key(tag));
+    keys.find(|key| !seen.insert(*key))
 }
 
 fn key_text<'a>(element: &'a Value, key: &str) -> Option<&'a str> {

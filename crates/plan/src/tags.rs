@@ -18,7 +18,7 @@ pub(crate) fn is_reserved_key(key: &str) -> bool {
     key.starts_with(RESERVED)
 }
 
-fn key(tag: &Value) -> Option<&str> {
+pub(crate) fn key(tag: &Value) -> Option<&str> {
     KEYS.iter().find_map(|key| tag.get(key)?.as_str())
 }
 

@@ -210,6 +210,22 @@ fn tags_of_others_survive_and_ours_go_when_they_are_dropped() {
     );
 }
 
+#[test]
+fn a_tag_that_is_declared_twice_or_not_known_costs_nobody_a_tag() {
+    let tag = |key: Value, value: &str| json!({"Key": key, "Value": value});
+    let queue = |tags: Vec<Value>| json!({"QueueName": "q", "Tags": tags});
+    let live = || queue(vec![tag(json!("cost"), "x"), tag(json!("team"), "a")]);
+    let twice = queue(vec![tag(json!("team"), "a"), tag(json!("team"), "b")]);
+    let plan = changed(QUEUE, None, live(), twice);
+    assert_eq!(
+        (plan.action, plan.errors[0].pointer.as_str()),
+        (Action::Error, "/Tags")
+    );
+    let unknown = queue(vec![tag(json!({"$unknown": true}), "b")]);
+    let plan = changed(QUEUE, None, live(), unknown);
+    assert_eq!(plan.planned["Tags"].as_array().unwrap().len(), 3);
+}
+
 fn plan_in(mode: Mode, schema: &ResourceSchema, declared: &Value, live: &Value) -> Plan {
     plan(&desired(declared, schema), None, Some(live), schema, mode)
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its share")]
 
 use serde_json::{Map, Value};
-use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, sample};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, Types, sample};
 
 /// A small deterministic source of chance (SplitMix64).
 pub(crate) struct Chance(u64);
@@ -41,7 +41,43 @@ pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chanc
     for path in schema.read_only().iter() {
         assign(&mut live, path.segments(), chance);
     }
+    rewrite(&mut live, schema.root(), chance);
     live
+}
+
+/// Writes a model as AWS might: unordered lists in another order, numbers as text, and with tags of its own.
+fn rewrite(value: &mut Value, cursor: Cursor<'_>, chance: &mut Chance) {
+    if cursor.is(Classes::READ_ONLY) {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                rewrite(member, cursor.member_or_anything(name), chance);
+            }
+        }
+        Value::Array(elements) => {
+            for element in elements.iter_mut() {
+                rewrite(element, cursor.element(), chance);
+            }
+            if cursor.keeps_live_order() && chance.below(2) == 0 {
+                elements.reverse();
+            }
+            let is_fixed =
+                cursor.is(Classes::CREATE_ONLY) || cursor.is_or_holds(Classes::WRITE_ONLY);
+            let has_keys = cursor.list().key.as_deref() == Some("Key");
+            if cursor.is(Classes::TAGS) && has_keys && !is_fixed && chance.below(4) == 0 {
+                let tag = serde_json::json!({"Key": "aws:made:by", "Value": "aws"});
+                elements.insert(chance.below(elements.len() + 1), tag);
+            }
+        }
+        Value::Number(number)
+            if cursor.shape().types.names(Types::NUMBER) && chance.below(4) == 0 =>
+        {
+            *value = Value::from(number.to_string());
+        }
+        _ => {}
+    }
 }
 
 fn assign(value: &mut Value, path: &[Segment], chance: &mut Chance) {
@@ -111,7 +147,27 @@ pub(crate) fn mutated(schema: &ResourceSchema, declared: &Value, chance: &mut Ch
             }
         }
     }
+    drop_doubled_tags(&mut next);
     next
+}
+
+/// Of tags with the same key leaves the first one, since two are refused.
+fn drop_doubled_tags(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(drop_doubled_tags),
+        Value::Array(elements) => {
+            let mut seen = Vec::new();
+            elements.retain(|element| match element.get("Key") {
+                Some(key) if seen.contains(key) => false,
+                key => {
+                    seen.extend(key.cloned());
+                    true
+                }
+            });
+            elements.iter_mut().for_each(drop_doubled_tags);
+        }
+        _ => {}
+    }
 }
 
 /// A top-level property as another declaration has it. Of a list, the elements of both.

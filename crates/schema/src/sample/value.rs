@@ -169,7 +169,12 @@ impl<'a> Maker<'a> {
             let Some(item) = self.member("0", schema) else {
                 break;
             };
-            if !is_set || !items.contains(&item) {
+            // Of tags, each key once.
+            let key = item.get("Key");
+            let is_taken = |known: &Value| {
+                is_set && *known == item || key.is_some() && known.get("Key") == key
+            };
+            if !items.iter().any(is_taken) {
                 items.push(item);
             }
         }
