@@ -15,10 +15,11 @@ pub(crate) fn plan<'a>(
     let root = schema.root();
     let mut planned = merge.fresh(&desired.properties, root);
     let mut found = merge.found;
+    found.errors.extend(crate::wrong_types(desired, schema));
     let changes = created(&planned, root);
     let mut unknown = unknown_pointers(&desired.properties);
     for path in schema.read_only().iter() {
-        if let Some(pointer) = assign(&mut planned, path.segments()) {
+        if let Some(pointer) = assign(&mut planned, path.segments(), root) {
             unknown.push(pointer);
         }
     }
@@ -63,7 +64,7 @@ fn created(planned: &Value, root: Cursor<'_>) -> Vec<Change> {
 }
 
 /// Puts an unknown value where AWS will set one, if the object that holds it will be there. Answers where.
-fn assign(model: &mut Value, path: &[Segment]) -> Option<String> {
+fn assign(model: &mut Value, path: &[Segment], cursor: Cursor<'_>) -> Option<String> {
     let (Segment::Key(name), rest) = path.split_first()? else {
         return None;
     };
@@ -71,10 +72,11 @@ fn assign(model: &mut Value, path: &[Segment]) -> Option<String> {
     if is_unknown(model) {
         return None;
     }
+    let below = cursor.member(name)?;
     let members = model.as_object_mut()?;
     let pointer = format!("/{}", ucp_model::json::pointer_token(name));
     if !rest.is_empty() {
-        return Some(pointer + &assign(members.get_mut(name)?, rest)?);
+        return Some(pointer + &assign(members.get_mut(name)?, rest, below)?);
     }
     if members.contains_key(name) {
         return None;

@@ -18,7 +18,7 @@ pub(crate) fn same(declared: &Value, live: &Value) -> bool {
 pub(crate) fn is_retyped(declared: &Value, live: &Value) -> bool {
     match (parsed(declared), parsed(live)) {
         (Some(declared), Some(live)) => !is_policy(&declared) && !json::equal(&declared, &live),
-        _ => !json::equal(declared, live),
+        _ => declared.is_string() != live.is_string(),
     }
 }
 

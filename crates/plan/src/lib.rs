@@ -36,7 +36,7 @@ use std::fmt;
 use json_patch::Patch;
 use serde_json::Value;
 use ucp_model::Baseline;
-use ucp_schema::{ResourceSchema, Violation, unknown_pointers};
+use ucp_schema::{ResourceSchema, Violation, ViolationCode, unknown_pointers};
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use desired::Desired;
@@ -161,6 +161,14 @@ pub fn plan(
     }
 }
 
+/// What is of a wrong JSON type in whatever form it is sent. (Unknown properties are told by the walk.)
+fn wrong_types(desired: &Desired, schema: &ResourceSchema) -> Vec<Violation> {
+    let sent = same::coerced(&desired.properties, schema.root());
+    let mut violations = schema.validate_declaration(&sent);
+    violations.retain(|violation| violation.code == ViolationCode::WrongType);
+    violations
+}
+
 fn change_plan<'a>(
     desired: &'a Desired,
     mut merge: Merge<'a>,
@@ -168,6 +176,7 @@ fn change_plan<'a>(
     schema: &'a ResourceSchema,
 ) -> Plan {
     let root = schema.root();
+    merge.found.errors = wrong_types(desired, schema);
     let last = merge.last.map(|last| &last.declared);
     let edit = match live {
         Value::Object(members) => merge.object(&desired.properties, members, last, root),

@@ -111,7 +111,8 @@ impl<'a> Merge<'a> {
                 (Mode::Merge, None) => tidy::undeclared(value, below, is_required),
                 _ if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) => Edit::Keep,
                 (Mode::Merge, Some(last)) if !is_required => self.withdrawn(value, last, below),
-                _ => removal::removal(value, below, is_required),
+                (Mode::Merge, Some(_)) => removal::removal(value, below, is_required),
+                (Mode::Replace, _) => removal::strict(value, below, is_required),
             };
             if !edit.is_keep() {
                 edits.push((name.clone(), edit));
@@ -304,7 +305,8 @@ impl<'a> Merge<'a> {
 /// Whether the user changed the JSON type of a value that the schema says nothing about, `5` to `"5"`. As long as the
 /// declaration is the last one, AWS may return either.
 fn is_retyped(member: Member<'_>, live: &Value, cursor: Cursor<'_>) -> bool {
-    let is_free = cursor.shape().types.is_any() || member.declared.is_string() && live.is_string();
+    let are_texts = member.declared.is_string() && live.is_string();
+    let is_free = cursor.shape().types.is_any() || are_texts && cursor.transform().is_none();
     let is_new = |last: &Value| !json::equal(last, member.declared);
     is_free && member.last.is_some_and(is_new) && document::is_retyped(member.declared, live)
 }

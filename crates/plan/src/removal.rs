@@ -1,6 +1,7 @@
 //! Taking away what is no longer declared, as far as it can be.
 
 use serde_json::{Map, Value};
+use ucp_model::json;
 use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
@@ -68,6 +69,18 @@ pub(crate) fn of_keys(
         (name.clone(), removal(value, below, false))
     });
     Edit::members(edits.filter(|(_, edit)| !edit.is_keep()).collect())
+}
+
+/// The same of what was never declared, where only what is declared may stay. A default goes along with an update, but
+/// is no reason for one: AWS would put it back.
+pub(crate) fn strict(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
+    let default = cursor.shape().default.as_ref();
+    match removal(live, cursor, is_required) {
+        Edit::Remove(_) if default.is_some_and(|default| json::equal(default, live)) => {
+            Edit::Remove(Why::Tidy)
+        }
+        edit => edit,
+    }
 }
 
 /// Whether an object holds, not counting lists, something that must stay.

@@ -391,6 +391,51 @@ fn a_json_type_that_the_user_changed_is_a_change_and_one_that_aws_changed_is_not
 }
 
 #[test]
+fn a_transform_holds_whatever_was_declared_before() {
+    let database = |engine: &str| json!({"DBInstanceIdentifier": "db", "Engine": engine});
+    let plan = changed(
+        DATABASE,
+        Some(database("mysql")),
+        database("mysql"),
+        database("MySQL"),
+    );
+    assert_eq!(plan.action, Action::Noop);
+}
+
+#[test]
+fn a_default_is_no_reason_for_a_strict_update() {
+    const KEY: &str = "AWS::KMS::Key";
+    let live = json!({"KeyId": "k", "Description": "x", "MultiRegion": false, "Origin": "AWS_KMS"});
+    let plan = plan_in(
+        Mode::Replace,
+        &schema(KEY),
+        &json!({"Description": "x"}),
+        &live,
+    );
+    let reasons: Vec<Reason> = plan.changes.iter().map(|change| change.reason).collect();
+    assert!(
+        reasons.iter().all(|reason| *reason == Reason::Tidied),
+        "{plan:?}"
+    );
+}
+
+#[test]
+fn a_value_of_a_wrong_type_is_an_error_and_one_in_another_form_is_not() {
+    let declared =
+        json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": "yes", "Tags": {"a": "b"}});
+    let plan = created(VPC, declared);
+    assert_eq!(plan.action, Action::Error);
+    let places: Vec<&str> = plan
+        .errors
+        .iter()
+        .map(|error| error.pointer.as_str())
+        .collect();
+    assert_eq!(places, ["/EnableDnsSupport", "/Tags"]);
+    let declared = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": "true"});
+    assert_eq!(created(VPC, declared).planned["EnableDnsSupport"], true);
+}
+
+#[test]
 fn reserved_tags_are_not_sent_with_a_create() {
     let tag = |key: &str| json!({"Key": key, "Value": "x"});
     let plan = created(
