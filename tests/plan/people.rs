@@ -157,8 +157,13 @@ fn a_replacement_says_what_forces_it() {
         r#"-/+ AWS::EC2::VPC must be replaced
 
   ~ /CidrBlock: "10.0.0.0/16" -> "10.1.0.0/16"  # forces replacement
+  + /CidrBlockAssociations: (known after apply)
+  + /DefaultNetworkAcl: (known after apply)
+  + /DefaultSecurityGroup: (known after apply)
   ~ /EnableDnsSupport: true -> false
-    # (3 unchanged properties not shown)
+  + /Ipv6CidrBlocks: (known after apply)
+  ~ /VpcId: (known after apply)
+    # (2 undeclared properties are not taken over)
 
 Only a new resource can have another /properties/CidrBlock. ucp replaces nothing by itself: declare what is live, or delete the resource and put it anew.
 "#

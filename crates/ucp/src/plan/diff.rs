@@ -142,7 +142,12 @@ fn members<W: Write>(
             )?;
         }
     }
-    left_out(paper, depth, unchanged, ["member", "members"])
+    left_out(
+        paper,
+        depth,
+        unchanged,
+        ["unchanged member not shown", "unchanged members not shown"],
+    )
 }
 
 fn elements<W: Write>(
@@ -176,7 +181,15 @@ fn elements<W: Write>(
         }
         (old, new) = (old_end + 1, new_end + 1);
     }
-    left_out(paper, depth, common.len(), ["element", "elements"])
+    left_out(
+        paper,
+        depth,
+        common.len(),
+        [
+            "unchanged element not shown",
+            "unchanged elements not shown",
+        ],
+    )
 }
 
 /// Whether one of two elements can have become the other.
@@ -239,7 +252,7 @@ fn framed<W: Write>(
     paper.line(place.depth, Mark::Keep, close, "")
 }
 
-/// How much is not shown because it stays. `what` is one of it, and several.
+/// How much is left out, and what: in the singular and in the plural.
 pub(super) fn left_out<W: Write>(
     paper: &mut Paper<W>,
     depth: usize,
@@ -249,12 +262,7 @@ pub(super) fn left_out<W: Write>(
     let what = if count == 1 { one } else { several };
     match count {
         0 => Ok(()),
-        _ => paper.line(
-            depth,
-            Mark::Keep,
-            "",
-            &format!("({count} unchanged {what} not shown)"),
-        ),
+        _ => paper.line(depth, Mark::Keep, "", &format!("({count} {what})")),
     }
 }
 

@@ -82,7 +82,10 @@ fn show_changes<W: Write>(
     let mut rows: Vec<Row<'_>> = changes
         .chain(assigned.map(|path| Row {
             path,
-            mark: Mark::Add,
+            mark: match live.and_then(|live| live.pointer(path)) {
+                Some(_) => Mark::Change,
+                None => Mark::Add,
+            },
             before: None,
             after: Some(&unknown),
             note: "",
@@ -106,12 +109,24 @@ fn show_changes<W: Write>(
         }
     }
     let members = live.and_then(Value::as_object).into_iter().flatten();
-    let is_unchanged = |name: &str| {
+    let is_shown = |name: &str| {
         let pointer = format!("/{}", json::pointer_token(name));
-        !rows.iter().any(|row| is_within(row.path, &pointer))
+        rows.iter().any(|row| is_within(row.path, &pointer))
     };
-    let unchanged = members.filter(|(name, _)| is_unchanged(name)).count();
-    diff::left_out(paper, 0, unchanged, ["property", "properties"])
+    let (kept, lost): (Vec<&String>, Vec<&String>) = members
+        .map(|(name, _)| name)
+        .filter(|name| !is_shown(name))
+        .partition(|name| plan.planned.get(name.as_str()).is_some());
+    let kept_ones = [
+        "unchanged property not shown",
+        "unchanged properties not shown",
+    ];
+    diff::left_out(paper, 0, kept.len(), kept_ones)?;
+    let lost_ones = [
+        "undeclared property is not taken over",
+        "undeclared properties are not taken over",
+    ];
+    diff::left_out(paper, 0, lost.len(), lost_ones)
 }
 
 fn row<'p>(change: &'p Change, plan: &Plan) -> Row<'p> {
