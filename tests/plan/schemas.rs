@@ -232,7 +232,7 @@ fn lists_in_lists_without_order_are_compared_once() {
         },
     });
     let nested = |leaf: u32| {
-        let mut value = json!({"Size": [leaf]});
+        let mut value = json!({"Size": [{"Leaf": leaf}]});
         for _ in 0..50 {
             value = json!({"Size": [value]});
         }
