@@ -36,7 +36,7 @@ use std::fmt;
 use json_patch::Patch;
 use serde_json::Value;
 use ucp_model::Baseline;
-use ucp_schema::{ResourceSchema, Violation, ViolationCode, unknown_pointers};
+use ucp_schema::{ResourceSchema, Violation, unknown_pointers};
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use desired::Desired;
@@ -163,9 +163,14 @@ pub fn plan(
 
 /// What is of a wrong JSON type in whatever form it is sent. (Unknown properties are told by the walk.)
 fn wrong_types(desired: &Desired, schema: &ResourceSchema) -> Vec<Violation> {
-    let sent = same::coerced(&desired.properties, schema.root());
-    let mut violations = schema.validate_declaration(&sent);
-    violations.retain(|violation| violation.code == ViolationCode::WrongType);
+    let mut violations = Vec::new();
+    let mut pointer = String::new();
+    same::find_misfits(
+        &desired.properties,
+        schema.root(),
+        &mut pointer,
+        &mut violations,
+    );
     violations
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 use ucp_model::json;
-use ucp_schema::{Classes, Cursor, Types, is_unknown};
+use ucp_schema::{Classes, Cursor, Types, Violation, is_unknown};
 
 use crate::pairing::Likeness;
 use crate::{document, pairing, tags};
@@ -258,6 +258,48 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
             }
         }
         _ => value.clone(),
+    }
+}
+
+/// Finds the values that no form of them makes one of a type that the schema names.
+pub(crate) fn find_misfits(
+    value: &Value,
+    cursor: Cursor<'_>,
+    pointer: &mut String,
+    found: &mut Vec<Violation>,
+) {
+    let types = cursor.shape().types;
+    let fits = |value: &Value| types.is_any() || types.names(Types::of(value));
+    if value.is_null() || cursor.is(Classes::READ_ONLY) || is_unknown(value) {
+        return;
+    }
+    if !fits(value) {
+        if !fits(&coerced(value, cursor)) {
+            found.push(Violation::wrong_type(pointer, &types.listed(), value));
+        }
+        return;
+    }
+    let length = pointer.len();
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if let Some(below) = cursor.member(name) {
+                    pointer.push('/');
+                    pointer.push_str(&json::pointer_token(name));
+                    find_misfits(member, below, pointer, found);
+                    pointer.truncate(length);
+                }
+            }
+        }
+        Value::Array(elements) => {
+            for (index, element) in elements.iter().enumerate() {
+                pointer.push('/');
+                pointer.push_str(&index.to_string());
+                find_misfits(element, cursor.element(), pointer, found);
+                pointer.truncate(length);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

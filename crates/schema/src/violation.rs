@@ -40,7 +40,7 @@ pub enum ViolationCode {
 
 impl Violation {
     /// A value of JSON type `got` where one of `expected` belongs.
-    pub(crate) fn wrong_type(pointer: &str, expected: &[&str], got: &Value) -> Self {
+    pub fn wrong_type(pointer: &str, expected: &[&str], got: &Value) -> Self {
         let expected: Vec<&str> = expected.iter().map(|name| with_article(name)).collect();
         let message = format!(
             "{}: expected {}, got {}",

@@ -122,6 +122,26 @@ impl Types {
         self.0 & others.0 != 0
     }
 
+    /// The type of a value.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(_) => Self::NUMBER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        }
+    }
+
+    /// The names of the types in it.
+    pub fn listed(self) -> Vec<&'static str> {
+        let all = ["object", "array", "string", "number", "boolean", "null"];
+        all.into_iter()
+            .filter(|name| self.names(Self::named(name)))
+            .collect()
+    }
+
     fn named(name: &str) -> Self {
         match name {
             "object" => Self::OBJECT,
