@@ -86,6 +86,7 @@ fn paths_resolve_in_every_spelling_of_the_wild() {
             "Nested": {"type": "object", "properties": {"Rule": {"$ref": "#/definitions/Rule"}}},
             "Map": {"type": "object", "patternProperties": {".*": {"$ref": "#/definitions/Rule"}}},
             "Dotted": {"type": "object", "properties": {"Key": {"type": "string"}}},
+            "Set": {"type": "array", "uniqueItems": true, "insertionOrder": false, "items": {}},
         },
         "definitions": {"Rule": {"type": "object", "properties": {
             "A": {"type": "string"}, "B": {"type": "string"}, "C": {"type": "string"},
@@ -121,6 +122,9 @@ fn paths_resolve_in_every_spelling_of_the_wild() {
             .unwrap()
             .is(Classes::CONDITIONAL_CREATE_ONLY)
     );
+    let list = |name: &str| schema.root().member(name).unwrap().list();
+    assert!(list("Set").is_unique && list("Set").is_unordered);
+    assert!(!list("Rules").is_unique && !list("Rules").is_unordered);
     let dotted = schema.root().member("Dotted").unwrap();
     assert!(
         dotted
