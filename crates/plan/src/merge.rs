@@ -110,8 +110,8 @@ impl<'a> Merge<'a> {
             let edit = match (self.mode, was_declared) {
                 (Mode::Merge, None) => tidy::undeclared(value, below, is_required),
                 _ if cursor.is(Classes::TAGS) && tags::is_reserved_key(name) => Edit::Keep,
-                (Mode::Merge, Some(last)) if !is_required => self.withdrawn(value, last, below),
-                (Mode::Merge, Some(_)) => removal::removal(value, below, is_required),
+                (Mode::Merge, Some(_)) if is_required => Edit::Keep,
+                (Mode::Merge, Some(last)) => self.withdrawn(value, last, below),
                 (Mode::Replace, _) => removal::strict(value, below, is_required),
             };
             if !edit.is_keep() {

@@ -232,7 +232,7 @@ fn plan_in(mode: Mode, schema: &ResourceSchema, declared: &Value, live: &Value) 
 
 #[test]
 fn a_deprecated_property_that_no_read_shows_settles() {
-    // No embedded type has one that is neither write-only nor read-only at its top level, so this one is made up.
+    // Made up, so that the property is deprecated and nothing else.
     let text = json!({
         "typeName": "Acme::Thing::Old", "primaryIdentifier": ["/properties/Name"],
         "createOnlyProperties": ["/properties/Name"], "deprecatedProperties": ["/properties/Mode"],
