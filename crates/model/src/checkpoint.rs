@@ -60,6 +60,8 @@ moments! {
     RecordProgress = "record-progress",
     /// `GetResourceRequestStatus`.
     Poll = "poll",
+    /// `CancelResourceRequest`.
+    Cancel = "cancel",
     /// The commit of AWS's verdict, before the result is read.
     RecordVerdict = "record-verdict",
     /// `GetResource`, after AWS's verdict.
@@ -116,6 +118,62 @@ impl FromStr for CrashPoint {
                     known.join(", ")
                 )
             })
+    }
+}
+
+/// A crash point at the n-th time that a process reaches it: `after-claim` for the first, `after-claim#2` for the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CrashTurn {
+    /// Where.
+    pub point: CrashPoint,
+    /// The how-manieth time, from 1.
+    pub turn: u32,
+}
+
+impl CrashTurn {
+    /// What is left of it once `point` was reached; none when this was the moment.
+    #[must_use]
+    pub fn reached(self, point: CrashPoint) -> Option<Self> {
+        match self.turn {
+            _ if point != self.point => Some(self),
+            0 | 1 => None,
+            turn => Some(Self {
+                turn: turn - 1,
+                ..self
+            }),
+        }
+    }
+}
+
+impl From<CrashPoint> for CrashTurn {
+    fn from(point: CrashPoint) -> Self {
+        Self { point, turn: 1 }
+    }
+}
+
+impl fmt::Display for CrashTurn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.turn {
+            1 => self.point.fmt(f),
+            turn => write!(f, "{}#{turn}", self.point),
+        }
+    }
+}
+
+impl FromStr for CrashTurn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((point, turn)) = text.split_once('#') else {
+            return text.parse().map(CrashPoint::into);
+        };
+        let turn = turn
+            .parse()
+            .map_err(|_| format!("'{turn}' is not a count"))?;
+        Ok(Self {
+            point: point.parse()?,
+            turn,
+        })
     }
 }
 

@@ -16,7 +16,7 @@ pub mod retry;
 mod time;
 
 pub use ambient::{Clock, Entropy, SeededEntropy};
-pub use checkpoint::{Checkpoints, CrashPoint, Crashed, Edge, Moment, Unattended};
+pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;

@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use ucp_api::AllowedHosts;
 use ucp_app::{App, Wake};
 use ucp_engine::{Abandoned, Engine, Nudges};
 use ucp_model::{
-    Checkpoints, Clock, CrashPoint, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
+    Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
 };
 use ucp_schema::Catalogue;
 use ucp_seal::{DigestKey, Keys, SealingKey};
@@ -291,9 +291,10 @@ impl World {
         panic!("the world does not come to rest");
     }
 
-    /// Crashes the engine when it next reaches `point`. Whether that happened is told by [`World::has_crashed`].
-    pub fn crash_at(&self, point: CrashPoint) {
-        *self.crashes.0.lock().expect("no panic holds the lock") = Some(point);
+    /// Crashes the engine when it reaches `point`, or the turn of it that is meant. Whether that happened is told by
+    /// [`World::has_crashed`].
+    pub fn crash_at(&self, point: impl Into<CrashTurn>) {
+        *self.crashes.0.lock().expect("no panic holds the lock") = Some(point.into());
     }
 
     /// Whether the planned crash has happened.
@@ -313,6 +314,19 @@ impl World {
             .iter()
             .filter(|entry| entry["operation"] == operation)
             .count()
+    }
+
+    /// How many creates AWS was asked for, however often each was sent.
+    pub fn creates(&self) -> usize {
+        let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
+        let entries = log.as_array().map(Vec::as_slice).unwrap_or_default();
+        let creates = entries
+            .iter()
+            .filter(|entry| entry["operation"] == "CreateResource");
+        let tokens: BTreeSet<&str> = creates
+            .filter_map(|entry| entry["clientToken"].as_str())
+            .collect();
+        tokens.len()
     }
 
     /// The identifiers of the live AWS resources of a type such as `AWS::EC2::VPC`.
@@ -391,13 +405,14 @@ impl Wake for NobodyToWake {
 
 /// At most one crash to come.
 #[derive(Default)]
-struct PlannedCrash(Mutex<Option<CrashPoint>>);
+struct PlannedCrash(Mutex<Option<CrashTurn>>);
 
 impl Checkpoints for PlannedCrash {
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         let mut planned = self.0.lock().expect("no panic holds the lock");
-        if *planned == Some(point) {
-            *planned = None;
+        let before = planned.take();
+        *planned = before.and_then(|turn| turn.reached(point));
+        if before.is_some() && planned.is_none() {
             return Err(Crashed);
         }
         Ok(())

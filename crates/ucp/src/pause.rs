@@ -1,15 +1,23 @@
-//! `UCP_PAUSE_AT=<crash point>`: announces the point and blocks there, so that a test can kill the process.
+//! `UCP_PAUSE_AT=<crash point>`, or `<crash point>#2` for the second time it is reached: announces the point and blocks
+//! there, so that a test can kill the process.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::anyhow;
-use ucp_model::{Checkpoints, CrashPoint, Crashed, Unattended};
+use ucp_model::{Checkpoints, CrashPoint, CrashTurn, Crashed, Unattended};
 
-struct PauseAt(CrashPoint);
+/// What is still to come.
+struct PauseAt(Mutex<Option<CrashTurn>>);
 
 impl Checkpoints for PauseAt {
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
-        if point == self.0 {
+        let is_now = {
+            let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = planned.take();
+            *planned = before.and_then(|turn| turn.reached(point));
+            before.is_some() && planned.is_none()
+        };
+        if is_now {
             tracing::warn!(crash.point = %point, "paused");
             loop {
                 std::thread::park();
@@ -23,9 +31,10 @@ impl Checkpoints for PauseAt {
 pub(crate) fn checkpoints() -> anyhow::Result<Arc<dyn Checkpoints>> {
     match std::env::var("UCP_PAUSE_AT") {
         Ok(point) => {
-            Ok(Arc::new(PauseAt(point.parse().map_err(
-                |error: String| anyhow!("UCP_PAUSE_AT: {error}"),
-            )?)))
+            let turn: CrashTurn = point
+                .parse()
+                .map_err(|error: String| anyhow!("UCP_PAUSE_AT: {error}"))?;
+            Ok(Arc::new(PauseAt(Mutex::new(Some(turn)))))
         }
         Err(_) => Ok(Arc::new(Unattended)),
     }
