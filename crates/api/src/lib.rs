@@ -113,8 +113,10 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(aws_resources::put_aws_resource))
         .routes(routes!(aws_resources::delete_aws_resource))
         .routes(routes!(operations::get_operation_status))
+        .routes(routes!(operations::cancel_operation))
         .routes(routes!(operations::get_operation_result))
         .routes(routes!(operations::get_plane_operation_status))
+        .routes(routes!(operations::cancel_plane_operation))
         .routes(routes!(operations::get_plane_operation_result))
 }
 

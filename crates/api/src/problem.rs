@@ -93,6 +93,7 @@ impl Problem {
             | "Canceled"
             | "ConcurrentOperationException"
             | "Conflict"
+            | "PartiallyApplied"
             | "RequiresReplacement"
             | "ResourceConflict" => StatusCode::CONFLICT,
             "Throttling" | "ThrottlingException" => StatusCode::TOO_MANY_REQUESTS,

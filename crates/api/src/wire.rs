@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use ucp_model::operation::{AdoptionPolicy, Kind, Options, UpdateMode};
+use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
 use ucp_model::{Detail, Failure, Operation, PlaneId, Reference, ResourceGroup};
 use utoipa::ToSchema;
 
@@ -257,18 +257,23 @@ pub(crate) struct ActionRequest {
     pub(crate) update_mode: UpdateMode,
     /// Own the resource even when it was adopted.
     pub(crate) owned_resource: bool,
+    /// `createBeforeDelete` or `deleteBeforeCreate`: replace the resource when a change asks for it. Without it such a
+    /// change is refused.
+    #[schema(value_type = Option<String>)]
+    pub(crate) replacement_policy: ReplacementPolicy,
 }
 
 impl ActionRequest {
     /// Reads a body; members that are not of the contract are ignored, as templates carry all kinds of them.
     pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
-        const MEMBERS: [&str; 6] = [
+        const MEMBERS: [&str; 7] = [
             "alias",
             "trackedBy",
             "properties",
             "adoptionPolicy",
             "updateMode",
             "ownedResource",
+            "replacementPolicy",
         ];
         for given in body.keys() {
             let meant = MEMBERS
@@ -310,6 +315,16 @@ impl ActionRequest {
                 ));
             }
         };
+        let replacement_policy = match text("replacementPolicy")?.as_deref() {
+            None => ReplacementPolicy::Refuse,
+            Some("createBeforeDelete") => ReplacementPolicy::CreateBeforeDelete,
+            Some("deleteBeforeCreate") => ReplacementPolicy::DeleteBeforeCreate,
+            Some(_) => {
+                return Err(Problem::bad_request(
+                    "/replacementPolicy: expected 'createBeforeDelete' or 'deleteBeforeCreate'.",
+                ));
+            }
+        };
         let owned_resource = match body.shift_remove("ownedResource") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(owned)) => owned,
@@ -327,6 +342,7 @@ impl ActionRequest {
             adoption_policy,
             update_mode,
             owned_resource,
+            replacement_policy,
         })
     }
 
@@ -336,6 +352,7 @@ impl ActionRequest {
             adoption_policy: self.adoption_policy,
             update_mode: self.update_mode,
             take_ownership: self.owned_resource,
+            replacement_policy: self.replacement_policy,
         }
     }
 }

@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use ucp_model::operation::{Kind, Operation, Options, UpdateMode};
+use ucp_model::operation::{Kind, Operation, Options, ReplacementPolicy, UpdateMode};
 use ucp_model::{Digest, Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
 use ucp_plan::{Desired, Plan};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode, unknown_pointers};
@@ -51,6 +51,11 @@ impl App {
         };
         if !schema.is_provisionable() {
             return Err(unsupported(&schema, "created or updated"));
+        }
+        if reference.is_none() && put.options.replacement_policy != ReplacementPolicy::Refuse {
+            return Err(Rejection::bad_request(
+                "replacementPolicy: only a resource behind an alias can be replaced, since its identifier changes. Add trackedBy, or leave it out.",
+            ));
         }
         let mut properties = Value::Object(put.properties);
         normalise(&mut properties);

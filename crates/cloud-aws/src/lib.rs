@@ -216,6 +216,19 @@ impl CloudControl for Aws {
             reply.map_err(|error| of(Call::Read, error))?.progress_event,
         )
     }
+
+    async fn cancel_resource_request(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let call = self.clients(scope).cloudcontrol.cancel_resource_request();
+        let reply = call.request_token(request_token.as_str()).send().await;
+        progress(
+            Call::Read,
+            reply.map_err(|error| of(Call::Read, error))?.progress_event,
+        )
+    }
 }
 
 #[async_trait]

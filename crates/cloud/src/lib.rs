@@ -57,6 +57,14 @@ pub trait CloudControl: Send + Sync {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault>;
+
+    /// `CancelResourceRequest`. AWS cancels what is pending or in progress; anything else is a fault that tells nothing
+    /// about the request.
+    async fn cancel_resource_request(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault>;
 }
 
 /// The CloudFormation registry.

@@ -4,7 +4,7 @@ use std::time::Duration;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::{
-    Action, Chance, Effect, Finish, Kind, Moved, Next, Observation, PlanOutcome, Presence, decide,
+    Action, Chance, Effect, Finish, Moved, Next, Observation, PlanOutcome, Presence, decide,
 };
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Moment, Operation, Progress, State,
@@ -182,7 +182,7 @@ impl Stepper<'_> {
         let id = self.claimed.operation.id;
         let moment = match (&moved.planned, &moved.state) {
             (Some(_), _) => Moment::RecordIntent,
-            (None, State::Observing(_) | State::Salvaging(_) | State::Adopting(_)) => {
+            (None, State::Observing(_) | State::Salvaging(..) | State::Adopting(_)) => {
                 Moment::RecordVerdict
             }
             (None, _) => Moment::RecordProgress,
@@ -250,13 +250,14 @@ impl Stepper<'_> {
             }
             Effect::Read => Ok(Observation::Read(self.read(Moment::Read).await?)),
             Effect::Submit => Ok(Observation::Submitted(self.submit().await?)),
-            Effect::Poll => Ok(Observation::Polled(self.poll().await?)),
+            Effect::Poll => Ok(Observation::Polled(self.ask(Moment::Poll).await?)),
+            Effect::Cancel => Ok(Observation::CancelAsked(self.ask(Moment::Cancel).await?)),
         }
     }
 
     /// Whether AWS has the resource. An operation without an identifier has nothing to look at.
     async fn read(&mut self, moment: Moment) -> Result<Presence, Abandoned> {
-        let Some(identifier) = self.claimed.operation.identifier.clone() else {
+        let Some(identifier) = self.claimed.operation.subject().cloned() else {
             return Ok(Presence::Absent);
         };
         if self.schema().is_some_and(|schema| !schema.handlers().read) {
@@ -286,7 +287,7 @@ impl Stepper<'_> {
 
     fn plan(&self, presence: &Presence) -> Planned {
         let operation = &self.claimed.operation;
-        if operation.kind == Kind::Delete {
+        if operation.deletes() {
             return planner::plan_delete(presence);
         }
         let impossible = |failure| Planned {
@@ -320,9 +321,9 @@ impl Stepper<'_> {
             state,
             scope,
             type_name,
-            identifier,
             ..
         } = &self.claimed.operation;
+        let identifier = self.claimed.operation.subject();
         let Parts { cloud, keys, .. } = &self.engine.parts;
         let State::Submitting(intent) = state else {
             return Ok(Err(internal("there is no recorded intent")));
@@ -376,20 +377,23 @@ impl Stepper<'_> {
         Ok(reply)
     }
 
-    async fn poll(&mut self) -> Result<Result<Progress, Fault>, Abandoned> {
+    /// Asks AWS after the request, or to cancel it.
+    async fn ask(&mut self, moment: Moment) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
         let Operation { state, scope, .. } = &self.claimed.operation;
         let State::Waiting(_, request_token) = state else {
             return Ok(Err(internal("there is no request token")));
         };
-        self.reached(CrashPoint::before(Moment::Poll))?;
-        let reply = self
-            .engine
-            .parts
-            .cloud
-            .get_resource_request_status(scope, request_token)
-            .await;
-        self.reached(CrashPoint::after(Moment::Poll))?;
+        let cloud = &self.engine.parts.cloud;
+        self.reached(CrashPoint::before(moment))?;
+        let reply = if moment == Moment::Cancel {
+            cloud.cancel_resource_request(scope, request_token).await
+        } else {
+            cloud
+                .get_resource_request_status(scope, request_token)
+                .await
+        };
+        self.reached(CrashPoint::after(moment))?;
         Ok(reply)
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::operation::{Kind, Operation, PlanOutcome, Presence};
-use ucp_model::{Baseline, Detail, Digest, Failure, json};
+use ucp_model::operation::{Kind, Operation, PlanOutcome, Presence, ReplacementOrder};
+use ucp_model::{Baseline, Detail, Digest, Failure, Identifier, json};
 use ucp_plan::{Action, Desired, Plan};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::DigestKey;
@@ -83,17 +83,10 @@ pub(crate) fn plan_put(
             PlanOutcome::Impossible(Violation::refusal(UNSATISFIABLE, plan.errors)),
             None,
         ),
-        Action::Replace => (
-            PlanOutcome::Impossible(requires_replacement(operation, &plan)),
-            None,
-        ),
+        Action::Replace => replacement(operation, desired, &plan, schema),
         Action::Create => {
-            let identifier = match schema.identifier(&desired.properties) {
-                IdentifierOutcome::Known(identifier) => Some(identifier),
-                IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
-            };
             let outcome = PlanOutcome::Create {
-                identifier,
+                identifier: declared_identifier(desired, schema),
                 changes: plan.history(),
             };
             judged(
@@ -119,6 +112,49 @@ pub(crate) fn plan_put(
         }
     };
     Planned { outcome, document }
+}
+
+/// A change that AWS makes only by replacing the resource.
+fn replacement(
+    operation: &Operation,
+    desired: &Desired,
+    plan: &Plan,
+    schema: &ResourceSchema,
+) -> (PlanOutcome, Option<String>) {
+    let impossible = |failure| (PlanOutcome::Impossible(failure), None);
+    let Some(order) = operation.replacement_order() else {
+        return impossible(requires_replacement(operation, plan));
+    };
+    let create = ucp_plan::plan(desired, None, None, schema, operation.options.update_mode);
+    if create.action == Action::Error {
+        return impossible(Violation::refusal(UNSATISFIABLE, create.errors));
+    }
+    let identifier = declared_identifier(desired, schema);
+    let document = match order {
+        ReplacementOrder::CreateBeforeDelete if identifier == operation.identifier => {
+            return impossible(same_identifier(operation, plan));
+        }
+        ReplacementOrder::CreateBeforeDelete => Some(create.desired_state().to_string()),
+        // Planned anew once there is room.
+        ReplacementOrder::DeleteBeforeCreate => None,
+    };
+    let outcome = PlanOutcome::Replace {
+        order,
+        identifier,
+        changes: plan.history(),
+    };
+    judged(
+        outcome,
+        document,
+        schema.validate_model(&desired.properties),
+    )
+}
+
+fn declared_identifier(desired: &Desired, schema: &ResourceSchema) -> Option<Identifier> {
+    match schema.identifier(&desired.properties) {
+        IdentifierOutcome::Known(identifier) => Some(identifier),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    }
 }
 
 /// The violations that are not there already. Elements of lists may move, and take theirs with them.
@@ -158,6 +194,25 @@ fn judged(
 }
 
 fn requires_replacement(operation: &Operation, plan: &Plan) -> Failure {
+    let advice = if operation.reference.is_some() {
+        "Declare the live values, or send \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\" to have it replaced."
+    } else {
+        "Declare the live values, or delete the resource and put it anew."
+    };
+    replacement_refused(operation, plan, advice)
+}
+
+/// Two resources cannot have one identifier at the same time.
+fn same_identifier(operation: &Operation, plan: &Plan) -> Failure {
+    let advice = if operation.was_owned {
+        "The new one would have the same identifier, so it cannot be created before the old one is deleted: send \"replacementPolicy\": \"deleteBeforeCreate\"."
+    } else {
+        "The new one would have the same identifier, and the old one is not owned, so it is not deleted: declare another identifier, or make the reference own it."
+    };
+    replacement_refused(operation, plan, advice)
+}
+
+fn replacement_refused(operation: &Operation, plan: &Plan, advice: &str) -> Failure {
     let detail = |path: &String| {
         Detail::at(
             "RequiresReplacement",
@@ -168,7 +223,7 @@ fn requires_replacement(operation: &Operation, plan: &Plan) -> Failure {
     Failure::new(
         "RequiresReplacement",
         format!(
-            "{} of this {} would have to be replaced to change {}; nothing was sent to AWS. Declare the live values, or delete the resource and put it anew.",
+            "{} of this {} would have to be replaced to change {}; nothing was sent to AWS. {advice}",
             operation.identifier.as_ref().map_or_else(|| "The resource".to_owned(), |name| format!("'{name}'")),
             operation.type_name,
             plan.replace_paths.join(", "),

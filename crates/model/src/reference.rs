@@ -56,6 +56,8 @@ pub enum ProvisioningState {
     Succeeded,
     /// AWS refused or broke off the latest change.
     Failed,
+    /// The latest change was cancelled.
+    Canceled,
 }
 
 impl ProvisioningState {
@@ -66,6 +68,7 @@ impl ProvisioningState {
             ProvisioningState::Deleting => "Deleting",
             ProvisioningState::Succeeded => "Succeeded",
             ProvisioningState::Failed => "Failed",
+            ProvisioningState::Canceled => "Canceled",
         }
     }
 
@@ -76,6 +79,7 @@ impl ProvisioningState {
             Self::Deleting,
             Self::Succeeded,
             Self::Failed,
+            Self::Canceled,
         ]
         .into_iter()
         .find(|state| state.as_str() == word)

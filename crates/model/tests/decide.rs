@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use ucp_model::operation::{
     Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Chance, Decision, Intent, Kind, MappingChange,
-    Next, Observation, Options, PATIENCE, PlanOutcome, Presence, decide,
+    Next, Observation, Options, PATIENCE, PlanOutcome, Presence, ReplacementOrder, Replacing,
+    decide,
 };
 use ucp_model::{
     ClientToken, CorrelationId, Failure, Fault, Identifier, Operation, OperationId, Progress,
@@ -40,7 +41,10 @@ fn operation(kind: Kind) -> Operation {
             .ok(),
         identifier: None,
         was_mapped: false,
+        was_owned: false,
         created: false,
+        replacing: None,
+        cancel_requested_at: None,
         options: Options::default(),
         state: State::Accepted,
         state_since: START,
@@ -128,6 +132,14 @@ fn lost() -> Fault {
 
 fn create() -> PlanOutcome {
     PlanOutcome::Create {
+        identifier: None,
+        changes: Vec::new(),
+    }
+}
+
+fn replace(order: ReplacementOrder) -> PlanOutcome {
+    PlanOutcome::Replace {
+        order,
         identifier: None,
         changes: Vec::new(),
     }
@@ -386,12 +398,6 @@ fn aws_does_not_put_an_operation_to_sleep() {
 
 #[test]
 fn progress_events_end_or_continue_the_wait() {
-    let waiting = |action, operation| {
-        in_state(
-            operation,
-            State::Waiting(intent(action, None), RequestToken::new("r")),
-        )
-    };
     let create = waiting(
         Action::Create,
         Operation {
@@ -399,7 +405,6 @@ fn progress_events_end_or_continue_the_wait() {
             ..operation(Kind::Put)
         },
     );
-    let polled = |status, identifier| Observation::Polled(Ok(progress(status, identifier)));
     let decision = assert_line(
         &create,
         polled(ProgressStatus::Running, Some("vpc-2")),
@@ -509,6 +514,266 @@ fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
     );
 }
 
+/// The operation after a step that does not end it.
+#[track_caller]
+fn step(operation: &Operation, observation: Observation, expected: &str) -> Operation {
+    match assert_line(operation, observation, expected).next {
+        Next::Move(moved) => operation.moved(*moved, START),
+        other => panic!("{other:?} is no step"),
+    }
+}
+
+fn waiting(action: Action, operation: Operation) -> Operation {
+    in_state(
+        operation,
+        State::Waiting(intent(action, None), RequestToken::new("r")),
+    )
+}
+
+fn polled(status: ProgressStatus, identifier: Option<&str>) -> Observation {
+    Observation::Polled(Ok(progress(status, identifier)))
+}
+
+fn name(text: &str) -> Identifier {
+    Identifier::new(text)
+}
+
+fn owning(operation: Operation) -> Operation {
+    Operation {
+        was_owned: true,
+        ..mapped(operation)
+    }
+}
+
+#[test]
+fn the_alias_moves_when_the_new_resource_stands() {
+    let put = owning(operation(Kind::Put));
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    assert_eq!(creating.identifier, None);
+    assert_eq!(creating.mapped().unwrap().identifier.as_str(), "vpc-1");
+    let created = Observation::Submitted(Ok(progress(ProgressStatus::Success, Some("vpc-2"))));
+    let created = step(
+        &creating,
+        created,
+        "observing, then Read: AWS reports success",
+    );
+    assert_eq!(created.mapped().unwrap().identifier.as_str(), "vpc-1");
+    let deleting = step(
+        &created,
+        Observation::Read(present("d")),
+        "submitting, then Submit: the new one stands, so the old one can go",
+    );
+    assert_eq!(deleting.mapped().unwrap().identifier.as_str(), "vpc-2");
+    assert_eq!(deleting.subject(), Some(&name("vpc-1")));
+    let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
+    let last = step(
+        &deleting,
+        deleted,
+        "observing, then Read: only the new one is left",
+    );
+    let decision = assert_line(&last, Observation::Read(present("d")), "succeeded: done");
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-2")));
+    assert_eq!(finish.mapping, MappingChange::Applied { owned: true });
+
+    let partial = step(
+        &deleting,
+        Observation::Submitted(Err(rejected())),
+        "salvaging, then Read: the new one stands beside the old one",
+    );
+    let decision = assert_line(
+        &partial,
+        Observation::Read(present("d")),
+        "failed: it is still there",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-2")));
+    assert_eq!(finish.mapping, MappingChange::Kept { owned: true });
+    let State::Failed(failure) = finish.state else {
+        panic!("it fails")
+    };
+    assert_eq!(failure.code, "PartiallyApplied");
+    assert!(
+        failure.message.contains("deleting 'vpc-1' failed"),
+        "{}",
+        failure.message
+    );
+}
+
+#[test]
+fn an_old_resource_that_is_not_owned_is_left_alone() {
+    let put = mapped(operation(Kind::Put));
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    let created = Observation::Submitted(Ok(progress(ProgressStatus::Success, Some("vpc-2"))));
+    let created = step(
+        &creating,
+        created,
+        "observing, then Read: AWS reports success",
+    );
+    assert_line(&created, Observation::Read(present("d")), "succeeded: done");
+}
+
+#[test]
+fn a_failed_replacement_leaves_the_old_resource_mapped() {
+    let put = owning(operation(Kind::Put));
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    let ends_at_old = |decision: Decision| {
+        let Next::Finish(finish) = decision.next else {
+            panic!("it ends")
+        };
+        assert_eq!(finish.identifier, Some(name("vpc-1")));
+        assert_eq!(finish.mapping, MappingChange::Kept { owned: false });
+    };
+    let refused = Observation::Submitted(Err(rejected()));
+    ends_at_old(assert_line(
+        &creating,
+        refused,
+        "failed: AWS refuses the create",
+    ));
+    let taken = Observation::Submitted(Ok(progress(failed("AlreadyExists"), None)));
+    ends_at_old(assert_line(
+        &creating,
+        taken,
+        "failed: something else has the new identifier",
+    ));
+
+    let broken = Observation::Submitted(Ok(progress(failed("NotStabilized"), Some("vpc-2"))));
+    let salvaging = step(
+        &creating,
+        broken,
+        "salvaging, then Read: the create failed but named a resource",
+    );
+    let undoing = step(
+        &salvaging,
+        Observation::Read(present("d")),
+        "submitting, then Submit: what the failed create left has to go",
+    );
+    assert_eq!(undoing.subject(), Some(&name("vpc-2")));
+    let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
+    ends_at_old(assert_line(
+        &undoing,
+        deleted,
+        "failed: AWS reports success",
+    ));
+    let refused = Observation::Submitted(Err(rejected()));
+    let decision = assert_line(&undoing, refused, "failed: AWS refuses the change");
+    let Next::Finish(finish) = &decision.next else {
+        panic!("it ends")
+    };
+    let State::Failed(failure) = &finish.state else {
+        panic!("it fails")
+    };
+    assert!(
+        failure.message.contains("left 'vpc-2' in AWS"),
+        "{}",
+        failure.message
+    );
+    ends_at_old(decision);
+}
+
+#[test]
+fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
+    let put = owning(operation(Kind::Put));
+    let plan = replace(ReplacementOrder::DeleteBeforeCreate);
+    let deleting = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the old one has to make room",
+    );
+    assert_line(
+        &deleting,
+        Observation::Submitted(Err(rejected())),
+        "failed: AWS refuses the change",
+    );
+    let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
+    let again = step(
+        &deleting,
+        deleted,
+        "accepted, then Look: there is room for the new one",
+    );
+    assert_eq!(again.mapped(), None);
+    step(
+        &again,
+        Observation::Looked(Presence::Absent, create()),
+        "submitting, then Submit: nothing stands there yet",
+    );
+    // The reply to the delete was lost, and the resource is gone.
+    let resumed = step(
+        &deleting,
+        Observation::Looked(Presence::Absent, create()),
+        "submitting, then Submit: nothing stands there yet",
+    );
+    assert_eq!(resumed.replacing, None);
+}
+
+#[test]
+fn a_cancel_counts_when_aws_confirms_it() {
+    let asked = |operation: Operation| Operation {
+        cancel_requested_at: Some(START),
+        ..operation
+    };
+    assert_line(
+        &asked(operation(Kind::Put)),
+        Observation::Claimed,
+        "canceled: cancelled before anything was sent",
+    );
+    let update = asked(waiting(Action::Update, mapped(operation(Kind::Put))));
+    assert_line(
+        &update,
+        Observation::Claimed,
+        "keep, then Cancel: somebody asked to cancel it",
+    );
+    assert_line(
+        &update,
+        Observation::CancelAsked(Err(rejected())),
+        "keep, then Poll: AWS does not cancel it: ask after it",
+    );
+    assert_line(
+        &update,
+        Observation::CancelAsked(Ok(progress(ProgressStatus::Running, None))),
+        "waiting: in flight",
+    );
+    let cancelled = step(
+        &update,
+        polled(ProgressStatus::Canceled, None),
+        "salvaging, then Read: cancelled: see what is left",
+    );
+    let decision = assert_line(
+        &cancelled,
+        Observation::Read(present("d")),
+        "canceled: it is still there",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.mapping, MappingChange::Kept { owned: false });
+    assert!(finish.live.is_some());
+    assert_line(
+        &update,
+        polled(ProgressStatus::Success, None),
+        "observing, then Read: AWS reports success",
+    );
+}
+
 /// Everything that can be observed, in a few flavours each.
 fn observations() -> impl Strategy<Value = Observation> {
     let fault = prop_oneof![
@@ -546,6 +811,8 @@ fn observations() -> impl Strategy<Value = Observation> {
     let plan = prop_oneof![
         Just(create()),
         Just(update()),
+        Just(replace(ReplacementOrder::CreateBeforeDelete)),
+        Just(replace(ReplacementOrder::DeleteBeforeCreate)),
         Just(PlanOutcome::Delete),
         Just(PlanOutcome::Nothing),
         Just(PlanOutcome::Impossible(Failure::new("InvalidRequest", "")))
@@ -564,7 +831,8 @@ fn observations() -> impl Strategy<Value = Observation> {
         (presence.clone(), plan).prop_map(|(presence, plan)| Observation::Looked(presence, plan)),
         presence.prop_map(Observation::Read),
         reply.clone().prop_map(Observation::Submitted),
-        reply.prop_map(Observation::Polled),
+        reply.clone().prop_map(Observation::Polled),
+        reply.prop_map(Observation::CancelAsked),
     ]
 }
 
@@ -572,23 +840,23 @@ fn observations() -> impl Strategy<Value = Observation> {
 fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
     let presence = match observation {
         Observation::Looked(presence, _) | Observation::Read(presence) => presence,
-        Observation::Claimed | Observation::Submitted(_) | Observation::Polled(_) => return true,
+        Observation::Claimed
+        | Observation::Submitted(_)
+        | Observation::Polled(_)
+        | Observation::CancelAsked(_) => return true,
     };
     let is_present = matches!(presence, Presence::Present { .. });
     let plan_fits = match observation {
-        Observation::Looked(_, PlanOutcome::Create { .. }) => {
-            operation.kind == Kind::Put && !is_present
+        Observation::Looked(_, PlanOutcome::Create { .. }) => !operation.deletes() && !is_present,
+        Observation::Looked(_, PlanOutcome::Update { .. }) => !operation.deletes() && is_present,
+        Observation::Looked(_, PlanOutcome::Replace { .. }) => {
+            !operation.deletes() && is_present && operation.was_mapped
         }
-        Observation::Looked(_, PlanOutcome::Update { .. }) => {
-            operation.kind == Kind::Put && is_present
-        }
-        Observation::Looked(_, PlanOutcome::Delete) => operation.kind == Kind::Delete,
-        Observation::Looked(_, PlanOutcome::Nothing) => {
-            operation.kind == Kind::Delete || is_present
-        }
+        Observation::Looked(_, PlanOutcome::Delete) => operation.deletes(),
+        Observation::Looked(_, PlanOutcome::Nothing) => operation.deletes() || is_present,
         _ => true,
     };
-    plan_fits && (operation.identifier.is_some() || !is_present)
+    plan_fits && (operation.subject().is_some() || !is_present)
 }
 
 proptest! {
@@ -600,15 +868,21 @@ proptest! {
     fn any_order_of_events_is_harmless(
         kind in prop_oneof![Just(Kind::Put), Just(Kind::Delete)],
         was_mapped in any::<bool>(),
+        was_owned in any::<bool>(),
+        is_cancelled in any::<bool>(),
         events in prop::collection::vec((observations(), 0u64..100_000), 1..60),
     ) {
         let mut now = START;
         let start = operation(kind);
+        let start = Operation { was_owned: was_owned && was_mapped, ..start };
         let mut operation = if was_mapped { mapped(start) } else { start };
         for (number, (observation, later)) in events.into_iter().enumerate() {
             now = now.after(Duration::from_millis(later));
             if !can_be_observed(&operation, &observation) {
                 continue;
+            }
+            if is_cancelled && number == 3 {
+                operation.cancel_requested_at = Some(now);
             }
             let decision = decide(&operation, observation, now, chance(100 + number as u128));
             let before = operation.clone();
@@ -629,6 +903,14 @@ proptest! {
                     if let MappingChange::Applied { .. } | MappingChange::Kept { .. } = finish.mapping {
                         prop_assert!(finish.identifier.is_some(), "a mapping to nothing");
                     }
+                    if let Some(Replacing::NewFirst { old } | Replacing::Undoing { old, .. }) = &before.replacing
+                        && finish.state != State::Succeeded
+                    {
+                        prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays mapped");
+                        prop_assert!(finish.mapping != MappingChange::Removed, "the old one stays mapped");
+                    }
+                    let is_left = matches!(before.replacing, Some(Replacing::OldLast { .. }));
+                    prop_assert!(!is_left, "ended without a word about the old one");
                     prop_assert!(decision.effect.is_none());
                     operation = operation.finished(*finish, now);
                 }
@@ -657,6 +939,7 @@ proptest! {
                 Some(ucp_model::operation::Effect::Read) => Observation::Read(Presence::Unknown(fault)),
                 Some(ucp_model::operation::Effect::Submit) => Observation::Submitted(Err(fault)),
                 Some(ucp_model::operation::Effect::Poll) => Observation::Polled(Err(fault)),
+                Some(ucp_model::operation::Effect::Cancel) => Observation::CancelAsked(Err(fault)),
                 None => { now = now.max(operation.due_at); Observation::Claimed }
             };
         }

@@ -88,6 +88,17 @@ impl CloudControl for Simulator {
         });
         progress(self.direct(scope, &request)?)
     }
+
+    async fn cancel_resource_request(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let request = Request::CancelResourceRequest(request::RequestToken {
+            request_token: request_token.to_string(),
+        });
+        progress(self.direct(scope, &request)?)
+    }
 }
 
 #[async_trait]

@@ -15,7 +15,8 @@ use crate::{events, groups, mappings};
 /// All that an [`Operation`] is made of.
 macro_rules! columns {
     () => {
-        "id, kind, plane, account, region, type_name, reference, identifier, was_mapped, created, options, \
+        "id, kind, plane, account, region, type_name, reference, identifier, was_mapped, was_owned, created, replacing, \
+         options, cancel_requested_at, \
          state, action, client_token, token_issued_at, base_digest, unanswered_sends, request_token, failure, state_since, \
          attempt, due_at, changes, result, schema_fingerprint, parent, correlation_id, caller, \
          accepted_at, ended_at"
@@ -26,9 +27,9 @@ pub(crate) use columns;
 statements! {
     INSERT = ["INSERT INTO operations (id, kind, plane, account, region, type_name, reference, reference_key,
             identifier, target_key, was_mapped, created, options, state, state_since, attempt, due_at, changes,
-            schema_fingerprint, parent, correlation_id, caller, accepted_at, desired, generation)
+            schema_fingerprint, parent, correlation_id, caller, accepted_at, desired, generation, was_owned)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $13, $14, 0, $14, $15, $16, $17, $18, $19,
-            $14, $20, 0)"];
+            $14, $20, 0, $21)"];
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
     BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
     BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
@@ -36,14 +37,18 @@ statements! {
             identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
             base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
             due_at = $15, changes = $16, unanswered_sends = $17, target_key = $18,
-            document = COALESCE($19, document), lease_expires_at = $20
+            document = COALESCE($19, document), lease_expires_at = $20, replacing = $21
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     FINISH = ["UPDATE operations SET
             identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
             base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
             due_at = $15, changes = $16, unanswered_sends = $17, result = $18, ended_at = $19, desired = NULL, document = NULL,
-            lease_owner = NULL, lease_expires_at = NULL
+            lease_owner = NULL, lease_expires_at = NULL, replacing = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    REQUEST_CANCEL = ["UPDATE operations SET
+            cancel_requested_at = COALESCE(cancel_requested_at, $2),
+            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
+        WHERE id = $1 AND ended_at IS NULL"];
     LIVE = ["SELECT COUNT(*) AS live,
             MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
         FROM operations WHERE ended_at IS NULL"];
@@ -62,6 +67,20 @@ pub(crate) async fn live(database: &Database) -> Result<(u64, Option<Timestamp>)
     };
     let next_at: Option<i64> = row.get("next_at")?;
     Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))
+}
+
+/// Notes that a live operation is to be cancelled, and makes it due.
+pub(crate) async fn request_cancel(
+    transaction: &mut Transaction,
+    id: OperationId,
+    now: Timestamp,
+) -> Result<Option<Operation>, Abort> {
+    let values = values![id.to_string(), now.as_millis()];
+    transaction.execute(REQUEST_CANCEL, values).await?;
+    let row = transaction
+        .fetch_optional(GET, values![id.to_string()])
+        .await?;
+    Ok(row.as_ref().map(read).transpose()?)
 }
 
 /// Two that accept for one alias or one AWS resource at once both find it idle; a unique index lets one of them through,
@@ -153,6 +172,7 @@ async fn insert(
         operation.correlation_id.as_str(),
         operation.caller.as_str(),
         desired.map(|sealed| sealed.0.clone()),
+        operation.was_owned,
     ];
     transaction.execute(INSERT, values).await?;
     Ok(())
@@ -166,7 +186,7 @@ pub(crate) async fn step(
     document: Option<&Sealed>,
     now: Timestamp,
 ) -> Result<(), Abort> {
-    let target = operation.target().map(|target| target.key());
+    let target = operation.mapped().map(|target| target.key());
     let free = match &target {
         Some(target) => {
             let holder = holder(transaction, target).await?;
@@ -179,6 +199,7 @@ pub(crate) async fn step(
         target.clone().filter(|_| free),
         document.map(|sealed| sealed.0.clone()),
         lease.expires_at.as_millis(),
+        operation.replacing.as_ref().map(to_json).transpose()?,
     ]);
     write(transaction, STEP, values).await?;
 
@@ -297,6 +318,7 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     };
     let reference: Option<&str> = row.get("reference")?;
     let identifier: Option<String> = row.get("identifier")?;
+    let replacing: Option<&str> = row.get("replacing")?;
     let result: Option<&str> = row.get("result")?;
     let parent: Option<&str> = row.get("parent")?;
     let type_name = TypeName::from_cloudformation(row.get("type_name")?)
@@ -313,8 +335,13 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
         reference: reference.map(parsed).transpose()?,
         identifier: identifier.map(Identifier::new),
         was_mapped: row.flag("was_mapped")?,
+        was_owned: row.flag("was_owned")?,
         created: row.flag("created")?,
+        replacing: replacing.map(from_json).transpose()?,
         options: from_json(row.get("options")?)?,
+        cancel_requested_at: row
+            .get::<Option<i64>>("cancel_requested_at")?
+            .map(Timestamp::from_millis),
         state: StateColumns::read(row)?.state()?,
         state_since: Timestamp::from_millis(row.get("state_since")?),
         attempt: row.count("attempt")?,

@@ -38,10 +38,12 @@ impl StateColumns {
                 action: Some(action.to_string()),
                 ..columns
             },
-            State::Salvaging(failure)
-            | State::Adopting(failure)
-            | State::Failed(failure)
-            | State::Canceled(failure) => Self {
+            State::Salvaging(action, failure) => Self {
+                action: Some(action.to_string()),
+                failure: Some(to_json(failure)?),
+                ..columns
+            },
+            State::Adopting(failure) | State::Failed(failure) | State::Canceled(failure) => Self {
                 failure: Some(to_json(failure)?),
                 ..columns
             },
@@ -82,7 +84,15 @@ impl StateColumns {
                 State::Waiting(self.intent()?, RequestToken::new(request_token.as_str()))
             }
             "observing" => State::Observing(self.action()?),
-            "salvaging" => State::Salvaging(self.failure()?),
+            // Before changes could be cancelled, only creates were.
+            "salvaging" if self.action.is_none() => {
+                return Self {
+                    action: Some(Action::Create.to_string()),
+                    ..self.clone()
+                }
+                .state();
+            }
+            "salvaging" => State::Salvaging(self.action()?, self.failure()?),
             "adopting" => State::Adopting(self.failure()?),
             "succeeded" => State::Succeeded,
             "failed" => State::Failed(self.failure()?),
@@ -177,7 +187,7 @@ mod tests {
             State::Submitting(intent(None)),
             State::Waiting(intent(Some("digest")), RequestToken::new("token")),
             State::Observing(Action::Create),
-            State::Salvaging(failure.clone()),
+            State::Salvaging(Action::Delete, failure.clone()),
             State::Adopting(failure.clone()),
             State::Succeeded,
             State::Failed(failure.clone()),

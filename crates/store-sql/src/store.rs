@@ -115,6 +115,20 @@ impl Store for Sql {
         ))
     }
 
+    async fn request_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<Operation>, Error> {
+        let operation = transaction!(self.database, |tx| operations::request_cancel(
+            &mut tx, id, now
+        ))?;
+        if let Some(nudges) = &self.nudges {
+            nudges.send();
+        }
+        Ok(operation)
+    }
+
     async fn forget_reference(
         &self,
         id: &ReferenceId,

@@ -243,7 +243,7 @@ pub trait Store: Send + Sync {
     /// Writes a step that does not end the operation, and renews the lease from `now`, or [`Error::LeaseLost`]. What the
     /// operation was accepted with never changes. `document` replaces the recorded bytes when given.
     ///
-    /// In the same step the mapping takes over the operation's identifier (also none). Who owns it is settled when the
+    /// In the same step the mapping takes over the identifier that the alias stands for ([`Operation::mapped`], also none); where that changes, what was observed is dropped. Who owns it is settled when the
     /// operation ends, since a create may still turn out to have been refused; but where another reference owns the
     /// resource, this one no longer does. When another live operation works on the resource, the step is written all the
     /// same, and from then on does not keep others off that resource.
@@ -273,10 +273,19 @@ pub trait Store: Send + Sync {
     /// - [`MappingChange::Applied`]: the mapping takes the identifier, the live form (`operation.result`, when some) and
     ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so, and otherwise stays as it was,
     ///   but is not owned where another reference owns the resource.
-    /// - [`MappingChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed`.
+    /// - [`MappingChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed` or `Canceled`, as the
+    ///   operation's.
     /// - [`MappingChange::Removed`]: the operation's own mapping goes. When a delete ends `Succeeded`, every mapping of
     ///   the AWS resource goes with it, except where a live operation holds it.
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;
+
+    /// Notes that a live operation is to be cancelled and makes it due at once; whoever steps it next learns of it. The
+    /// operation as it is then, which may have ended; none when there is no such operation.
+    async fn request_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<Operation>, Error>;
 
     /// Removes the mapping of a reference that does not own its resource, with an event.
     /// [`Error::NotMapped`] when there is none, [`Error::Busy`] when an operation is under way.

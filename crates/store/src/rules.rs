@@ -26,6 +26,7 @@ pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error
         (Some(id), Some(alias)) => Some(claim(&new, id, alias)?),
     };
     let mapped = reference.as_ref().and_then(|r| r.identifier.clone());
+    let was_owned = reference.as_ref().is_some_and(|r| r.owned);
     let operation = Operation {
         id: new.id,
         kind: new.kind,
@@ -33,9 +34,12 @@ pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error
         type_name: new.type_name,
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_mapped: mapped.is_some(),
+        was_owned,
         identifier: mapped.or(new.identifier),
         created: false,
+        replacing: None,
         options: new.options,
+        cancel_requested_at: None,
         state: State::Accepted,
         state_since: new.accepted_at,
         attempt: 0,
@@ -105,13 +109,21 @@ pub fn step(
     owned_elsewhere: bool,
     now: Timestamp,
 ) -> Option<Reference> {
-    let owned = mapping.owned && !owned_elsewhere;
-    if mapping.identifier == operation.identifier && mapping.owned == owned {
+    let mapped = operation.mapped().map(|target| target.identifier.clone());
+    // A create may still turn out to have been refused, for want of room.
+    let being_created = operation.created && operation.replacing.is_none();
+    let owned = mapping.owned && !owned_elsewhere && !being_created;
+    if mapping.identifier == mapped && mapping.owned == owned {
         return None;
     }
+    // What was observed of one resource says nothing about another.
+    let stays = mapping.identifier == mapped;
+    let observed = mapping.observed.clone().filter(|_| stays);
     Some(Reference {
-        identifier: operation.identifier.clone(),
+        identifier: mapped,
         owned,
+        observed_at: mapping.observed_at.filter(|_| stays),
+        observed,
         updated_at: now,
         revision: mapping.revision + 1,
         ..mapping.clone()
@@ -129,7 +141,20 @@ pub fn end(
         MappingChange::Applied { owned } => {
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
         }
-        MappingChange::Kept { owned } => (ProvisioningState::Failed, owned, mapping.baseline),
+        MappingChange::Kept { owned } => {
+            let state = match finish.operation.state {
+                State::Canceled(_) => ProvisioningState::Canceled,
+                State::Accepted
+                | State::Submitting(_)
+                | State::Waiting(..)
+                | State::Observing(_)
+                | State::Salvaging(..)
+                | State::Adopting(_)
+                | State::Succeeded
+                | State::Failed(_) => ProvisioningState::Failed,
+            };
+            (state, owned, mapping.baseline)
+        }
         MappingChange::Removed => return None,
     };
     let operation = &finish.operation;

@@ -5,13 +5,14 @@ use axum::extract::{Path, State};
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use ucp_model::operation::Kind;
-use ucp_model::{Failure, Operation, State as Progress};
+use ucp_model::{Failure, Operation, PlaneId, State as Progress};
 
 use crate::Api;
 use crate::context::RequestContext;
 use crate::problem::Problem;
+use crate::routes::{accepted, polling_urls};
 use crate::wire::{AwsResource, ErrorResponse, OperationStatus};
 
 /// Answers the status of an operation on an AWS resource: 200 in every state, from the store alone.
@@ -29,6 +30,26 @@ pub(crate) async fn get_operation_status(
     let operation =
         aws_operation(&api, [&plane, &account, &region, &namespace], &id, &context).await?;
     Ok(status(operation, &context))
+}
+
+/// Asks for an operation on an AWS resource to be cancelled. It ends `Canceled` only when AWS confirms.
+#[utoipa::path(post, tag = "Operations",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}/:cancel",
+    params(("plane" = String, Path), ("account" = String, Path), ("region" = String, Path),
+        ("namespace" = String, Path), ("id" = String, Path)),
+    responses((status = 202, description = "Asked for; poll the URLs in the headers",
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, body = ErrorResponse), (status = 409, description = "It has ended", body = ErrorResponse)))]
+pub(crate) async fn cancel_operation(
+    State(api): State<Arc<Api>>,
+    Path((plane, account, region, namespace, id)): Path<(String, String, String, String, String)>,
+    context: RequestContext,
+) -> Result<Response, Problem> {
+    let place = [&*plane, &*account, &*region, &*namespace];
+    let operation = aws_operation(&api, place, &id, &context).await?;
+    let operation = cancelled(&api, &operation, &context).await?;
+    let urls = polling_urls(&operation, &context);
+    Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
 }
 
 /// Answers what an operation on an AWS resource came to.
@@ -67,6 +88,28 @@ pub(crate) async fn get_plane_operation_status(
     Ok(status(operation, &context))
 }
 
+/// Asks for an operation on a reference to be cancelled. It ends `Canceled` only when AWS confirms.
+#[utoipa::path(post, tag = "Operations",
+    path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel",
+    params(("plane" = String, Path), ("id" = String, Path)),
+    responses((status = 202, description = "Asked for; poll the URLs in the headers",
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, body = ErrorResponse), (status = 409, description = "It has ended", body = ErrorResponse)))]
+pub(crate) async fn cancel_plane_operation(
+    State(api): State<Arc<Api>>,
+    Path((plane, id)): Path<(String, String)>,
+    context: RequestContext,
+) -> Result<Response, Problem> {
+    let operation = plane_operation(&api, &plane, &id, &context).await?;
+    let operation = cancelled(&api, &operation, &context).await?;
+    let plane = PlaneId {
+        kind: "radius".to_owned(),
+        name: plane,
+    };
+    let urls = context.plane_urls(&plane, &operation);
+    Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
+}
+
 /// Answers what an operation on a reference came to.
 #[utoipa::path(get, tag = "Operations",
     path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationResults/{id}",
@@ -84,6 +127,15 @@ pub(crate) async fn get_plane_operation_result(
 ) -> Result<Response, Problem> {
     let operation = plane_operation(&api, &plane, &id, &context).await?;
     result(operation, &uri, &context)
+}
+
+async fn cancelled(
+    api: &Api,
+    operation: &Operation,
+    context: &RequestContext,
+) -> Result<Operation, Problem> {
+    let operation = api.app.cancel_operation(operation.id).await;
+    operation.map_err(|rejection| Problem::of(rejection, context))
 }
 
 fn status(operation: Operation, context: &RequestContext) -> Response {
@@ -116,7 +168,7 @@ fn result(operation: Operation, uri: &Uri, context: &RequestContext) -> Result<R
             | Progress::Submitting(_)
             | Progress::Waiting(..)
             | Progress::Observing(_)
-            | Progress::Salvaging(_)
+            | Progress::Salvaging(..)
             | Progress::Adopting(_),
             _,
         ) => {

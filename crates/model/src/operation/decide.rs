@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    Action, Change, Operation, PATIENCE, State, TRIES_BEFORE_GIVING_UP, looking, progressing,
-    reading, submitting,
+    Action, Change, Operation, PATIENCE, ReplacementOrder, Replacing, State,
+    TRIES_BEFORE_GIVING_UP, looking, progressing, reading, replacing, submitting,
 };
 use crate::{ClientToken, Failure, Fault, Identifier, Progress, Timestamp, retry};
 
@@ -22,6 +22,8 @@ pub enum Observation {
     Submitted(Result<Progress, Fault>),
     /// [`Effect::Poll`] was carried out.
     Polled(Result<Progress, Fault>),
+    /// [`Effect::Cancel`] was carried out.
+    CancelAsked(Result<Progress, Fault>),
 }
 
 /// Whether AWS has the resource.
@@ -54,6 +56,15 @@ pub enum PlanOutcome {
     },
     /// Patch it.
     Update {
+        /// What is changed.
+        changes: Vec<Change>,
+    },
+    /// Make a new one in its place.
+    Replace {
+        /// In which order.
+        order: ReplacementOrder,
+        /// The new one's identifier, where the declaration determines it.
+        identifier: Option<Identifier>,
         /// What is changed.
         changes: Vec<Change>,
     },
@@ -105,6 +116,8 @@ pub struct Moved {
     pub identifier: Option<Identifier>,
     /// Whether a create was recorded for what `identifier` names.
     pub created: bool,
+    /// The replacement that is under way.
+    pub replacing: Option<Replacing>,
     /// Tries so far in this state that told nothing.
     pub attempt: u32,
     /// When to go on.
@@ -152,6 +165,8 @@ pub enum Effect {
     Submit,
     /// Ask after the request token.
     Poll,
+    /// Ask AWS to cancel the request.
+    Cancel,
     /// Read the live resource.
     Read,
 }
@@ -170,6 +185,18 @@ pub fn decide(
         chance,
     };
     match (&operation.state, observation) {
+        (State::Accepted, Observation::Claimed)
+            if operation.cancel_requested_at.is_some() && !operation.has_begun() =>
+        {
+            step.end(
+                State::Canceled(Failure::new(
+                    "Canceled",
+                    "Cancelled before anything was sent to AWS.",
+                )),
+                None,
+                "cancelled before anything was sent",
+            )
+        }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look, "look before deciding")
         }
@@ -183,20 +210,26 @@ pub fn decide(
         (State::Submitting(intent), Observation::Submitted(reply)) => {
             submitting::answered(&step, intent, reply)
         }
+        (State::Waiting(..), Observation::Claimed) if operation.cancel_requested_at.is_some() => {
+            Decision::then(Effect::Cancel, "somebody asked to cancel it")
+        }
+        (State::Waiting(intent, _), Observation::CancelAsked(reply)) => {
+            progressing::cancel_asked(&step, intent, reply)
+        }
         (State::Waiting(..), Observation::Claimed) => {
             Decision::then(Effect::Poll, "a change is in flight")
         }
         (State::Waiting(intent, _), Observation::Polled(reply)) => {
             progressing::polled(&step, intent, reply)
         }
-        (State::Observing(_) | State::Salvaging(_), Observation::Claimed) => {
+        (State::Observing(_) | State::Salvaging(..), Observation::Claimed) => {
             Decision::then(Effect::Read, "the outcome is to be read")
         }
         (State::Observing(action), Observation::Read(presence)) => {
             reading::confirmed(&step, *action, presence)
         }
-        (State::Salvaging(failure), Observation::Read(presence)) => {
-            reading::salvaged(&step, failure, presence)
+        (State::Salvaging(action, failure), Observation::Read(presence)) => {
+            reading::salvaged(&step, *action, failure, presence)
         }
         (State::Adopting(_), Observation::Claimed) => {
             Decision::then(Effect::Look, "the identifier is taken")
@@ -212,12 +245,13 @@ pub fn decide(
             | State::Submitting(_)
             | State::Waiting(..)
             | State::Observing(_)
-            | State::Salvaging(_)
+            | State::Salvaging(..)
             | State::Adopting(_),
             Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Submitted(_)
-            | Observation::Polled(_),
+            | Observation::Polled(_)
+            | Observation::CancelAsked(_),
         ) => Decision::ignore("not what this state asked for"),
     }
 }
@@ -262,6 +296,7 @@ impl Step<'_> {
             state,
             identifier: self.operation.identifier.clone(),
             created: self.operation.created,
+            replacing: self.operation.replacing.clone(),
             attempt: 0,
             due_at: self.now,
             planned: None,
@@ -317,6 +352,20 @@ impl Step<'_> {
     /// Ends in `state` without success; the mapping stays if it maps something.
     pub(super) fn end(&self, state: State, live: Option<Value>, reason: &'static str) -> Decision {
         let operation = self.operation;
+        if let Some(replacing) = &operation.replacing {
+            return replacing::end(self, replacing, state, live, reason);
+        }
+        self.end_unreplaced(state, live, reason)
+    }
+
+    /// The same, where nothing was created in place of what is mapped.
+    pub(super) fn end_unreplaced(
+        &self,
+        state: State,
+        live: Option<Value>,
+        reason: &'static str,
+    ) -> Decision {
+        let operation = self.operation;
         let maps_something = operation.was_mapped
             || operation.created
             || matches!(
@@ -351,7 +400,7 @@ impl Step<'_> {
     /// Ends because AWS's answer cannot be had; the message names all that would help to find out.
     pub(super) fn outcome_unknown(&self, what: &str, reason: &'static str) -> Decision {
         let operation = self.operation;
-        let identifier = match &operation.identifier {
+        let identifier = match operation.subject() {
             Some(identifier) => format!(" The resource, if it exists, is '{identifier}'."),
             None => String::new(),
         };

@@ -1,7 +1,10 @@
 //! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, PlanOutcome, Presence, Step};
-use super::{Action, AdoptionPolicy, Change, Intent, Kind, State, submitting};
+use super::{
+    Action, AdoptionPolicy, Change, Intent, Kind, Replacing, State, progressing, replacing,
+    submitting,
+};
 use crate::{Detail, Failure, Fault, Identifier, RetryClass};
 
 /// Nothing was sent yet.
@@ -45,6 +48,13 @@ pub(super) fn after_lost_reply(
             );
             step.outcome_unknown(&what, "looking cannot tell what the lost reply did")
         }
+        (Action::Create, Presence::Present { .. })
+            if matches!(step.operation.replacing, Some(Replacing::NewFirst { .. })) =>
+        {
+            // Its create was ours, whatever has become of it since.
+            step.to(State::Observing(Action::Create))
+                .then(Effect::Read, "it stands although the reply was lost")
+        }
         (Action::Update, Presence::Present { digest, .. })
             if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>
         {
@@ -78,6 +88,10 @@ pub(super) fn at_what_exists(
             step.retry(None, "cannot tell yet who holds the identifier")
         }
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
+        Presence::Present { .. } if matches!(plan, PlanOutcome::Replace { .. }) => step.fail(
+            failure.clone(),
+            "what has the identifier is not ours to replace",
+        ),
         Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
         Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => step.fail(
             failure.clone(),
@@ -99,9 +113,11 @@ fn follow(
             identifier,
             changes,
         } => {
+            let replacing = operation.replacing.clone();
             let moved = Moved {
                 identifier,
                 created: true,
+                replacing: replacing.filter(|replacing| *replacing != Replacing::OldFirst),
                 planned: Some(changes),
                 ..submit(step, Action::Create, None)
             };
@@ -109,10 +125,23 @@ fn follow(
         }
         PlanOutcome::Update { changes } => {
             let moved = Moved {
+                replacing: None,
                 planned: Some(changes),
                 ..submit(step, Action::Update, base)
             };
             moved.then(Effect::Submit, "it differs from the declaration")
+        }
+        PlanOutcome::Replace {
+            order,
+            identifier,
+            changes,
+        } => replacing::begin(step, order, identifier, changes),
+        PlanOutcome::Delete if operation.replacing.is_some() => {
+            let moved = Moved {
+                planned: Some(operation.changes.clone()),
+                ..submit(step, Action::Delete, None)
+            };
+            moved.then(Effect::Submit, "it is still there")
         }
         PlanOutcome::Delete => {
             let moved = Moved {
@@ -123,6 +152,9 @@ fn follow(
                 ..submit(step, Action::Delete, None)
             };
             moved.then(Effect::Submit, "it is there")
+        }
+        PlanOutcome::Nothing if operation.deletes() && operation.replacing.is_some() => {
+            progressing::deleted(step, "it is gone")
         }
         PlanOutcome::Nothing => {
             let mapping = match operation.kind {
@@ -150,7 +182,8 @@ fn follow(
     }
 }
 
-fn submit(step: &Step<'_>, action: Action, base: Option<String>) -> Moved {
+/// A new intent.
+pub(super) fn submit(step: &Step<'_>, action: Action, base: Option<String>) -> Moved {
     step.to(State::Submitting(Intent {
         action,
         client_token: step.chance.token,

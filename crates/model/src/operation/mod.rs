@@ -4,6 +4,7 @@ mod decide;
 mod looking;
 mod progressing;
 mod reading;
+mod replacing;
 mod submitting;
 
 use std::fmt;
@@ -106,8 +107,9 @@ pub enum State {
     Waiting(Intent, RequestToken),
     /// AWS reports success; the result is still to be read.
     Observing(Action),
-    /// A create failed but AWS named a resource; whether it exists is still to be read.
-    Salvaging(Failure),
+    /// The call ended without success and may have left something: a create that failed but named a resource, or a
+    /// change that was cancelled half-way. What there is is still to be read.
+    Salvaging(Action, Failure),
     /// A create was refused because the identifier is taken; who holds it is still to be read.
     Adopting(Failure),
     /// Done.
@@ -134,7 +136,7 @@ impl State {
             State::Submitting(_) => "submitting",
             State::Waiting(..) => "waiting",
             State::Observing(_) => "observing",
-            State::Salvaging(_) => "salvaging",
+            State::Salvaging(..) => "salvaging",
             State::Adopting(_) => "adopting",
             State::Succeeded => "succeeded",
             State::Failed(_) => "failed",
@@ -146,8 +148,8 @@ impl State {
     pub fn action(&self) -> Option<Action> {
         match self {
             State::Submitting(intent) | State::Waiting(intent, _) => Some(intent.action),
-            State::Observing(action) => Some(*action),
-            State::Salvaging(_) | State::Adopting(_) => Some(Action::Create),
+            State::Observing(action) | State::Salvaging(action, _) => Some(*action),
+            State::Adopting(_) => Some(Action::Create),
             State::Accepted | State::Succeeded | State::Failed(_) | State::Canceled(_) => None,
         }
     }
@@ -175,6 +177,19 @@ pub enum UpdateMode {
     Replace,
 }
 
+/// What a put does when the resource would have to be replaced to become what is declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReplacementPolicy {
+    /// Refuse, and name what would force it.
+    #[default]
+    Refuse,
+    /// Create the new resource; once it stands, delete the old one if it is owned.
+    CreateBeforeDelete,
+    /// Delete the old resource, then create the new one. One that is not owned is left alone.
+    DeleteBeforeCreate,
+}
+
 /// What the caller may choose about one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -185,6 +200,43 @@ pub struct Options {
     pub update_mode: UpdateMode,
     /// `"ownedResource": true`: own it even when it was adopted.
     pub take_ownership: bool,
+    /// What to do about a change that AWS makes only by replacing the resource.
+    pub replacement_policy: ReplacementPolicy,
+}
+
+/// In which order a replacement is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplacementOrder {
+    /// The old resource goes when the new one stands.
+    CreateBeforeDelete,
+    /// The old resource goes first.
+    DeleteBeforeCreate,
+}
+
+/// How far an operation is with replacing a resource, beyond its state. The alias goes on standing for the old resource
+/// until the new one stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase")]
+pub enum Replacing {
+    /// `identifier` is the old resource, and is being deleted to make room for the new one.
+    OldFirst,
+    /// `identifier` is the new resource, as far as known, and is being created.
+    NewFirst {
+        /// The old one, which is still mapped.
+        old: Identifier,
+    },
+    /// `identifier` is the new resource, which stands and is mapped.
+    OldLast {
+        /// The old one, which is being deleted.
+        old: Identifier,
+    },
+    /// `identifier` is what a failed create left of the new resource, and is being deleted.
+    Undoing {
+        /// The old one, which stays.
+        old: Identifier,
+        /// Why the create failed.
+        failure: Failure,
+    },
 }
 
 /// One path that an operation changes. Values are left out: they may be secret.
@@ -213,10 +265,16 @@ pub struct Operation {
     pub identifier: Option<Identifier>,
     /// Whether the mapping had an identifier when the operation began.
     pub was_mapped: bool,
+    /// Whether the reference owned what it mapped when the operation began.
+    pub was_owned: bool,
     /// Whether a create was recorded for what `identifier` names: only this makes us its owner.
     pub created: bool,
+    /// The replacement that is under way.
+    pub replacing: Option<Replacing>,
     /// What the caller chose.
     pub options: Options,
+    /// When somebody asked to cancel it.
+    pub cancel_requested_at: Option<Timestamp>,
     /// How far it is.
     pub state: State,
     /// When it entered that state.
@@ -254,12 +312,60 @@ impl Operation {
         })
     }
 
+    /// The AWS resource that the next call to AWS is about.
+    pub fn subject(&self) -> Option<&Identifier> {
+        match &self.replacing {
+            Some(Replacing::OldLast { old }) => Some(old),
+            Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::Undoing { .. })
+            | None => self.identifier.as_ref(),
+        }
+    }
+
+    /// The AWS resource that the alias stands for at this step. No other live operation may work on it.
+    pub fn mapped(&self) -> Option<Target<'_>> {
+        let identifier = match &self.replacing {
+            Some(Replacing::NewFirst { old } | Replacing::Undoing { old, .. }) => old,
+            Some(Replacing::OldFirst | Replacing::OldLast { .. }) | None => {
+                self.identifier.as_ref()?
+            }
+        };
+        Some(Target {
+            scope: &self.scope,
+            type_name: &self.type_name,
+            identifier,
+        })
+    }
+
+    /// Whether what is to be done next is to delete [`Operation::subject`].
+    pub fn deletes(&self) -> bool {
+        match &self.replacing {
+            Some(Replacing::OldLast { .. } | Replacing::Undoing { .. }) => true,
+            Some(Replacing::OldFirst | Replacing::NewFirst { .. }) | None => {
+                self.kind == Kind::Delete
+            }
+        }
+    }
+
+    /// In which order the caller has the mapped resource replaced; none when it is not to be.
+    pub fn replacement_order(&self) -> Option<ReplacementOrder> {
+        match self.options.replacement_policy {
+            ReplacementPolicy::Refuse => None,
+            ReplacementPolicy::DeleteBeforeCreate if self.was_owned => {
+                Some(ReplacementOrder::DeleteBeforeCreate)
+            }
+            ReplacementPolicy::CreateBeforeDelete | ReplacementPolicy::DeleteBeforeCreate => {
+                Some(ReplacementOrder::CreateBeforeDelete)
+            }
+        }
+    }
+
     /// ARM's word for its status.
     pub fn status(&self) -> &'static str {
         match (&self.state, self.state.action()) {
             (State::Succeeded, _) => "Succeeded",
             (State::Failed(_), _) => "Failed",
             (State::Canceled(_), _) => "Canceled",
+            (_, Some(_)) if self.replacing.is_some() => "Updating",
             (_, Some(Action::Create)) => "Provisioning",
             (_, Some(Action::Update)) => "Updating",
             (_, Some(Action::Delete)) => "Deleting",
@@ -274,7 +380,12 @@ impl Operation {
 
     /// Whether what is to be done, or that nothing is, has been decided.
     pub fn has_verdict(&self) -> bool {
-        self.state != State::Accepted
+        self.state != State::Accepted || self.has_begun()
+    }
+
+    /// Whether something was recorded to be sent to AWS.
+    pub fn has_begun(&self) -> bool {
+        !self.changes.is_empty()
     }
 
     /// The operation after `moved`.
@@ -286,6 +397,7 @@ impl Operation {
             state: moved.state,
             identifier: moved.identifier,
             created: moved.created,
+            replacing: moved.replacing,
             attempt: moved.attempt,
             due_at: moved.due_at,
             changes: moved.planned.unwrap_or_else(|| self.changes.clone()),
@@ -300,6 +412,7 @@ impl Operation {
             state: finish.state,
             state_since: now,
             identifier: finish.identifier,
+            replacing: None,
             attempt: 0,
             due_at: now,
             result: finish.live,
@@ -316,7 +429,7 @@ impl Operation {
             | State::Submitting(_)
             | State::Waiting(..)
             | State::Observing(_)
-            | State::Salvaging(_)
+            | State::Salvaging(..)
             | State::Adopting(_)
             | State::Succeeded => None,
         }

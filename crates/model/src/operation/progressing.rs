@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::decide::{Decision, Effect, Finish, LONGEST_ASKED, MappingChange, Moved, Step};
-use super::{Action, Intent, REQUEST_TOKEN_LIFE, State};
+use super::{Action, Intent, REQUEST_TOKEN_LIFE, State, replacing};
 use crate::{Failure, Fault, Progress, ProgressStatus, Timestamp, retry};
 
 /// Waits between polls when AWS does not say how long.
@@ -36,6 +36,19 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
             | Fault::Denied { .. }
             | Fault::Rejected { .. },
         ) => step.retry(None, "the poll told nothing"),
+    }
+}
+
+/// The reply to `CancelResourceRequest`.
+pub(super) fn cancel_asked(
+    step: &Step<'_>,
+    intent: &Intent,
+    reply: Result<Progress, Fault>,
+) -> Decision {
+    match reply {
+        Ok(progress) => reported(step, intent, progress),
+        // It may have ended, or be on its way to being cancelled.
+        Err(_) => Decision::then(Effect::Poll, "AWS does not cancel it: ask after it"),
     }
 }
 
@@ -100,9 +113,14 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             );
             match intent.action {
                 Action::Create => create_ended(step, revealed, State::Canceled(failure)),
-                Action::Update | Action::Delete => {
+                Action::Delete
+                    if step.operation.deletes() && step.operation.replacing.is_some() =>
+                {
                     step.end(State::Canceled(failure), None, "AWS reports it cancelled")
                 }
+                Action::Update | Action::Delete => step
+                    .to(State::Salvaging(intent.action, failure))
+                    .then(Effect::Read, "cancelled: see what is left"),
             }
         }
     }
@@ -121,7 +139,11 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
         .map_or(own, |asked| asked.min(latest))
 }
 
-fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
+/// What was to be deleted is gone.
+pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
+    if let Some(replacing) = &step.operation.replacing {
+        return replacing::deleted(step, replacing, reason);
+    }
     let identifier = step.operation.identifier.clone();
     step.finish(
         Finish {
@@ -142,7 +164,7 @@ fn create_ended(step: &Step<'_>, revealed: Option<crate::Identifier>, end: State
         | State::Submitting(_)
         | State::Waiting(..)
         | State::Observing(_)
-        | State::Salvaging(_)
+        | State::Salvaging(..)
         | State::Adopting(_)
         | State::Succeeded => Failure::new("InternalFailure", "the create ended without a reason"),
     };
@@ -154,9 +176,12 @@ fn create_ended(step: &Step<'_>, revealed: Option<crate::Identifier>, end: State
         Some(identifier) => {
             let moved = Moved {
                 identifier: Some(identifier),
-                ..step.to(State::Salvaging(failure))
+                ..step.to(State::Salvaging(Action::Create, failure))
             };
             moved.then(Effect::Read, "the create failed but named a resource")
+        }
+        None if step.operation.replacing.is_some() => {
+            step.end(end, None, "the create failed and named nothing")
         }
         None => {
             let finish = Finish {
@@ -172,6 +197,9 @@ fn create_ended(step: &Step<'_>, revealed: Option<crate::Identifier>, end: State
 
 /// The identifier belongs to a resource that this operation did not make.
 pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
+    if step.operation.replacing.is_some() {
+        return step.fail(failure, "something else has the new identifier");
+    }
     if step.operation.identifier.is_none() {
         let finish = Finish {
             state: State::Failed(failure),

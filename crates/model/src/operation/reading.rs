@@ -1,7 +1,7 @@
 //! AWS's verdict is in: what reading the resource afterwards means.
 
 use super::decide::{Decision, Finish, MappingChange, Presence, Step};
-use super::{Action, CONSISTENCY_BOUND, State};
+use super::{Action, CONSISTENCY_BOUND, Replacing, State, replacing};
 use crate::{Failure, Identifier, RetryClass};
 
 /// How often absence is looked at again, however much time has passed.
@@ -36,6 +36,9 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
 }
 
 fn succeed(step: &Step<'_>, live: Option<serde_json::Value>, reason: &'static str) -> Decision {
+    if let Some(decision) = replacing::stands(step) {
+        return decision;
+    }
     let operation = step.operation;
     let mapping = MappingChange::Applied {
         owned: operation.created || operation.options.take_ownership,
@@ -52,22 +55,31 @@ fn succeed(step: &Step<'_>, live: Option<serde_json::Value>, reason: &'static st
     )
 }
 
-/// After a create that failed although AWS named a resource.
-pub(super) fn salvaged(step: &Step<'_>, failure: &Failure, presence: Presence) -> Decision {
+/// After a change that ended without success and may have left something.
+pub(super) fn salvaged(
+    step: &Step<'_>,
+    action: Action,
+    failure: &Failure,
+    presence: Presence,
+) -> Decision {
     let end = if failure.code == "Canceled" {
         State::Canceled
     } else {
         State::Failed
     };
     let identifier = step.operation.identifier.clone();
+    let replacing = step.operation.replacing.as_ref();
     match presence {
         Presence::Unknown(fault)
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
-            step.retry(None, "what the failed create left cannot be read yet")
+            step.retry(None, "what is left cannot be read yet")
         }
         Presence::Absent if step.operation.attempt < LOOKS_MIN => {
-            step.retry(None, "nothing to see of what the failed create named, yet")
+            step.retry(None, "nothing to see of it, yet")
+        }
+        Presence::Absent if matches!(replacing, Some(Replacing::NewFirst { .. })) => {
+            step.end(end(failure.clone()), None, "the failed create left nothing")
         }
         Presence::Absent => {
             let finish = Finish {
@@ -76,7 +88,18 @@ pub(super) fn salvaged(step: &Step<'_>, failure: &Failure, presence: Presence) -
                 mapping: MappingChange::Removed,
                 live: None,
             };
-            step.finish(finish, "the failed create left nothing")
+            step.finish(finish, "nothing is left")
+        }
+        Presence::Present { .. } | Presence::Unreadable | Presence::Unknown(_)
+            if let Some(Replacing::NewFirst { old }) = replacing =>
+        {
+            replacing::undo(step, old, failure.clone())
+        }
+        Presence::Present { live, .. } if action != Action::Create => {
+            step.end(end(failure.clone()), Some(live), "it is still there")
+        }
+        Presence::Unreadable | Presence::Unknown(_) if action != Action::Create => {
+            step.end(end(failure.clone()), None, "what is left cannot be read")
         }
         Presence::Present { live, .. } => {
             let failure = left_behind(step, failure);

@@ -65,17 +65,7 @@ pub(super) fn answered(
         Fault::Transient { .. } => step.retry(None, "AWS could not be reached"),
         Fault::OutcomeUnknown { .. } => step.retry(None, "the reply was lost"),
         Fault::Missing { .. } if intent.action == Action::Delete => {
-            let identifier = step.operation.identifier.clone();
-            let mapping = MappingChange::Removed;
-            step.finish(
-                Finish {
-                    state: State::Succeeded,
-                    identifier,
-                    mapping,
-                    live: None,
-                },
-                "already gone",
-            )
+            progressing::deleted(step, "already gone")
         }
         Fault::TokenConflict { message, .. } => {
             let what = format!("AWS knows the client token under another request: {message}");
@@ -108,6 +98,9 @@ fn refused(step: &Step<'_>, intent: &Intent, fault: Fault) -> Decision {
     }
     let identifier = step.operation.identifier.clone();
     let mapping = match intent.action {
+        Action::Create if step.operation.replacing.is_some() => {
+            return step.fail(failure, "AWS refuses the create");
+        }
         Action::Create => MappingChange::Removed,
         Action::Update | Action::Delete => return step.fail(failure, "AWS refuses the change"),
     };

@@ -58,6 +58,9 @@ macro_rules! conformance {
                 a_created_resource_is_not_owned_before_the_end
                 a_revealed_target_keeps_others_off
                 a_busy_target_does_not_stop_a_step
+                a_replacement_moves_the_mapping_when_it_says_so
+                a_cancel_makes_the_operation_due_and_outlives_steps
+                what_has_ended_is_not_cancelled
             }
             ending {
                 applied_writes_the_mapping

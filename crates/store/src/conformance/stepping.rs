@@ -1,7 +1,7 @@
 //! [`Store::commit_step`](crate::Store::commit_step).
 
 use serde_json::json;
-use ucp_model::operation::{Action, Change, Intent};
+use ucp_model::operation::{Action, Change, Intent, Replacing};
 use ucp_model::{Failure, Operation, Reference, RequestToken, State};
 
 use super::fixture::*;
@@ -38,7 +38,7 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
         State::Submitting(intent(Some("digest"))),
         State::Waiting(intent(Some("digest")), RequestToken::new("token")),
         State::Observing(Action::Create),
-        State::Salvaging(failure.clone()),
+        State::Salvaging(Action::Update, failure.clone()),
         State::Adopting(failure),
         State::Accepted,
     ];
@@ -204,4 +204,77 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
         store.accept_operation(again(4)),
         Error::Busy(id) if id == operation_id(1)
     );
+}
+
+/// The alias goes on standing for the old resource, and for what was observed of it, until the new one stands.
+pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "old", true).await;
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    assert!(claimed.operation.was_owned);
+    let before = reference(&store, "a").await;
+    let old = identifier("old").unwrap();
+    let creating = Operation {
+        replacing: Some(Replacing::NewFirst { old: old.clone() }),
+        created: true,
+        ..naming(&claimed, "new")
+    };
+    let lease = step(&store, &claimed.lease, &creating).await;
+    assert_eq!(operation(&store, 2).await, creating);
+    assert_eq!(reference(&store, "a").await, before);
+    refused!(
+        store.accept_operation(untracked(delete(3, "-"), "old")),
+        Error::Busy(id) if id == operation_id(2)
+    );
+
+    let deleting = Operation {
+        replacing: Some(Replacing::OldLast { old }),
+        ..creating
+    };
+    step(&store, &lease, &deleting).await;
+    let moved = Reference {
+        identifier: identifier("new"),
+        observed: None,
+        observed_at: None,
+        updated_at: at(5),
+        revision: before.revision + 1,
+        ..before
+    };
+    assert_eq!(reference(&store, "a").await, moved);
+}
+
+/// Whoever steps the operation next learns of it, also when a step that was under way did not know.
+pub async fn a_cancel_makes_the_operation_due_and_outlives_steps(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let waiting = Operation {
+        due_at: at(500),
+        ..claimed.operation.clone()
+    };
+    let lease = step(&store, &claimed.lease, &waiting).await;
+    let asked = store.request_cancel(operation_id(1), at(6)).await.unwrap();
+    let expected = Operation {
+        cancel_requested_at: Some(at(6)),
+        due_at: at(6),
+        ..waiting.clone()
+    };
+    assert_eq!(asked, Some(expected));
+
+    let lease = step(&store, &lease, &waiting).await;
+    store.request_cancel(operation_id(1), at(8)).await.unwrap();
+    store.release_lease(&lease).await.unwrap();
+    let again = claim(&store, at(8)).await.remove(0);
+    assert_eq!(again.operation.cancel_requested_at, Some(at(6)));
+}
+
+/// Nor is what never was.
+pub async fn what_has_ended_is_not_cancelled(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let end = applied(&claimed.operation, "x", false);
+    finish(&store, &claimed.lease, end).await;
+    let ended = operation(&store, 1).await;
+    let asked = store.request_cancel(operation_id(1), at(6)).await.unwrap();
+    assert_eq!(asked.as_ref(), Some(&ended));
+    assert_eq!(operation(&store, 1).await, ended);
+    let unknown = store.request_cancel(operation_id(2), at(6)).await.unwrap();
+    assert_eq!(unknown, None);
 }

@@ -242,6 +242,23 @@ impl Store for Memory {
         Ok(())
     }
 
+    async fn request_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<Operation>, Error> {
+        let mut tables = self.tables();
+        let Some(row) = tables.operations.get_mut(&id) else {
+            return Ok(None);
+        };
+        let operation = &mut row.operation;
+        if !operation.state.is_terminal() {
+            operation.cancel_requested_at.get_or_insert(now);
+            operation.due_at = operation.due_at.min(now);
+        }
+        Ok(Some(operation.clone()))
+    }
+
     async fn forget_reference(
         &self,
         id: &ReferenceId,

@@ -72,7 +72,7 @@ impl Tables {
 
     /// The operation's target, unless another live operation holds it.
     pub(super) fn free_target(&self, operation: &Operation) -> Option<String> {
-        let key = operation.target()?.key();
+        let key = operation.mapped()?.key();
         let holder = self.holder_of(&key);
         holder
             .is_none_or(|holder| holder == operation.id)
@@ -89,7 +89,7 @@ impl Tables {
     }
 
     pub(super) fn is_owned_elsewhere(&self, operation: &Operation) -> bool {
-        let target = operation.target().map(|target| target.key());
+        let target = operation.mapped().map(|target| target.key());
         let own = operation.reference.as_ref().map(ReferenceId::key);
         self.owner_of(target.as_deref(), &own.unwrap_or_default())
             .is_some()
@@ -169,6 +169,7 @@ impl Row {
         self.operation = Operation {
             identifier: new.identifier,
             created: new.created,
+            replacing: new.replacing,
             state: new.state,
             state_since: new.state_since,
             attempt: new.attempt,

@@ -1,0 +1,165 @@
+//! Replacements: one operation that makes a new resource and deletes the old one, in either order. The alias stands for
+//! the old one until the new one stands, and whatever fails, what is left in AWS is mapped or named.
+
+use serde_json::Value;
+
+use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
+use super::{Action, Change, ReplacementOrder, Replacing, State, looking};
+use crate::{Failure, Identifier};
+
+/// A replacement was planned; nothing of it was sent yet.
+pub(super) fn begin(
+    step: &Step<'_>,
+    order: ReplacementOrder,
+    identifier: Option<Identifier>,
+    changes: Vec<Change>,
+) -> Decision {
+    let old = step.operation.identifier.clone();
+    match (order, old) {
+        (ReplacementOrder::CreateBeforeDelete, Some(old)) => Moved {
+            identifier,
+            created: true,
+            replacing: Some(Replacing::NewFirst { old }),
+            planned: Some(changes),
+            ..looking::submit(step, Action::Create, None)
+        }
+        .then(Effect::Submit, "the new one first"),
+        (ReplacementOrder::DeleteBeforeCreate, Some(_)) => Moved {
+            replacing: Some(Replacing::OldFirst),
+            planned: Some(changes),
+            ..looking::submit(step, Action::Delete, None)
+        }
+        .then(Effect::Submit, "the old one has to make room"),
+        (ReplacementOrder::CreateBeforeDelete | ReplacementOrder::DeleteBeforeCreate, None) => step
+            .fail(
+                Failure::new("InternalFailure", "There is nothing to replace."),
+                "nothing to replace",
+            ),
+    }
+}
+
+/// The new resource stands: the alias moves to it, and the old one goes if it is owned. None when nothing is left to do.
+pub(super) fn stands(step: &Step<'_>) -> Option<Decision> {
+    let operation = step.operation;
+    let Some(Replacing::NewFirst { old }) = &operation.replacing else {
+        return None;
+    };
+    if !operation.was_owned {
+        return None;
+    }
+    let moved = Moved {
+        replacing: Some(Replacing::OldLast { old: old.clone() }),
+        planned: Some(operation.changes.clone()),
+        ..looking::submit(step, Action::Delete, None)
+    };
+    Some(moved.then(Effect::Submit, "the new one stands, so the old one can go"))
+}
+
+/// The create failed and left something of the new resource, which goes again.
+pub(super) fn undo(step: &Step<'_>, old: &Identifier, failure: Failure) -> Decision {
+    Moved {
+        replacing: Some(Replacing::Undoing {
+            old: old.clone(),
+            failure,
+        }),
+        planned: Some(step.operation.changes.clone()),
+        ..looking::submit(step, Action::Delete, None)
+    }
+    .then(Effect::Submit, "what the failed create left has to go")
+}
+
+/// What was to be deleted is gone.
+pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static str) -> Decision {
+    match replacing {
+        Replacing::OldFirst => Moved {
+            identifier: None,
+            created: false,
+            replacing: None,
+            ..step.to(State::Accepted)
+        }
+        .then(Effect::Look, "there is room for the new one"),
+        Replacing::OldLast { .. } => Moved {
+            replacing: None,
+            ..step.to(State::Observing(Action::Create))
+        }
+        .then(Effect::Read, "only the new one is left"),
+        Replacing::Undoing { old, failure } => keep(step, old, terminal(failure.clone()), reason),
+        Replacing::NewFirst { .. } => Decision::ignore("nothing was to be deleted"),
+    }
+}
+
+/// Ends in `state`, which is no success.
+pub(super) fn end(
+    step: &Step<'_>,
+    replacing: &Replacing,
+    state: State,
+    live: Option<Value>,
+    reason: &'static str,
+) -> Decision {
+    let new = step.operation.identifier.as_ref();
+    let shown = new.map_or("", Identifier::as_str);
+    match replacing {
+        Replacing::OldFirst => step.end_unreplaced(state, live, reason),
+        Replacing::NewFirst { old } => keep(step, old, state, reason),
+        Replacing::Undoing { old, failure } => {
+            let cause = cause(&state);
+            let message = format!(
+                "{} The failed create left '{shown}' in AWS, and deleting it failed ({cause}). Delete it in AWS; '{old}' was left as it was.",
+                failure.message
+            );
+            let failure = Failure {
+                message,
+                ..failure.clone()
+            };
+            keep(step, old, terminal(failure), reason)
+        }
+        Replacing::OldLast { old } => {
+            let cause = cause(&state);
+            let message = format!(
+                "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({cause}). Delete it in AWS."
+            );
+            let failure = Failure::new("PartiallyApplied", message);
+            Moved {
+                replacing: None,
+                ..step.to(State::Salvaging(Action::Update, failure))
+            }
+            .then(Effect::Read, "the new one stands beside the old one")
+        }
+    }
+}
+
+/// Ends with the alias where it was.
+fn keep(step: &Step<'_>, old: &Identifier, state: State, reason: &'static str) -> Decision {
+    let finish = Finish {
+        state,
+        identifier: Some(old.clone()),
+        mapping: MappingChange::Kept { owned: false },
+        live: None,
+    };
+    step.finish(finish, reason)
+}
+
+/// The end that `failure` asks for.
+fn terminal(failure: Failure) -> State {
+    if failure.code == "Canceled" {
+        State::Canceled(failure)
+    } else {
+        State::Failed(failure)
+    }
+}
+
+fn cause(state: &State) -> String {
+    match state {
+        State::Failed(failure) | State::Canceled(failure) => {
+            let message = failure.message.trim_end_matches('.');
+            format!("{}: {message}", failure.code)
+        }
+        State::Accepted
+        | State::Submitting(_)
+        | State::Waiting(..)
+        | State::Observing(_)
+        | State::Salvaging(..)
+        | State::Adopting(_)
+        | State::Succeeded => "for no reason given".to_owned(),
+    }
+}
