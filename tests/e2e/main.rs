@@ -4,6 +4,7 @@
 //! told to. `processes` runs the real binary.
 
 mod bad_input;
+mod cancels;
 mod crashes;
 mod deletes;
 mod describes_itself;
@@ -12,4 +13,5 @@ mod operations;
 mod plans;
 mod processes;
 mod puts;
+mod replacements;
 mod untracked;

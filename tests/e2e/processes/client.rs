@@ -133,6 +133,23 @@ impl Client {
         (path, body.to_string())
     }
 
+    /// The same with a `replacementPolicy`, where there is one.
+    pub(super) fn action_with_policy(
+        &self,
+        action: &str,
+        resource_type: &str,
+        alias: &str,
+        properties: &Value,
+        policy: Option<&str>,
+    ) -> (String, String) {
+        let (path, body) = self.action(action, resource_type, alias, properties);
+        let mut body: Value = serde_json::from_str(&body).expect("our own JSON");
+        if let Some(policy) = policy {
+            body["replacementPolicy"] = policy.into();
+        }
+        (path, body.to_string())
+    }
+
     /// Asks for an action until it is done, as a pipeline that is run again would: follows what is under way, whoever
     /// began it. The final status, or `null` when there was nothing to do.
     pub(super) async fn insist(
@@ -143,8 +160,13 @@ impl Client {
         properties: &Value,
     ) -> Value {
         let (path, body) = self.action(action, resource_type, alias, properties);
+        self.insist_on(&path, &body).await
+    }
+
+    /// The same for a request that was made before.
+    pub(super) async fn insist_on(&self, path: &str, body: &str) -> Value {
         for _ in 0..10 {
-            let answer = self.call("POST", &path, &body).await;
+            let answer = self.call("POST", path, body).await;
             match answer.status {
                 200 | 204 => return Value::Null,
                 201 | 202 => {
@@ -159,7 +181,7 @@ impl Client {
                 _ => panic!("unexpected reply: {answer:?}"),
             }
         }
-        panic!("another operation is under way on {alias} again and again")
+        panic!("another operation is under way again and again: {body}")
     }
 
     /// Polls a status until it is terminal.

@@ -1,12 +1,12 @@
-//! SIGKILL at each named moment of a create, an update and a delete, then a restart: the operation is terminal and
-//! right, there was one create, and the mapping is right.
+//! SIGKILL at each named moment of a create, an update, a delete and a replacement in either order, then a restart: the
+//! operation is terminal and right, nothing was created twice or left behind, and the mapping is right.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use ucp_model::{CrashPoint, Moment};
+use ucp_model::{CrashPoint, CrashTurn, Moment};
 
 use super::client::Client;
 use super::process::Process;
@@ -21,31 +21,71 @@ enum Change {
     Create,
     Update,
     Delete,
+    CreateBeforeDelete,
+    DeleteBeforeCreate,
 }
 
 impl Change {
-    /// Every moment of [`Moment::ALL`] that this change passes.
-    fn passes(self, moment: Moment) -> bool {
-        match moment {
-            Moment::Accept
-            | Moment::Claim
-            | Moment::RecordIntent
-            | Moment::RecordProgress
-            | Moment::Poll
-            | Moment::Finish => true,
+    /// How often it passes a moment of [`Moment::ALL`], at the least.
+    fn passes(self, moment: Moment) -> u32 {
+        use Change::{Create, CreateBeforeDelete, Delete, DeleteBeforeCreate, Update};
+        match (moment, self) {
+            (Moment::Accept | Moment::Finish, _) => 1,
+            (Moment::Claim | Moment::RecordProgress, DeleteBeforeCreate) => 3,
+            (Moment::Claim, CreateBeforeDelete) => 3,
+            (
+                Moment::RecordIntent | Moment::Poll | Moment::RecordProgress,
+                CreateBeforeDelete | DeleteBeforeCreate,
+            ) => 2,
+            (Moment::RecordVerdict | Moment::Read, CreateBeforeDelete) => 2,
+            (
+                Moment::Claim | Moment::RecordIntent | Moment::RecordProgress | Moment::Poll,
+                Create | Update | Delete,
+            ) => 1,
             // A create of a server-named type has nothing to look at.
-            Moment::Look => !matches!(self, Change::Create),
-            Moment::Create => matches!(self, Change::Create),
-            Moment::Update => matches!(self, Change::Update),
-            Moment::Delete => matches!(self, Change::Delete),
-            Moment::RecordVerdict | Moment::Read => !matches!(self, Change::Delete),
+            (Moment::Look, Create) => 0,
+            (Moment::Look, Update | Delete | CreateBeforeDelete | DeleteBeforeCreate) => 1,
+            (Moment::Create, Create | CreateBeforeDelete | DeleteBeforeCreate) => 1,
+            (Moment::Create, Update | Delete) => 0,
+            (Moment::Update, Update) => 1,
+            (Moment::Update, Create | Delete | CreateBeforeDelete | DeleteBeforeCreate) => 0,
+            (Moment::Delete, Delete | CreateBeforeDelete | DeleteBeforeCreate) => 1,
+            (Moment::Delete, Create | Update) => 0,
+            (Moment::RecordVerdict | Moment::Read, Create | Update | DeleteBeforeCreate) => 1,
+            (Moment::RecordVerdict | Moment::Read, Delete) => 0,
+            (Moment::Cancel, _) => 0,
         }
+    }
+
+    fn turns(self) -> impl Iterator<Item = CrashTurn> {
+        CrashPoint::all().flat_map(move |point| {
+            (1..=self.passes(point.moment)).map(move |turn| CrashTurn { point, turn })
+        })
     }
 
     fn action(self) -> &'static str {
         match self {
-            Change::Create | Change::Update => "put",
+            Change::Create
+            | Change::Update
+            | Change::CreateBeforeDelete
+            | Change::DeleteBeforeCreate => "put",
             Change::Delete => "delete",
+        }
+    }
+
+    fn replacement_policy(self) -> Option<&'static str> {
+        match self {
+            Change::Create | Change::Update | Change::Delete => None,
+            Change::CreateBeforeDelete => Some("createBeforeDelete"),
+            Change::DeleteBeforeCreate => Some("deleteBeforeCreate"),
+        }
+    }
+
+    /// How many resources are created from the first put to the last.
+    fn creates(self) -> usize {
+        match self {
+            Change::Create | Change::Update | Change::Delete => 1,
+            Change::CreateBeforeDelete | Change::DeleteBeforeCreate => 2,
         }
     }
 
@@ -53,6 +93,9 @@ impl Change {
         match self {
             Change::Create | Change::Delete => json!({"CidrBlock": "10.0.0.0/16"}),
             Change::Update => json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}),
+            Change::CreateBeforeDelete | Change::DeleteBeforeCreate => {
+                json!({"CidrBlock": "10.1.0.0/16"})
+            }
         }
     }
 }
@@ -76,16 +119,20 @@ async fn a_kill_anywhere_costs_only_time_on_postgres() {
     .await;
 }
 
-async fn kill_everywhere(database: impl AsyncFn(CrashPoint) -> Option<(String, Box<dyn Send>)>) {
+async fn kill_everywhere(database: impl AsyncFn(CrashTurn) -> Option<(String, Box<dyn Send>)>) {
     let (_simulator, aws) = Process::simulator("60ms").await;
     let at_once = Arc::new(Semaphore::new(AT_ONCE));
     let mut cases = JoinSet::new();
-    let changes = [Change::Create, Change::Update, Change::Delete];
-    let all = changes.into_iter().flat_map(|change| {
-        CrashPoint::all()
-            .filter(move |point| change.passes(point.moment))
-            .map(move |point| (change, point))
-    });
+    let changes = [
+        Change::Create,
+        Change::Update,
+        Change::Delete,
+        Change::CreateBeforeDelete,
+        Change::DeleteBeforeCreate,
+    ];
+    let all = changes
+        .into_iter()
+        .flat_map(|change| change.turns().map(move |turn| (change, turn)));
     for (index, (change, point)) in all.enumerate() {
         let Some((url, guard)) = database(point).await else {
             return;
@@ -109,12 +156,12 @@ async fn kill_everywhere(database: impl AsyncFn(CrashPoint) -> Option<(String, B
     }
     assert_eq!(
         seen,
-        18 + 20 + 16,
+        18 + 20 + 16 + 36 + 34,
         "every moment of every change, on both edges"
     );
 }
 
-async fn kill_once(change: Change, point: CrashPoint, database: &str, aws: &str, account: &str) {
+async fn kill_once(change: Change, point: CrashTurn, database: &str, aws: &str, account: &str) {
     let what = format!("{change:?} {point}");
     if !matches!(change, Change::Create) {
         let (first, url) = Process::serve(database, aws, account, None).await;
@@ -130,9 +177,16 @@ async fn kill_once(change: Change, point: CrashPoint, database: &str, aws: &str,
     let (doomed, url) = Process::serve(database, aws, account, Some(&point.to_string())).await;
     let client = Client::new(&url, account);
     client.put_group().await;
-    let (path, body) = client.action(change.action(), VPC, "main", &change.properties());
+    let (path, body) = client.action_with_policy(
+        change.action(),
+        VPC,
+        "main",
+        &change.properties(),
+        change.replacement_policy(),
+    );
     let asking = {
         let client = client.clone();
+        let (path, body) = (path.clone(), body.clone());
         tokio::spawn(async move { client.try_call("POST", &path, &body).await })
     };
     doomed.line("\"paused\"").await;
@@ -145,9 +199,7 @@ async fn kill_once(change: Change, point: CrashPoint, database: &str, aws: &str,
         let ended = client.follow(&status_url).await;
         assert_eq!(ended["status"], "Succeeded", "{what}: {ended}");
     }
-    let last = client
-        .insist(change.action(), VPC, "main", &change.properties())
-        .await;
+    let last = client.insist_on(&path, &body).await;
     assert!(
         last.is_null() || last["status"] == "Succeeded",
         "{what}: {last}"
@@ -162,8 +214,8 @@ async fn kill_once(change: Change, point: CrashPoint, database: &str, aws: &str,
     tokens.dedup();
     assert_eq!(
         tokens.len(),
-        1,
-        "{what}: one create, however often it was sent: {tokens:?}"
+        change.creates(),
+        "{what}: one create each, however often it was sent: {tokens:?}"
     );
     let (live, references) = (client.live(aws).await, client.references().await);
     if matches!(change, Change::Delete) {

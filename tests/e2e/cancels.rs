@@ -1,0 +1,138 @@
+//! Cancelling operations: `Canceled` only when AWS confirms, and what is left is read and recorded.
+
+use serde_json::{Value, json};
+use ucp_testkit::{Reply, World, on_every_store};
+
+const VPC: &str = "AWS.EC2/VPC";
+
+async fn cancel(world: &World, reply: &Reply) -> Reply {
+    let url = reply.status_url();
+    let path = &url[url.find("/planes/").expect("an absolute URL")..];
+    world.call("POST", &format!("{path}/:cancel"), "").await
+}
+
+/// Cancels what `reply` began while it is in flight; the final status.
+async fn cancel_in_flight(world: &World, reply: &Reply) -> Value {
+    world.step().await;
+    let asked = cancel(world, reply).await.expect(202);
+    assert_eq!(asked.status_url(), reply.status_url());
+    world.settle().await;
+    world.status(reply).await
+}
+
+fn slow(world: &World, operation: &str) {
+    let fault = json!({"match": {"operation": operation}, "count": 1,
+        "effect": {"kind": "latency", "leastMillis": 60_000, "mostMillis": 60_000}});
+    world
+        .aws
+        .add_fault(serde_json::from_value(fault).expect("a fault"));
+}
+
+#[tokio::test]
+async fn a_cancelled_create_leaves_nothing() {
+    on_every_store(async |world| {
+        slow(world, "CreateResource");
+        let reply = world
+            .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        let status = cancel_in_flight(world, &reply).await;
+        assert_eq!(status["status"], "Canceled", "{status}");
+        assert_eq!(status["error"]["code"], "Canceled");
+        assert!(world.live("AWS::EC2::VPC").is_empty());
+        assert!(world.references().await.is_empty());
+        let result = reply
+            .header("location")
+            .expect("a location")
+            .replace("http://localhost:8787", "");
+        assert_eq!(world.get(&result).await.status, 409);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancelled_update_keeps_the_mapping_and_records_what_is_left() {
+    on_every_store(async |world| {
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        slow(world, "UpdateResource");
+        let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
+        let reply = world.put(VPC, "main", changed.clone()).await.expect(201);
+        let status = cancel_in_flight(world, &reply).await;
+        assert_eq!(status["status"], "Canceled", "{status}");
+        let reference = &world.references().await[0];
+        assert_eq!(reference["provisioningState"], "Canceled");
+        assert_eq!(reference["ownedResource"], true);
+        assert_ne!(reference["properties"]["EnableDnsSupport"], false);
+        assert_eq!(
+            world.put_and_settle(VPC, "main", changed).await["status"],
+            "Succeeded"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancelled_delete_keeps_the_mapping() {
+    on_every_store(async |world| {
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        slow(world, "DeleteResource");
+        let reply = world.delete(VPC, "main").await.expect(202);
+        let status = cancel_in_flight(world, &reply).await;
+        assert_eq!(status["status"], "Canceled", "{status}");
+        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+        assert_eq!(world.references().await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_operation_that_ends_before_the_cancel_ends_as_it_would_have() {
+    on_every_store(async |world| {
+        let reply = world
+            .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        world.settle().await;
+        assert_eq!(world.status(&reply).await["status"], "Succeeded");
+        let late = cancel(world, &reply).await.expect(409);
+        assert_eq!(late.code(), "Conflict");
+        let id = "00000000-0000-4000-8000-000000000000";
+        let url = reply.status_url().rsplit_once('/').expect("an id").0;
+        let path = &url[url.find("/planes/").expect("a path")..];
+        world
+            .call("POST", &format!("{path}/{id}/:cancel"), "")
+            .await
+            .expect(404);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_for_an_operation_that_is_cancelled_in_time() {
+    on_every_store(async |world| {
+        let path = format!(
+            "/planes/aws/aws/accounts/{}/regions/{}/providers/{VPC}/:put",
+            ucp_testkit::ACCOUNT,
+            ucp_testkit::REGION
+        );
+        let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"),
+            "properties": {"CidrBlock": "10.0.0.0/16"}});
+        let reply = world
+            .send_without_waiting("POST", &path, &body.to_string())
+            .await
+            .expect(201);
+        let url = reply.status_url();
+        let cancel = format!("{}/:cancel", &url[url.find("/planes/").expect("a path")..]);
+        world
+            .send_without_waiting("POST", &cancel, "")
+            .await
+            .expect(202);
+        world.settle().await;
+        assert_eq!(world.status(&reply).await["status"], "Canceled");
+        assert_eq!(world.calls("CreateResource"), 0);
+        assert!(world.references().await.is_empty());
+    })
+    .await;
+}
