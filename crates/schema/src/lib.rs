@@ -20,6 +20,7 @@ pub mod sample;
 mod schema;
 mod spelling;
 mod subschema;
+mod tagging;
 mod transform;
 mod unknown;
 mod violation;

@@ -1,0 +1,118 @@
+//! Where default tags go.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use ucp_model::TypeName;
+use ucp_schema::{Catalogue, ResourceSchema};
+
+/// Types that say that their tags can be changed, and keep them where no default can go.
+const EXCEPTIONS: [&str; 2] = [
+    // In each of a list of `TagSpecifications`.
+    "AWS::EC2::CapacityReservation",
+    "AWS::EC2::CapacityReservationFleet",
+];
+
+fn schema(name: &str) -> Arc<ResourceSchema> {
+    let name = TypeName::from_cloudformation(name).unwrap();
+    Catalogue::embedded().get(&name).unwrap()
+}
+
+fn defaults(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+fn tagged(name: &str, mut properties: Value) -> Value {
+    let defaults = defaults(&[("env", "dev"), ("team", "platform")]);
+    schema(name).add_default_tags(&mut properties, &defaults);
+    properties
+}
+
+#[test]
+fn what_is_declared_wins_by_key() {
+    assert_eq!(
+        tagged(
+            "AWS::EC2::VPC",
+            json!({"Tags": [{"Key": "env", "Value": "prod"}]})
+        ),
+        json!({"Tags": [{"Key": "env", "Value": "prod"}, {"Key": "team", "Value": "platform"}]})
+    );
+    assert_eq!(
+        tagged(
+            "AWS::SSM::Parameter",
+            json!({"Name": "p", "Tags": {"team": "web"}})
+        ),
+        json!({"Name": "p", "Tags": {"team": "web", "env": "dev"}})
+    );
+    assert_eq!(
+        tagged("AWS::Logs::LogGroup", json!({})),
+        json!({"Tags": [{"Key": "env", "Value": "dev"}, {"Key": "team", "Value": "platform"}]})
+    );
+}
+
+#[test]
+fn each_type_gets_its_own_form() {
+    let group = tagged("AWS::AutoScaling::AutoScalingGroup", json!({}));
+    assert_eq!(
+        group["Tags"][0],
+        json!({"Key": "env", "Value": "dev", "PropagateAtLaunch": false})
+    );
+    let table = tagged("AWS::EC2::VPC", json!({"Tags": "none"}));
+    assert_eq!(table, json!({"Tags": "none"}), "left for validation");
+}
+
+#[test]
+fn a_default_never_forces_a_replacement() {
+    let catalogue = Catalogue::embedded();
+    for name in catalogue.type_names() {
+        let schema = catalogue.get(name).unwrap();
+        if schema.document()["tagging"]["tagUpdatable"] != json!(false) {
+            continue;
+        }
+        assert_eq!(tagged(name.as_str(), json!({})), json!({}), "{name}");
+    }
+}
+
+/// Of all types with tags that can be changed, and what they get is what their schema allows.
+#[test]
+fn every_type_with_tags_gets_them() {
+    let catalogue = Catalogue::embedded();
+    let mut untagged = BTreeSet::new();
+    let mut count = 0;
+    for name in catalogue.type_names() {
+        let schema = catalogue.get(name).unwrap();
+        let tagging = &schema.document()["tagging"];
+        let is_taggable =
+            tagging["taggable"] == json!(true) && tagging["tagUpdatable"] == json!(true);
+        if !(is_taggable && schema.is_updatable()) {
+            continue;
+        }
+        let properties = tagged(name.as_str(), json!({}));
+        if properties == json!({}) {
+            let tags = schema.tag_property().unwrap().to_string();
+            let conditional = &schema.document()["conditionalCreateOnlyProperties"];
+            let conditional = conditional.as_array().into_iter().flatten();
+            let is_fixed = schema
+                .create_only()
+                .iter()
+                .any(|path| path.to_string() == tags)
+                || conditional.into_iter().any(|path| *path == tags.as_str());
+            if !is_fixed {
+                untagged.insert(name.to_string());
+            }
+            continue;
+        }
+        count += 1;
+        let violations = schema.validate_declaration(&properties);
+        assert!(violations.is_empty(), "{name}: {properties} {violations:?}");
+    }
+    println!("{count} types get tags, {untagged:?} do not");
+    assert!(count > 1_000, "{count}");
+    assert_eq!(untagged, EXCEPTIONS.map(str::to_owned).into());
+}
