@@ -37,6 +37,9 @@ impl Problem {
             Rejection::Invalid(failure) => Self::new(StatusCode::BAD_REQUEST, failure),
             Rejection::Missing(failure) => Self::new(StatusCode::NOT_FOUND, failure),
             Rejection::Conflict(failure) => Self::new(StatusCode::CONFLICT, failure),
+            Rejection::PreconditionFailed(failure) => {
+                Self::new(StatusCode::PRECONDITION_FAILED, failure)
+            }
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::Busy(operation) => {
                 let url = context.status_url(&operation);

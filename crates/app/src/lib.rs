@@ -24,6 +24,7 @@ pub use delete::{DeleteOutcome, DeleteResource};
 pub use put::{PutOutcome, PutResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
+pub use ucp_store::{Precondition, Tags};
 
 /// What an application is made of.
 pub struct Parts {

@@ -12,6 +12,9 @@ pub enum Rejection {
     /// It does not fit what exists: change one of the two.
     #[error("{}", .0.message)]
     Conflict(Failure),
+    /// Somebody else has written meanwhile: read it again.
+    #[error("{}", .0.message)]
+    PreconditionFailed(Failure),
     /// Another operation is under way: wait for it.
     #[error("operation {} is under way", .0.id)]
     Busy(Box<Operation>),
@@ -27,6 +30,14 @@ pub enum Rejection {
 }
 
 impl Rejection {
+    /// What is at `id` is not what the request's `If-Match` or `If-None-Match` asks for.
+    pub fn precondition_failed(id: impl ToString) -> Self {
+        let message = "What is there is not what If-Match or If-None-Match asks for. Read it again, and send the ETag of that reply.";
+        Rejection::PreconditionFailed(
+            Failure::new("PreconditionFailed", message).with_target(id.to_string()),
+        )
+    }
+
     /// `BadRequest` with `message`.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Rejection::Invalid(Failure::new("BadRequest", message))
@@ -55,6 +66,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::Busy(_)
             | ucp_store::Error::MappedElsewhere(_)
             | ucp_store::Error::OwnedElsewhere(_)
+            | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Corrupt(_) => Rejection::Internal(Box::new(error)),
         }

@@ -155,6 +155,7 @@ impl App {
                 .with_details(vec![Detail::at("OwnedElsewhere", "owns the resource", owner.to_string())]),
             ),
             ucp_store::Error::NotMapped
+            | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
             | ucp_store::Error::Corrupt(_) => error.into(),

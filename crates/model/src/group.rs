@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::{GroupId, Timestamp};
+use crate::{ETag, GroupId, Timestamp};
 
 /// A resource group: the deployment scope, in which aliases are unique per resource type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,4 +17,11 @@ pub struct ResourceGroup {
     pub updated_at: Timestamp,
     /// Rises by one with each write.
     pub revision: u64,
+}
+
+impl ResourceGroup {
+    /// The tag of its latest write.
+    pub fn etag(&self) -> ETag {
+        ETag::of_revision(self.created_at, self.revision)
+    }
 }

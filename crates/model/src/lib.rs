@@ -6,6 +6,7 @@
 mod ambient;
 mod checkpoint;
 mod cloud;
+mod etag;
 mod failure;
 mod group;
 pub mod ids;
@@ -18,6 +19,7 @@ mod time;
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
+pub use etag::ETag;
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;
 pub use ids::{

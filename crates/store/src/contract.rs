@@ -29,6 +29,9 @@ pub enum Error {
     /// Another reference owns the AWS resource.
     #[error("{0} owns the resource")]
     OwnedElsewhere(ReferenceId),
+    /// What is there is not what the [`Precondition`](crate::Precondition) asks for; nothing was written.
+    #[error("the precondition failed")]
+    PreconditionFailed,
     /// The lease has passed to another worker, was handed back, or ended with the operation; nothing was written.
     #[error("the lease was lost")]
     LeaseLost,

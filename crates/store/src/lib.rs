@@ -8,6 +8,7 @@
 pub mod conformance;
 mod contract;
 mod memory;
+mod precondition;
 pub mod rules;
 
 pub use contract::{
@@ -15,3 +16,4 @@ pub use contract::{
     NewOperation, Sealed, SealedKey, Store,
 };
 pub use memory::Memory;
+pub use precondition::{Precondition, Tags};

@@ -1,0 +1,108 @@
+use ucp_model::ETag;
+
+use crate::Error;
+
+/// On what a write depends (RFC 9110, section 13). It is judged in the transaction that writes, so nothing comes between
+/// the look and the write. The default always holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Precondition {
+    /// What is there has to be one of these.
+    pub if_match: Option<Tags>,
+    /// What is there must not be one of these.
+    pub if_none_match: Option<Tags>,
+}
+
+/// What `If-Match` and `If-None-Match` name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// `*`: whatever is there.
+    Any,
+    /// One of these.
+    Of(Vec<ETag>),
+}
+
+impl Tags {
+    fn name(&self, current: Option<&ETag>) -> bool {
+        match (self, current) {
+            (_, None) => false,
+            (Tags::Any, Some(_)) => true,
+            (Tags::Of(tags), Some(current)) => tags.contains(current),
+        }
+    }
+}
+
+impl Precondition {
+    /// `If-None-Match: *`: nothing may be there yet.
+    pub fn absent() -> Self {
+        Self {
+            if_match: None,
+            if_none_match: Some(Tags::Any),
+        }
+    }
+
+    /// `If-Match` with one tag.
+    pub fn matches(tag: ETag) -> Self {
+        Self {
+            if_match: Some(Tags::Of(vec![tag])),
+            if_none_match: None,
+        }
+    }
+
+    /// [`Error::PreconditionFailed`] unless it holds for what is there (`None`: nothing).
+    pub fn judge(&self, current: Option<ETag>) -> Result<(), Error> {
+        let named = |tags: &Tags| tags.name(current.as_ref());
+        let holds = self.if_match.as_ref().is_none_or(named)
+            && !self.if_none_match.as_ref().is_some_and(named);
+        if holds {
+            Ok(())
+        } else {
+            Err(Error::PreconditionFailed)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ucp_model::Timestamp;
+
+    use super::*;
+
+    fn tag(revision: u64) -> ETag {
+        ETag::of_revision(Timestamp::from_millis(7), revision)
+    }
+
+    #[test]
+    fn the_table_of_the_contract() {
+        let exists = Precondition {
+            if_match: Some(Tags::Any),
+            if_none_match: None,
+        };
+        let not_this = Precondition {
+            if_match: None,
+            if_none_match: Some(Tags::Of(vec![tag(1)])),
+        };
+        for (precondition, absent, first, second) in [
+            (Precondition::default(), true, true, true),
+            (exists, false, true, true),
+            (Precondition::matches(tag(1)), false, true, false),
+            (Precondition::absent(), true, false, false),
+            (not_this, true, false, true),
+        ] {
+            let holds = |current| precondition.judge(current).is_ok();
+            assert_eq!(holds(None), absent, "{precondition:?}");
+            assert_eq!(holds(Some(tag(1))), first, "{precondition:?}");
+            assert_eq!(holds(Some(tag(2))), second, "{precondition:?}");
+        }
+    }
+
+    #[test]
+    fn both_headers_have_to_hold() {
+        let both = Precondition {
+            if_match: Some(Tags::Any),
+            if_none_match: Some(Tags::Of(vec![tag(1)])),
+        };
+        assert!(both.judge(Some(tag(2))).is_ok());
+        assert!(both.judge(Some(tag(1))).is_err());
+        assert!(both.judge(None).is_err());
+    }
+}
