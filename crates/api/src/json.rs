@@ -35,13 +35,15 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
         if bytes.is_empty() {
             return Ok(Self(Map::new()));
         }
-        match parse(&bytes).map_err(bad_request)? {
-            Value::Object(members) => Ok(Self(members)),
-            other => Err(bad_request(format!(
-                "the body is {}, not an object",
-                kind(&other)
-            ))),
-        }
+        object(&bytes).map(Self).map_err(bad_request)
+    }
+}
+
+/// The members of a body, or why it has none.
+pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    match parse(bytes)? {
+        Value::Object(members) => Ok(members),
+        other => Err(format!("the body is {}, not an object", kind(&other))),
     }
 }
 
@@ -59,7 +61,8 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .eq_ignore_ascii_case("application/json")
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
+/// The bytes of a body, bounded in size and time.
+pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
     if let Some(encoding) = headers
         .get(CONTENT_ENCODING)
         .filter(|encoding| *encoding != "identity")

@@ -7,8 +7,11 @@ mod context;
 mod guard;
 mod json;
 mod path;
+mod precondition;
 mod problem;
+mod query;
 mod routes;
+mod validation;
 mod wire;
 
 use std::any::Any;

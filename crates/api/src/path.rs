@@ -12,6 +12,7 @@ use tower::Service;
 use ucp_model::ids::encode_segment;
 
 use crate::problem::Problem;
+use crate::query::judge_top;
 
 /// The longest path and query.
 const URI_MAX_BYTES: usize = 8 * 1024;
@@ -52,7 +53,7 @@ where
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        match canonical(request.uri()) {
+        match judge_top(request.uri()).and_then(|()| canonical(request.uri())) {
             Ok(uri) => {
                 *request.uri_mut() = uri;
                 Box::pin(self.inner.call(request))

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use crate::context::status_path;
 use crate::json::kind;
 use crate::problem::Problem;
+use crate::validation::Violations;
 
 /// ARM's error envelope.
 #[derive(Debug, Serialize, ToSchema)]
@@ -78,16 +79,21 @@ impl From<Failure> for ErrorResponse {
     }
 }
 
-/// A list that is not paged.
+/// A list, or a page of one.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct List<T> {
     pub(crate) value: Vec<T>,
+    /// Where the next page is; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_link: Option<String>,
 }
 
 impl<T> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self {
             value: items.into_iter().collect(),
+            next_link: None,
         }
     }
 }
@@ -130,14 +136,23 @@ impl From<PlaneId> for PlaneBody {
 }
 
 /// What a PUT of a resource group says.
-#[derive(Debug, serde::Deserialize, ToSchema)]
+#[derive(Debug, ToSchema)]
 pub(crate) struct PutResourceGroup {
     /// `global` by convention.
     #[schema(example = "global")]
     pub(crate) location: String,
     /// Tags of the group itself.
-    #[serde(default)]
-    pub(crate) tags: Option<BTreeMap<String, String>>,
+    #[schema(required = false)]
+    pub(crate) tags: BTreeMap<String, String>,
+}
+
+impl PutResourceGroup {
+    pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Self {
+        Self {
+            location: violations.location(body),
+            tags: violations.texts("$.tags", body.get("tags")),
+        }
+    }
 }
 
 /// A resource group.

@@ -8,7 +8,7 @@ pub(crate) mod references;
 pub(crate) mod resource_groups;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::FromRequestParts;
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -18,6 +18,7 @@ use ucp_model::{Failure, Operation};
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
+use crate::query::Parameters;
 
 const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
 const API_VERSION: &str = "2023-10-01-preview";
@@ -30,12 +31,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        let Query(pairs) = pairs.map_err(|_| Problem::bad_request("The query cannot be read."))?;
-        let given = pairs
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("api-version"));
-        let given = given.map_or("", |(_, value)| value.as_str());
+        let parameters = Parameters::of(&parts.uri)?;
+        let given = parameters.get(&["api-version"]).unwrap_or_default();
         if given.eq_ignore_ascii_case(API_VERSION) {
             return Ok(Self);
         }

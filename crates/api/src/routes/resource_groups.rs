@@ -2,15 +2,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use serde_json::{Map, Value};
-use ucp_model::{Detail, Failure, GroupId, PlaneId};
+use ucp_model::{GroupId, PlaneId};
 
 use crate::Api;
 use crate::context::RequestContext;
-use crate::json::{JsonObject, is_json, kind};
 use crate::problem::Problem;
 use crate::routes::ApiVersion;
+use crate::validation::{Payload, Violations, named};
 use crate::wire::{ErrorResponse, List, PutResourceGroup, ReferenceBody, ResourceGroupBody};
 
 /// Creates a resource group, or replaces its location and tags.
@@ -24,19 +22,17 @@ pub(crate) async fn put_resource_group(
     Path((plane, group)): Path<(String, String)>,
     _: ApiVersion,
     context: RequestContext,
-    headers: HeaderMap,
-    JsonObject(body): JsonObject,
+    payload: Payload,
 ) -> Result<Json<ResourceGroupBody>, Problem> {
-    if !is_json(&headers) {
-        return Err(invalid(
-            "InvalidRequestContent",
-            "Send the body with Content-Type: application/json.",
-        ));
-    }
-    let id = group_id(&plane, &group)?;
-    let put = read(body)?;
-    let tags = put.tags.unwrap_or_default();
-    let group = api.app.put_resource_group(&id, &put.location, &tags).await;
+    let mut violations = Violations::default();
+    let id = violations.name(GroupId::new(&plane, &group));
+    let body = violations.body(payload);
+    let put = body.map(|body| PutResourceGroup::read(&body, &mut violations));
+    let (id, put) = violations.judge(id.zip(put))?;
+    let group = api
+        .app
+        .put_resource_group(&id, &put.location, &put.tags)
+        .await;
     let group = group.map_err(|rejection| Problem::of(rejection, &context))?;
     Ok(Json(ResourceGroupBody::new(group, Vec::new())))
 }
@@ -104,87 +100,5 @@ pub(crate) async fn list_resource_group_resources(
 }
 
 pub(crate) fn group_id(plane: &str, group: &str) -> Result<GroupId, Problem> {
-    GroupId::new(plane, group).map_err(|error| invalid("InvalidProperties", &error.to_string()))
-}
-
-/// Every violation of the body at once, each with its JSON path.
-fn read(body: Map<String, Value>) -> Result<PutResourceGroup, Problem> {
-    let mut details = Vec::new();
-    let mut violated = |path: &str, what: String| {
-        details.push(Detail {
-            code: "InvalidProperties".to_owned(),
-            message: format!("{path} {what}"),
-            target: None,
-        });
-    };
-    let location = match body.get("location") {
-        Some(Value::String(location)) if location.chars().any(char::is_control) => {
-            violated(
-                "$.location",
-                "in body must not hold control characters".to_owned(),
-            );
-            None
-        }
-        Some(Value::String(location)) => Some(location.clone()),
-        Some(other) => {
-            violated(
-                "$.location",
-                format!("in body must be a string, not {}", kind(other)),
-            );
-            None
-        }
-        None => {
-            violated("$.location", "in body is required".to_owned());
-            None
-        }
-    };
-    let tags = match body.get("tags") {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(tags)) => Some(tags),
-        Some(other) => {
-            violated(
-                "$.tags",
-                format!("in body must be an object, not {}", kind(other)),
-            );
-            None
-        }
-    };
-    let mut read_tags = std::collections::BTreeMap::new();
-    for (name, value) in tags.into_iter().flatten() {
-        match value {
-            Value::String(value) => {
-                read_tags.insert(name.clone(), value.clone());
-            }
-            other => violated(
-                &format!("$.tags['{name}']"),
-                format!("in body must be a string, not {}", kind(other)),
-            ),
-        }
-    }
-    match location {
-        Some(location) if details.is_empty() => Ok(PutResourceGroup {
-            location,
-            tags: Some(read_tags),
-        }),
-        _ => Err(validation_failed(details)),
-    }
-}
-
-fn invalid(code: &str, message: &str) -> Problem {
-    validation_failed(vec![Detail {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        target: None,
-    }])
-}
-
-fn validation_failed(details: Vec<Detail>) -> Problem {
-    let message = match &details[..] {
-        [only] => format!("HTTP request payload failed validation: {}", only.message),
-        _ => "HTTP request payload failed validation; the details name each violation.".to_owned(),
-    };
-    let failure = Failure::new("HttpRequestPayloadAPISpecValidationFailed", message)
-        .with_target("ucp/openapi")
-        .with_details(details);
-    Problem::new(StatusCode::BAD_REQUEST, failure)
+    named(GroupId::new(plane, group))
 }

@@ -1,0 +1,92 @@
+//! `If-Match` and `If-None-Match` (RFC 9110, section 13.1), and the `ETag` that they ask for.
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use ucp_app::{Precondition, Tags};
+use ucp_model::ETag;
+
+use crate::problem::Problem;
+
+/// On what the request depends.
+pub(crate) struct Conditions(pub(crate) Precondition);
+
+impl<S: Send + Sync> FromRequestParts<S> for Conditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(Precondition {
+            if_match: tags(&parts.headers, IF_MATCH, |tag| tag)?,
+            // The comparison is weak (RFC 9110, section 13.1.2).
+            if_none_match: tags(&parts.headers, IF_NONE_MATCH, |tag| {
+                tag.strip_prefix("W/").unwrap_or(tag)
+            })?,
+        }))
+    }
+}
+
+/// What the header names, with or without quotes; a tag of somebody else's making is one that nothing here has.
+fn tags(
+    headers: &HeaderMap,
+    name: HeaderName,
+    spelled: fn(&str) -> &str,
+) -> Result<Option<Tags>, Problem> {
+    let mut named = None;
+    for value in headers.get_all(&name) {
+        let list = value.to_str().map_err(|_| {
+            Problem::bad_request(format!("{name} holds more than visible ASCII characters."))
+        })?;
+        let tags: &mut Vec<ETag> = named.get_or_insert_default();
+        for tag in list.split(',').map(str::trim) {
+            if tag == "*" {
+                return Ok(Some(Tags::Any));
+            }
+            tags.push(ETag::new(spelled(tag).trim_matches('"')));
+        }
+    }
+    Ok(named.map(Tags::Of))
+}
+
+/// `body` with the tag of what it shows.
+pub(crate) fn tagged(etag: &ETag, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    if let Ok(value) = HeaderValue::from_str(&format!("\"{etag}\"")) {
+        response.headers_mut().insert(ETAG, value);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(values: &[&'static str], name: HeaderName) -> Option<Tags> {
+        let headers = values
+            .iter()
+            .map(|value| (name.clone(), HeaderValue::from_static(value)));
+        let weak = name == IF_NONE_MATCH;
+        let spelled: fn(&str) -> &str = if weak {
+            |tag| tag.strip_prefix("W/").unwrap_or(tag)
+        } else {
+            |tag| tag
+        };
+        tags(&headers.collect(), name, spelled).unwrap()
+    }
+
+    #[test]
+    fn headers_name_tags() {
+        let of = |tags: &[&str]| Some(Tags::Of(tags.iter().map(|tag| ETag::new(*tag)).collect()));
+        assert_eq!(named(&[], IF_MATCH), None);
+        assert_eq!(named(&["*"], IF_MATCH), Some(Tags::Any));
+        assert_eq!(named(&["\"a\""], IF_MATCH), of(&["a"]));
+        assert_eq!(named(&["a"], IF_MATCH), of(&["a"]));
+        assert_eq!(
+            named(&["\"a\", \"b\"", "\"c\""], IF_MATCH),
+            of(&["a", "b", "c"])
+        );
+        assert_eq!(named(&["W/\"a\""], IF_NONE_MATCH), of(&["a"]));
+        assert_ne!(named(&["W/\"a\""], IF_MATCH), of(&["a"]));
+    }
+}

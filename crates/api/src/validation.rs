@@ -1,0 +1,141 @@
+//! What the bodies of planes, groups and credentials are checked for: everything at once, each violation with its place.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use serde_json::{Map, Value};
+use ucp_model::ids::InvalidId;
+use ucp_model::{Detail, Failure};
+
+use crate::json::{is_json, kind, object, read};
+use crate::problem::Problem;
+
+/// A body that has to be a JSON object of `Content-Type: application/json`, or why it is none.
+pub(crate) struct Payload(Result<Map<String, Value>, String>);
+
+impl<S: Send + Sync> FromRequest<S> for Payload {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body).await?;
+        Ok(Self(if is_json(&parts.headers) {
+            object(&bytes).map_err(|reason| format!("The body cannot be read: {reason}."))
+        } else {
+            Err("Send the body with Content-Type: application/json.".to_owned())
+        }))
+    }
+}
+
+/// What is wrong with a request.
+#[derive(Debug, Default)]
+pub(crate) struct Violations(Vec<Detail>);
+
+impl Violations {
+    /// A name of the path.
+    pub(crate) fn name<T>(&mut self, name: Result<T, InvalidId>) -> Option<T> {
+        name.map_err(|error| self.add("InvalidProperties", error.to_string()))
+            .ok()
+    }
+
+    /// The body.
+    pub(crate) fn body(&mut self, payload: Payload) -> Option<Map<String, Value>> {
+        let Payload(body) = payload;
+        body.map_err(|reason| self.add("InvalidRequestContent", reason))
+            .ok()
+    }
+
+    /// What stands at `path` in the body.
+    pub(crate) fn property(&mut self, path: &str, what: &str) {
+        self.add("InvalidProperties", format!("{path} in body {what}"));
+    }
+
+    /// `location`, which every resource has.
+    pub(crate) fn location(&mut self, body: &Map<String, Value>) -> String {
+        self.text("$.location", body.get("location"))
+            .unwrap_or_default()
+    }
+
+    /// A text that has to be there.
+    pub(crate) fn text(&mut self, path: &str, value: Option<&Value>) -> Option<String> {
+        match value {
+            Some(Value::String(text)) if text.chars().any(char::is_control) => {
+                self.property(path, "must not hold control characters");
+            }
+            Some(Value::String(text)) => return Some(text.clone()),
+            Some(other) => self.property(path, &format!("must be a string, not {}", kind(other))),
+            None => self.property(path, "is required"),
+        }
+        None
+    }
+
+    /// An object, which may be absent.
+    pub(crate) fn object<'a>(
+        &mut self,
+        path: &str,
+        value: Option<&'a Value>,
+    ) -> Option<&'a Map<String, Value>> {
+        match value {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(members)) => Some(members),
+            Some(other) => {
+                self.property(path, &format!("must be an object, not {}", kind(other)));
+                None
+            }
+        }
+    }
+
+    /// An object whose values are strings, such as tags. Absent it is empty.
+    pub(crate) fn texts(&mut self, path: &str, value: Option<&Value>) -> BTreeMap<String, String> {
+        let mut texts = BTreeMap::new();
+        for (name, value) in self.object(path, value).into_iter().flatten() {
+            match value {
+                Value::String(value) => {
+                    texts.insert(name.clone(), value.clone());
+                }
+                other => self.property(
+                    &format!("{path}['{}']", name.escape_debug()),
+                    &format!("must be a string, not {}", kind(other)),
+                ),
+            }
+        }
+        texts
+    }
+
+    /// What was read, if nothing is wrong.
+    pub(crate) fn judge<T>(self, read: Option<T>) -> Result<T, Problem> {
+        match read {
+            Some(read) if self.0.is_empty() => Ok(read),
+            _ => Err(self.problem()),
+        }
+    }
+
+    fn add(&mut self, code: &str, message: String) {
+        self.0.push(Detail {
+            code: code.to_owned(),
+            message,
+            target: None,
+        });
+    }
+
+    fn problem(self) -> Problem {
+        let Self(details) = self;
+        let message = match &details[..] {
+            [only] => format!("HTTP request payload failed validation: {}", only.message),
+            _ => "HTTP request payload failed validation; the details name each violation."
+                .to_owned(),
+        };
+        let failure = Failure::new("HttpRequestPayloadAPISpecValidationFailed", message)
+            .with_target("ucp/openapi")
+            .with_details(details);
+        Problem::new(StatusCode::BAD_REQUEST, failure)
+    }
+}
+
+/// A name of the path, when there is nothing else to check.
+pub(crate) fn named<T>(name: Result<T, InvalidId>) -> Result<T, Problem> {
+    let mut violations = Violations::default();
+    let name = violations.name(name);
+    violations.judge(name)
+}
