@@ -102,6 +102,14 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
     *router.get_openapi_mut() = Document::openapi();
     router
         .routes(routes!(planes::list_planes))
+        .routes(routes!(planes::list_planes_of_type))
+        .routes(routes!(
+            planes::get_plane,
+            planes::put_plane,
+            planes::delete_plane
+        ))
+        .routes(routes!(planes::list_resource_providers))
+        .routes(routes!(planes::get_resource_provider))
         .routes(routes!(resource_groups::list_resource_groups))
         .routes(routes!(
             resource_groups::put_resource_group,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Detail, Failure, Operation, PlaneId, Reference, ResourceGroup};
+use ucp_model::{Detail, Failure, Operation, Plane, PlaneKind, Reference, ResourceGroup};
 use utoipa::ToSchema;
 
 use crate::context::status_path;
@@ -98,41 +98,103 @@ impl<T> FromIterator<T> for List<T> {
     }
 }
 
+/// What a PUT of a plane says.
+#[derive(Debug, ToSchema)]
+pub(crate) struct PutPlaneRequest {
+    /// `global` by convention.
+    #[schema(example = "global")]
+    pub(crate) location: String,
+    /// Tags of the plane.
+    #[schema(required = false)]
+    pub(crate) tags: BTreeMap<String, String>,
+    /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
+    #[schema(value_type = Object, example = json!({"resourceProviders": {}}))]
+    pub(crate) properties: Map<String, Value>,
+}
+
+impl PutPlaneRequest {
+    pub(crate) fn read(
+        body: &Map<String, Value>,
+        kind: PlaneKind,
+        violations: &mut Violations,
+    ) -> Self {
+        let properties = violations.object("$.properties", body.get("properties"));
+        let mut properties = properties.cloned().unwrap_or_default();
+        properties.shift_remove("provisioningState");
+        let providers = properties.get("resourceProviders");
+        match (kind, providers) {
+            (PlaneKind::Radius, None | Some(Value::Null)) => {
+                violations.property("$.properties.resourceProviders", "is required");
+            }
+            (PlaneKind::Radius, Some(_)) => {
+                violations.texts("$.properties.resourceProviders", providers);
+            }
+            (PlaneKind::Aws, _) => {}
+        }
+        Self {
+            location: violations.location(body),
+            tags: violations.texts("$.tags", body.get("tags")),
+            properties,
+        }
+    }
+}
+
 /// A plane.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PlaneBody {
     #[schema(example = "/planes/aws/aws")]
     id: String,
+    #[schema(example = "aws")]
     name: String,
     #[serde(rename = "type")]
     #[schema(example = "System.AWS/planes")]
-    type_: String,
-    properties: PlaneProperties,
+    type_: &'static str,
+    #[schema(example = "global")]
+    location: String,
+    tags: BTreeMap<String, String>,
+    /// Its settings, and its `provisioningState`.
+    #[schema(value_type = Object, example = json!({"provisioningState": "Succeeded"}))]
+    properties: Map<String, Value>,
 }
 
-/// All that the list of planes tells about one: its settings may be secret.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PlaneProperties {
-    provisioning_state: &'static str,
-}
-
-impl From<PlaneId> for PlaneBody {
-    fn from(plane: PlaneId) -> Self {
-        let provider = if plane.kind == "aws" {
-            "System.AWS"
-        } else {
-            "System.Radius"
-        };
+impl From<Plane> for PlaneBody {
+    fn from(plane: Plane) -> Self {
+        let mut properties = plane.properties;
+        properties.insert("provisioningState".to_owned(), Value::from("Succeeded"));
         Self {
-            id: plane.to_string(),
-            type_: format!("{provider}/planes"),
-            name: plane.name,
-            properties: PlaneProperties {
-                provisioning_state: "Succeeded",
-            },
+            id: plane.id.to_string(),
+            type_: plane.id.kind.arm_type(),
+            name: plane.id.name,
+            location: plane.location,
+            tags: plane.tags,
+            properties,
         }
     }
+}
+
+/// A plane without its settings, which may be secret: what the list of all planes tells.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(transparent)]
+pub(crate) struct PlaneSummary(PlaneBody);
+
+impl From<Plane> for PlaneSummary {
+    fn from(plane: Plane) -> Self {
+        Self(PlaneBody::from(Plane {
+            properties: Map::new(),
+            ..plane
+        }))
+    }
+}
+
+/// What a resource provider of a radius plane offers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResourceProviderSummary {
+    name: String,
+    #[schema(value_type = Object)]
+    locations: Map<String, Value>,
+    #[schema(value_type = Object)]
+    resource_types: Map<String, Value>,
 }
 
 /// What a PUT of a resource group says.
@@ -144,13 +206,36 @@ pub(crate) struct PutResourceGroup {
     /// Tags of the group itself.
     #[schema(required = false)]
     pub(crate) tags: BTreeMap<String, String>,
+    #[schema(required = false)]
+    pub(crate) properties: ResourceGroupProperties,
+}
+
+/// The settings of a resource group; others are ignored.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResourceGroupProperties {
+    /// AWS tags that the resources put into the group get by default.
+    #[schema(required = false)]
+    pub(crate) default_tags: BTreeMap<String, String>,
 }
 
 impl PutResourceGroup {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Self {
+        const DEFAULT_TAGS: &str = "$.properties.defaultTags";
+        let properties = violations.object("$.properties", body.get("properties"));
+        let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
+        let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
+        for key in default_tags.keys() {
+            let reserved = key.get(..4);
+            if reserved.is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:")) {
+                let path = format!("{DEFAULT_TAGS}['{}']", key.escape_debug());
+                violations.property(&path, "must not begin with 'aws:', which AWS reserves");
+            }
+        }
         Self {
             location: violations.location(body),
             tags: violations.texts("$.tags", body.get("tags")),
+            properties: ResourceGroupProperties { default_tags },
         }
     }
 }
@@ -165,6 +250,9 @@ pub(crate) struct ResourceGroupBody {
     type_: &'static str,
     location: String,
     tags: BTreeMap<String, String>,
+    /// Only of a group that has default tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<ResourceGroupProperties>,
     /// What the group tracks; only in the reply to a GET of one group that tracks something.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<ReferenceBody>,
@@ -172,7 +260,9 @@ pub(crate) struct ResourceGroupBody {
 
 impl ResourceGroupBody {
     pub(crate) fn new(group: ResourceGroup, references: Vec<Reference>) -> Self {
+        let default_tags = Some(group.default_tags).filter(|tags| !tags.is_empty());
         Self {
+            properties: default_tags.map(|default_tags| ResourceGroupProperties { default_tags }),
             id: group.id.to_string(),
             name: group.id.name,
             type_: "System.Resources/resourceGroups",

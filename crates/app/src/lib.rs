@@ -5,6 +5,7 @@
 
 mod delete;
 mod operations;
+mod planes;
 mod put;
 mod references;
 mod rejection;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use ucp_model::{Checkpoints, Clock, CorrelationId, Entropy, PlaneId, Timestamp};
+use ucp_model::{Checkpoints, Clock, CorrelationId, Entropy, Timestamp};
 use ucp_schema::Catalogue;
 use ucp_seal::Keys;
 use ucp_store::Store;
@@ -24,7 +25,7 @@ pub use delete::{DeleteOutcome, DeleteResource};
 pub use put::{PutOutcome, PutResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
-pub use ucp_store::{Precondition, Tags};
+pub use ucp_store::{Precondition, PutGroup, PutPlane, Tags};
 
 /// What an application is made of.
 pub struct Parts {
@@ -72,18 +73,6 @@ impl App {
     /// An application of `parts`.
     pub fn new(parts: Parts) -> Self {
         Self { parts }
-    }
-
-    /// Makes sure of the planes that every server has.
-    pub async fn ensure_planes(&self) -> Result<(), Rejection> {
-        for (kind, name) in [("radius", "local"), ("aws", "aws")] {
-            let plane = PlaneId {
-                kind: kind.to_owned(),
-                name: name.to_owned(),
-            };
-            self.parts.store.ensure_plane(&plane, self.now()).await?;
-        }
-        Ok(())
     }
 
     /// Whether the store answers.

@@ -1,6 +1,5 @@
 use ucp_model::{Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 
-use crate::tracking::no_such_group;
 use crate::{App, Rejection};
 
 /// A group with what it tracks.
@@ -30,7 +29,7 @@ impl App {
         type_name: Option<&TypeName>,
     ) -> Result<Vec<Reference>, Rejection> {
         let mut references = match self.parts.store.list_references(group).await {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(group)),
             other => other?,
         };
         if let Some(type_name) = type_name {

@@ -31,7 +31,7 @@ pub enum Rejection {
 
 impl Rejection {
     /// What is at `id` is not what the request's `If-Match` or `If-None-Match` asks for.
-    pub fn precondition_failed(id: impl ToString) -> Self {
+    pub(crate) fn precondition_failed(id: impl ToString) -> Self {
         let message = "What is there is not what If-Match or If-None-Match asks for. Read it again, and send the ETag of that reply.";
         Rejection::PreconditionFailed(
             Failure::new("PreconditionFailed", message).with_target(id.to_string()),

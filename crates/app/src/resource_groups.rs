@@ -1,6 +1,5 @@
-use std::collections::BTreeMap;
-
-use ucp_model::{GroupId, PlaneId, ResourceGroup};
+use ucp_model::{PlaneId, ResourceGroup};
+use ucp_store::{Precondition, PutGroup};
 
 use crate::{App, Rejection};
 
@@ -8,15 +7,18 @@ impl App {
     /// Creates the group, or replaces its location and tags.
     pub async fn put_resource_group(
         &self,
-        id: &GroupId,
-        location: &str,
-        tags: &BTreeMap<String, String>,
+        put: PutGroup,
+        precondition: &Precondition,
     ) -> Result<ResourceGroup, Rejection> {
-        Ok(self
-            .parts
-            .store
-            .put_resource_group(id, location, tags, self.now())
-            .await?)
+        let id = put.id.clone();
+        let store = &self.parts.store;
+        match store
+            .put_resource_group(put, precondition, self.now())
+            .await
+        {
+            Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
+            other => Ok(other?),
+        }
     }
 
     /// The groups of a radius plane.
@@ -25,10 +27,5 @@ impl App {
         plane: &PlaneId,
     ) -> Result<Vec<ResourceGroup>, Rejection> {
         Ok(self.parts.store.list_resource_groups(&plane.name).await?)
-    }
-
-    /// All planes.
-    pub async fn list_planes(&self) -> Result<Vec<PlaneId>, Rejection> {
-        Ok(self.parts.store.list_planes().await?)
     }
 }

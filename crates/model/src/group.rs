@@ -11,6 +11,8 @@ pub struct ResourceGroup {
     pub location: String,
     /// ARM tags of the group itself; they never reach AWS.
     pub tags: BTreeMap<String, String>,
+    /// AWS tags that the resources put into the group get by default.
+    pub default_tags: BTreeMap<String, String>,
     /// When it was first written.
     pub created_at: Timestamp,
     /// When it was last written.

@@ -130,28 +130,77 @@ impl Identifier {
     }
 }
 
+/// What kind of resources a plane is the root of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlaneKind {
+    /// AWS resources.
+    Aws,
+    /// Resource groups.
+    Radius,
+}
+
+impl PlaneKind {
+    /// The word in ids.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PlaneKind::Aws => "aws",
+            PlaneKind::Radius => "radius",
+        }
+    }
+
+    /// `System.AWS/planes`, the `type` of ARM replies.
+    pub fn arm_type(self) -> &'static str {
+        match self {
+            PlaneKind::Aws => "System.AWS/planes",
+            PlaneKind::Radius => "System.Radius/planes",
+        }
+    }
+}
+
+impl FromStr for PlaneKind {
+    type Err = InvalidId;
+
+    fn from_str(word: &str) -> Result<Self, InvalidId> {
+        let known = [PlaneKind::Aws, PlaneKind::Radius];
+        let kind = known
+            .into_iter()
+            .find(|kind| kind.as_str().eq_ignore_ascii_case(word));
+        kind.ok_or_else(|| {
+            InvalidId(format!(
+                "'{}' is not a type of planes; there are aws and radius",
+                excerpt(word)
+            ))
+        })
+    }
+}
+
 /// A plane, the root of resource ids: `/planes/radius/local` or `/planes/aws/aws`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaneId {
-    /// `aws` or `radius`.
-    pub kind: String,
+    /// Of what.
+    pub kind: PlaneKind,
     /// The plane's name.
     pub name: String,
 }
 
 impl PlaneId {
     /// The plane `/planes/{kind}/{name}`.
-    pub fn new(kind: &str, name: &str) -> Result<Self, InvalidId> {
+    pub fn new(kind: PlaneKind, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
-            kind: kind.to_ascii_lowercase(),
+            kind,
             name: arm_name("plane", name)?,
         })
+    }
+
+    /// What the store compares.
+    pub fn key(&self) -> String {
+        self.to_string().to_ascii_lowercase()
     }
 }
 
 impl fmt::Display for PlaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/planes/{}/{}", self.kind, self.name)
+        write!(f, "/planes/{}/{}", self.kind.as_str(), self.name)
     }
 }
 

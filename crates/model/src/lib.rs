@@ -12,6 +12,7 @@ mod group;
 pub mod ids;
 pub mod json;
 pub mod operation;
+mod plane;
 mod reference;
 pub mod retry;
 mod time;
@@ -23,9 +24,10 @@ pub use etag::ETag;
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;
 pub use ids::{
-    ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, ReferenceId,
+    ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, PlaneKind, ReferenceId,
     RequestToken, Scope, Target, TypeName,
 };
 pub use operation::{Operation, State};
+pub use plane::Plane;
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use time::Timestamp;

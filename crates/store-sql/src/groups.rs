@@ -1,50 +1,66 @@
 //! The resource groups.
 
-use std::collections::BTreeMap;
-
 use ucp_model::{GroupId, ResourceGroup, Timestamp};
-use ucp_store::Error;
+use ucp_store::{Error, Precondition, PutGroup, rules};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::state::{from_json, to_json};
+use crate::state::{count, from_json, to_json};
+
+/// All that a [`ResourceGroup`] is made of.
+macro_rules! columns {
+    () => {
+        "plane, name, location, tags, default_tags, created_at, updated_at, revision"
+    };
+}
 
 statements! {
-    PUT = ["INSERT INTO resource_groups
-            (key, plane_key, plane, name, location, tags, created_at, updated_at, revision)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 1)
-        ON CONFLICT (key) DO UPDATE SET
-            location = excluded.location,
-            tags = excluded.tags,
-            updated_at = excluded.updated_at,
-            revision = resource_groups.revision + 1
-        RETURNING plane, name, location, tags, created_at, updated_at, revision"];
-    GET = ["SELECT plane, name, location, tags, created_at, updated_at, revision
-        FROM resource_groups WHERE key = $1"];
-    LIST = ["SELECT plane, name, location, tags, created_at, updated_at, revision
-        FROM resource_groups WHERE plane_key = $1 ORDER BY key"];
+    /// When two first puts of a group meet here, the second fails, and then finds the group of the first.
+    INSERT = ["INSERT INTO resource_groups (key, plane_key, plane, name, location, tags, default_tags,
+            created_at, updated_at, revision)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
+    UPDATE = ["UPDATE resource_groups SET
+            location = $2, tags = $3, default_tags = $4, updated_at = $5, revision = $6
+        WHERE key = $1"];
+    GET = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR UPDATE";
+    LIST = ["SELECT ", columns!(), " FROM resource_groups WHERE plane_key = $1 ORDER BY key"];
     /// A foreign key would not stop the group from being changed while an operation is accepted in it.
     HOLD = ["SELECT plane, name FROM resource_groups WHERE key = $1"] lock " FOR SHARE";
 }
 
 pub(crate) async fn put(
     transaction: &mut Transaction,
-    id: &GroupId,
-    location: &str,
-    tags: &BTreeMap<String, String>,
+    put: &PutGroup,
+    precondition: &Precondition,
     now: Timestamp,
 ) -> Result<ResourceGroup, Abort> {
-    let values = values![
-        id.key(),
-        id.plane.to_ascii_lowercase(),
-        id.plane.as_str(),
-        id.name.as_str(),
-        location,
-        to_json(tags)?,
-        now.as_millis(),
-    ];
-    let row = transaction.fetch_optional(PUT, values).await?;
-    let row = row.ok_or(Error::NoSuchGroup)?;
-    Ok(read(&row)?)
+    let row = transaction
+        .fetch_optional(LOCK, values![put.id.key()])
+        .await?;
+    let current = row.as_ref().map(read).transpose()?;
+    let group = rules::put_group(current.as_ref(), put.clone(), precondition, now)?;
+    let (key, location) = (group.id.key(), group.location.as_str());
+    let (tags, default_tags) = (to_json(&group.tags)?, to_json(&group.default_tags)?);
+    let (updated_at, revision) = (group.updated_at.as_millis(), count(group.revision)?);
+    if current.is_some() {
+        let values = values![key, location, tags, default_tags, updated_at, revision];
+        transaction.execute(UPDATE, values).await?;
+    } else {
+        let values = values![
+            key,
+            group.id.plane.to_ascii_lowercase(),
+            group.id.plane.as_str(),
+            group.id.name.as_str(),
+            location,
+            tags,
+            default_tags,
+            group.created_at.as_millis(),
+            updated_at,
+            revision,
+        ];
+        transaction.execute(INSERT, values).await?;
+    }
+    Ok(group)
 }
 
 pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGroup, Error> {
@@ -76,6 +92,7 @@ fn read(row: &Row) -> Result<ResourceGroup, Error> {
         id: read_id(row)?,
         location: row.get("location")?,
         tags: from_json(row.get("tags")?)?,
+        default_tags: from_json(row.get("default_tags")?)?,
         created_at: Timestamp::from_millis(row.get("created_at")?),
         updated_at: Timestamp::from_millis(row.get("updated_at")?),
         revision: row.count("revision")?,

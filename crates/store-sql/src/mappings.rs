@@ -6,7 +6,7 @@ use ucp_model::{
 use ucp_store::{Error, Forgotten, rules};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::state::{corrupt, from_json, parsed, to_json};
+use crate::state::{corrupt, count, from_json, parsed, to_json};
 use crate::{events, operations};
 
 /// All that a [`Reference`] is made of.
@@ -132,10 +132,6 @@ pub(crate) async fn forget(
     let event = rules::forgot(&mapping, caller, correlation_id, now);
     events::append(transaction, &event, Some(id)).await?;
     Ok(Forgotten::Forgotten)
-}
-
-fn count(revision: u64) -> Result<i64, Error> {
-    i64::try_from(revision).map_err(|error| Error::Corrupt(error.to_string()))
 }
 
 fn read(row: &Row) -> Result<Reference, Error> {

@@ -1,37 +1,83 @@
 //! The planes.
 
-use ucp_model::{PlaneId, Timestamp};
-use ucp_store::Error;
+use ucp_model::{Plane, PlaneId, Timestamp};
+use ucp_store::{Error, Precondition, PutPlane, rules};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::state::{count, from_json, parsed, to_json};
+
+/// All that a [`Plane`] is made of.
+macro_rules! columns {
+    () => {
+        "kind, name, location, tags, properties, created_at, updated_at, revision"
+    };
+}
 
 statements! {
-    INSERT = ["INSERT INTO planes (key, kind, name, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (key) DO NOTHING"];
-    LIST = ["SELECT kind, name FROM planes ORDER BY key"];
+    /// When two first puts of a plane meet here, the second fails, and then finds the plane of the first.
+    INSERT = ["INSERT INTO planes
+            (key, kind, name, location, tags, properties, created_at, updated_at, revision)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"];
+    UPDATE = ["UPDATE planes SET
+            location = $2, tags = $3, properties = $4, updated_at = $5, revision = $6
+        WHERE key = $1"];
+    GET = ["SELECT ", columns!(), " FROM planes WHERE key = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM planes WHERE key = $1"] lock " FOR UPDATE";
+    LIST = ["SELECT ", columns!(), " FROM planes ORDER BY key"];
+    DELETE = ["DELETE FROM planes WHERE key = $1"];
     PING = ["SELECT COUNT(*) AS planes FROM planes"];
 }
 
-pub(crate) async fn ensure(
+pub(crate) async fn put(
     transaction: &mut Transaction,
-    plane: &PlaneId,
+    put: &PutPlane,
+    precondition: &Precondition,
     now: Timestamp,
-) -> Result<(), Abort> {
-    let key = plane.to_string().to_ascii_lowercase();
-    let (kind, name) = (plane.kind.as_str(), plane.name.as_str());
-    transaction
-        .execute(INSERT, values![key, kind, name, now.as_millis()])
-        .await?;
-    Ok(())
+) -> Result<Plane, Abort> {
+    let current = lock(transaction, &put.id).await?;
+    let plane = rules::put_plane(current.as_ref(), put.clone(), precondition, now)?;
+    let (key, location) = (plane.id.key(), plane.location.as_str());
+    let (tags, properties) = (to_json(&plane.tags)?, to_json(&plane.properties)?);
+    let (updated_at, revision) = (plane.updated_at.as_millis(), count(plane.revision)?);
+    if current.is_some() {
+        let values = values![key, location, tags, properties, updated_at, revision];
+        transaction.execute(UPDATE, values).await?;
+    } else {
+        let values = values![
+            key,
+            plane.id.kind.as_str(),
+            plane.id.name.as_str(),
+            location,
+            tags,
+            properties,
+            plane.created_at.as_millis(),
+            updated_at,
+            revision,
+        ];
+        transaction.execute(INSERT, values).await?;
+    }
+    Ok(plane)
 }
 
-pub(crate) async fn list(database: &Database) -> Result<Vec<PlaneId>, Error> {
-    let read = |row: &Row| {
-        Ok(PlaneId {
-            kind: row.get("kind")?,
-            name: row.get("name")?,
-        })
+pub(crate) async fn delete(
+    transaction: &mut Transaction,
+    id: &PlaneId,
+    precondition: &Precondition,
+) -> Result<bool, Abort> {
+    let Some(current) = lock(transaction, id).await? else {
+        return Ok(false);
     };
+    precondition.judge(Some(current.etag()))?;
+    transaction.execute(DELETE, values![id.key()]).await?;
+    Ok(true)
+}
+
+pub(crate) async fn get(database: &Database, id: &PlaneId) -> Result<Option<Plane>, Error> {
+    let rows = database.read(GET, values![id.key()]).await?;
+    rows.first().map(read).transpose()
+}
+
+pub(crate) async fn list(database: &Database) -> Result<Vec<Plane>, Error> {
     let rows = database.read(LIST, values![]).await?;
     rows.iter().map(read).collect()
 }
@@ -39,4 +85,25 @@ pub(crate) async fn list(database: &Database) -> Result<Vec<PlaneId>, Error> {
 /// Fails unless the schema is there and answers.
 pub(crate) async fn ping(database: &Database) -> Result<(), Error> {
     database.read(PING, values![]).await.map(drop)
+}
+
+/// The plane, which nobody else changes until the transaction ends.
+async fn lock(transaction: &mut Transaction, id: &PlaneId) -> Result<Option<Plane>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+fn read(row: &Row) -> Result<Plane, Error> {
+    Ok(Plane {
+        id: PlaneId {
+            kind: parsed(row.get("kind")?)?,
+            name: row.get("name")?,
+        },
+        location: row.get("location")?,
+        tags: from_json(row.get("tags")?)?,
+        properties: from_json(row.get("properties")?)?,
+        created_at: Timestamp::from_millis(row.get("created_at")?),
+        updated_at: Timestamp::from_millis(row.get("updated_at")?),
+        revision: row.count("revision")?,
+    })
 }

@@ -149,6 +149,11 @@ pub(crate) fn corrupt<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(Error::Corrupt(what.into()))
 }
 
+/// A revision as a column holds it.
+pub(crate) fn count(revision: u64) -> Result<i64, Error> {
+    i64::try_from(revision).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
 /// `value` as the JSON text of a column.
 pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| Error::Corrupt(error.to_string()))

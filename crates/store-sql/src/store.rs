@@ -1,14 +1,13 @@
-use std::collections::BTreeMap;
 use std::fs::File;
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup,
-    Timestamp,
+    CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
+    ResourceGroup, Timestamp,
 };
 use ucp_store::{
     Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
-    Sealed, SealedKey, Store,
+    Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store,
 };
 
 use crate::database::{Database, transaction};
@@ -27,23 +26,47 @@ pub struct Sql {
 
 #[async_trait]
 impl Store for Sql {
-    async fn ensure_plane(&self, plane: &PlaneId, now: Timestamp) -> Result<(), Error> {
-        transaction!(self.database, |tx| planes::ensure(&mut tx, plane, now))
+    async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Plane, Error> {
+        transaction!(self.database, |tx| planes::put(
+            &mut tx,
+            &put,
+            precondition,
+            now
+        ))
     }
 
-    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error> {
+    async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error> {
+        planes::get(&self.database, id).await
+    }
+
+    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
         planes::list(&self.database).await
+    }
+
+    async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error> {
+        transaction!(self.database, |tx| planes::delete(
+            &mut tx,
+            id,
+            precondition
+        ))
     }
 
     async fn put_resource_group(
         &self,
-        id: &GroupId,
-        location: &str,
-        tags: &BTreeMap<String, String>,
+        put: PutGroup,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error> {
         transaction!(self.database, |tx| groups::put(
-            &mut tx, id, location, tags, now
+            &mut tx,
+            &put,
+            precondition,
+            now
         ))
     }
 

@@ -1,12 +1,16 @@
 //! What only the engines themselves can tell.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
 use tempfile::TempDir;
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{CorrelationId, GroupId, OperationId, ReferenceId, Scope, Timestamp, TypeName};
-use ucp_store::{Error, NewOperation, Sealed, Store};
+use ucp_model::{
+    CorrelationId, GroupId, OperationId, PlaneId, PlaneKind, ReferenceId, Scope, Timestamp,
+    TypeName,
+};
+use ucp_store::{Error, NewOperation, Precondition, PutGroup, Sealed, Store};
 
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
@@ -66,9 +70,13 @@ fn put() -> NewOperation {
 }
 
 async fn accept(store: &Sql) {
-    let tags = std::collections::BTreeMap::new();
-    let group = group();
-    let put_group = store.put_resource_group(&group, "global", &tags, NOW);
+    let put_group = PutGroup {
+        id: group(),
+        location: "global".to_owned(),
+        tags: BTreeMap::new(),
+        default_tags: BTreeMap::new(),
+    };
+    let put_group = store.put_resource_group(put_group, &Precondition::NONE, NOW);
     put_group.await.unwrap();
     store.accept_operation(put()).await.unwrap();
 }
@@ -229,8 +237,8 @@ async fn unavailable(store: Sql) {
     tamper(&store, "ALTER TABLE planes RENAME TO elsewhere").await;
     let answer = store.ping().await;
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
-    let plane = ucp_model::PlaneId::new("aws", "aws").unwrap();
-    let answer = store.ensure_plane(&plane, NOW).await;
+    let plane = PlaneId::new(PlaneKind::Aws, "aws").unwrap();
+    let answer = store.delete_plane(&plane, &Precondition::NONE).await;
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
 }
 

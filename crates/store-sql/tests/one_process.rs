@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{CorrelationId, GroupId, ReferenceId, Scope, Timestamp, TypeName};
-use ucp_store::{LeaseTerm, NewOperation, Sealed, Store};
+use ucp_store::{LeaseTerm, NewOperation, Precondition, PutGroup, Sealed, Store};
 use ucp_store_sql::{OpenError, Sql};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -17,8 +17,14 @@ async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
     let path = folder.path().join("ucp.db");
     let store = Sql::open_sqlite(&path).await.unwrap();
     let group = GroupId::new("local", "rg").unwrap();
+    let put = PutGroup {
+        id: group.clone(),
+        location: "global".to_owned(),
+        tags: BTreeMap::new(),
+        default_tags: BTreeMap::new(),
+    };
     store
-        .put_resource_group(&group, "global", &BTreeMap::new(), NOW)
+        .put_resource_group(put, &Precondition::NONE, NOW)
         .await
         .unwrap();
     let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();

@@ -5,11 +5,14 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::{Map, Value};
 use ucp_model::operation::{Change, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, PlaneId, Reference,
-    ReferenceId, ResourceGroup, Scope, Timestamp, TypeName,
+    Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, Plane, PlaneId,
+    Reference, ReferenceId, ResourceGroup, Scope, Timestamp, TypeName,
 };
+
+use crate::Precondition;
 
 /// What a caller would do differently when the store says no.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +72,32 @@ pub struct Documents {
     pub desired: Option<Sealed>,
     /// The exact bytes of the recorded intent.
     pub document: Option<Sealed>,
+}
+
+/// A plane as it is to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutPlane {
+    /// Its id.
+    pub id: PlaneId,
+    /// Its location.
+    pub location: String,
+    /// Its tags.
+    pub tags: BTreeMap<String, String>,
+    /// Its settings.
+    pub properties: Map<String, Value>,
+}
+
+/// A resource group as it is to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutGroup {
+    /// Its id.
+    pub id: GroupId,
+    /// Its location.
+    pub location: String,
+    /// Its own tags.
+    pub tags: BTreeMap<String, String>,
+    /// The tags of what is put into it.
+    pub default_tags: BTreeMap<String, String>,
 }
 
 /// An operation to accept. What it works on is settled in the accepting transaction: the mapping's identifier wins over
@@ -193,21 +222,33 @@ pub struct Event {
 /// Every method is one atomic step: it happens wholly, or it fails and nothing happened. `now` is the caller's clock;
 /// skew between callers costs liveness, never safety. Plane names, group names, aliases and types compare
 /// case-insensitively (by `key()`) and keep the casing of their first write, which replies repeat whatever casing was
-/// asked for; AWS identifiers compare byte for byte. Revisions rise by one with each change and with nothing else.
+/// asked for; AWS identifiers compare byte for byte. Revisions rise by one with each change and with nothing else. A
+/// precondition is judged in the step that writes.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Makes sure that the plane exists.
-    async fn ensure_plane(&self, plane: &PlaneId, now: Timestamp) -> Result<(), Error>;
+    /// Creates the plane, or replaces all but its id; or [`Error::PreconditionFailed`].
+    async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Plane, Error>;
 
-    /// All planes, in the order of their ids without regard to case.
-    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error>;
+    /// The plane, if there is one.
+    async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error>;
 
-    /// Creates the group, or replaces its location and tags; the casing of the first write stays.
+    /// All planes, in the order of their keys.
+    async fn list_planes(&self) -> Result<Vec<Plane>, Error>;
+
+    /// Deletes the plane, or [`Error::PreconditionFailed`]. Whether there was one: where there is none, there is no
+    /// precondition either. What lies below it stays.
+    async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error>;
+
+    /// Creates the group, or replaces all but its id; or [`Error::PreconditionFailed`].
     async fn put_resource_group(
         &self,
-        id: &GroupId,
-        location: &str,
-        tags: &BTreeMap<String, String>,
+        put: PutGroup,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error>;
 

@@ -13,7 +13,7 @@ pub mod rules;
 
 pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewOperation, Sealed, SealedKey, Store,
+    NewOperation, PutGroup, PutPlane, Sealed, SealedKey, Store,
 };
 pub use memory::Memory;
 pub use precondition::{Precondition, Tags};

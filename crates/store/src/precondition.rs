@@ -3,7 +3,7 @@ use ucp_model::ETag;
 use crate::Error;
 
 /// On what a write depends (RFC 9110, section 13). It is judged in the transaction that writes, so nothing comes between
-/// the look and the write. The default always holds.
+/// the look and the write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Precondition {
     /// What is there has to be one of these.
@@ -32,6 +32,12 @@ impl Tags {
 }
 
 impl Precondition {
+    /// It always holds.
+    pub const NONE: Self = Self {
+        if_match: None,
+        if_none_match: None,
+    };
+
     /// `If-None-Match: *`: nothing may be there yet.
     pub fn absent() -> Self {
         Self {
@@ -82,7 +88,7 @@ mod tests {
             if_none_match: Some(Tags::Of(vec![tag(1)])),
         };
         for (precondition, absent, first, second) in [
-            (Precondition::default(), true, true, true),
+            (Precondition::NONE, true, true, true),
             (exists, false, true, true),
             (Precondition::matches(tag(1)), false, true, false),
             (Precondition::absent(), true, false, false),

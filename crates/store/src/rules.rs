@@ -1,12 +1,53 @@
-//! What the contract makes of operations and mappings, as pure functions: an engine fetches rows, asks here, and writes
+//! What the contract makes of planes, groups, operations and mappings, as pure functions: an engine fetches rows, asks here, and writes
 //! the answer.
 
 use ucp_model::operation::{Kind, MappingChange, State};
 use ucp_model::{
-    CorrelationId, GroupId, Operation, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
+    CorrelationId, GroupId, Operation, Plane, ProvisioningState, Reference, ReferenceId,
+    ResourceGroup, Scope, Timestamp,
 };
 
-use crate::{Accepted, Error, Event, FinishOperation, NewOperation};
+use crate::{
+    Accepted, Error, Event, FinishOperation, NewOperation, Precondition, PutGroup, PutPlane,
+};
+
+/// What [`Store::put_plane`](crate::Store::put_plane) writes over `current`.
+pub fn put_plane(
+    current: Option<&Plane>,
+    put: PutPlane,
+    precondition: &Precondition,
+    now: Timestamp,
+) -> Result<Plane, Error> {
+    precondition.judge(current.map(Plane::etag))?;
+    Ok(Plane {
+        id: current.map_or(put.id, |current| current.id.clone()),
+        location: put.location,
+        tags: put.tags,
+        properties: put.properties,
+        created_at: current.map_or(now, |current| current.created_at),
+        updated_at: now,
+        revision: current.map_or(1, |current| current.revision + 1),
+    })
+}
+
+/// What [`Store::put_resource_group`](crate::Store::put_resource_group) writes over `current`.
+pub fn put_group(
+    current: Option<&ResourceGroup>,
+    put: PutGroup,
+    precondition: &Precondition,
+    now: Timestamp,
+) -> Result<ResourceGroup, Error> {
+    precondition.judge(current.map(ResourceGroup::etag))?;
+    Ok(ResourceGroup {
+        id: current.map_or(put.id, |current| current.id.clone()),
+        location: put.location,
+        tags: put.tags,
+        default_tags: put.default_tags,
+        created_at: current.map_or(now, |current| current.created_at),
+        updated_at: now,
+        revision: current.map_or(1, |current| current.revision + 1),
+    })
+}
 
 /// What stands under the alias of a new operation.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use ucp_model::operation::Kind;
-use ucp_model::{Failure, Operation, PlaneId, State as Progress};
+use ucp_model::{Failure, Operation, PlaneId, PlaneKind, State as Progress};
 
 use crate::Api;
 use crate::context::RequestContext;
@@ -103,7 +103,7 @@ pub(crate) async fn cancel_plane_operation(
     let operation = plane_operation(&api, &plane, &id, &context).await?;
     let operation = cancelled(&api, &operation, &context).await?;
     let plane = PlaneId {
-        kind: "radius".to_owned(),
+        kind: PlaneKind::Radius,
         name: plane,
     };
     let urls = context.plane_urls(&plane, &operation);

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use ucp_app::DeleteOutcome;
-use ucp_model::{Failure, GroupId, PlaneId, ReferenceId, TypeName};
+use ucp_model::{Failure, GroupId, PlaneId, PlaneKind, ReferenceId, TypeName};
 
 use crate::Api;
 use crate::context::RequestContext;
@@ -89,7 +89,7 @@ pub(crate) async fn delete_reference(
     match outcome.map_err(|rejection| Problem::of(rejection, &context))? {
         DeleteOutcome::Accepted(operation) => {
             let plane = PlaneId {
-                kind: "radius".to_owned(),
+                kind: PlaneKind::Radius,
                 name: id.group.plane,
             };
             let urls = context.plane_urls(&plane, &operation);

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use tokio::task::JoinSet;
-use ucp_model::{Operation, OperationId};
+use ucp_model::{Operation, OperationId, PlaneKind};
 
 use super::fixture::*;
-use crate::{Error, NewOperation, SealedKey};
+use crate::{Error, NewOperation, Precondition, SealedKey};
 
 /// Has all of them accepted at once. One wins; the others are told which.
 async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {
@@ -143,4 +143,58 @@ pub async fn offered_digest_keys_come_to_one(store: Engine) {
     }
     let ids = BTreeSet::from_iter(tasks.join_all().await);
     assert_eq!(ids.len(), 1);
+}
+
+/// Has fifty put the same plane and the same group at once. How many planes and groups were written.
+async fn race_to_put(
+    store: &Engine,
+    plane_seen: Precondition,
+    group_seen: Precondition,
+) -> [usize; 2] {
+    let mut tasks = JoinSet::new();
+    for number in 0..50 {
+        let store = store.clone();
+        let (plane_seen, group_seen) = (plane_seen.clone(), group_seen.clone());
+        tasks.spawn(async move {
+            let value = number.to_string();
+            let put = put_plane(plane(PlaneKind::Aws, "a"), "global", &value);
+            let plane = store.put_plane(put, &plane_seen, at(1)).await.map(drop);
+            let put = put_group(group("rg"), "global", &value);
+            let group = store.put_resource_group(put, &group_seen, at(1)).await;
+            [plane, group.map(drop)]
+        });
+    }
+    let mut written = [0, 0];
+    while let Some(outcomes) = tasks.join_next().await {
+        for (count, outcome) in written.iter_mut().zip(outcomes.unwrap()) {
+            match outcome {
+                Ok(()) => *count += 1,
+                Err(Error::PreconditionFailed) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+    written
+}
+
+/// `If-None-Match: *` lets one through.
+pub async fn fifty_first_puts_make_one_plane_and_one_group(store: Engine) {
+    let absent = Precondition::absent();
+    assert_eq!(race_to_put(&store, absent.clone(), absent).await, [1, 1]);
+}
+
+/// `If-Match` lets the first through, and so does no precondition let anything be lost.
+pub async fn fifty_puts_after_one_look_come_to_one(store: Engine) {
+    let any = Precondition::NONE;
+    assert_eq!(race_to_put(&store, any.clone(), any).await, [50, 50]);
+    let id = plane(PlaneKind::Aws, "a");
+    let plane = store.get_plane(&id).await.unwrap().unwrap();
+    let group = store.get_resource_group(&group("rg")).await.unwrap();
+    assert_eq!((plane.revision, group.revision), (50, 50));
+    let written = race_to_put(
+        &store,
+        Precondition::matches(plane.etag()),
+        Precondition::matches(group.etag()),
+    );
+    assert_eq!(written.await, [1, 1]);
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Map, json};
 use ucp_model::operation::{Finish, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, Failure, GroupId, Identifier, Operation, OperationId, Reference,
-    ReferenceId, Scope, State, Timestamp, TypeName,
+    Baseline, CorrelationId, Failure, GroupId, Identifier, Operation, OperationId, PlaneId,
+    PlaneKind, Reference, ReferenceId, Scope, State, Timestamp, TypeName,
 };
 
 use crate::{
-    Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation, Sealed,
-    Store,
+    Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
+    Precondition, PutGroup, PutPlane, Sealed, Store,
 };
 
 pub(super) type Engine = Arc<dyn Store>;
@@ -83,11 +83,35 @@ pub(super) fn correlation() -> CorrelationId {
 
 /// The group, made at the beginning.
 pub(super) async fn with_group(store: &Engine, name: &str) {
-    let tags = BTreeMap::new();
+    let put = put_group(group(name), "global", "");
     store
-        .put_resource_group(&group(name), "global", &tags, at(0))
+        .put_resource_group(put, &Precondition::NONE, at(0))
         .await
         .unwrap();
+}
+
+/// A group with a tag and a default tag of `value`.
+pub(super) fn put_group(id: GroupId, location: &str, value: &str) -> PutGroup {
+    PutGroup {
+        id,
+        location: location.to_owned(),
+        tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
+        default_tags: BTreeMap::from([("default".to_owned(), value.to_owned())]),
+    }
+}
+
+pub(super) fn plane(kind: PlaneKind, name: &str) -> PlaneId {
+    PlaneId::new(kind, name).unwrap()
+}
+
+/// A plane with a tag and a setting of `value`.
+pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> PutPlane {
+    PutPlane {
+        id,
+        location: location.to_owned(),
+        tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
+        properties: Map::from_iter([("setting".to_owned(), json!([value, 1.10]))]),
+    }
 }
 
 /// A put of an alias in the group `rg`.

@@ -13,6 +13,7 @@ pub mod concurrency;
 pub mod ending;
 mod fixture;
 pub mod leasing;
+pub mod preconditions;
 pub mod random;
 pub mod remembering;
 pub mod stepping;
@@ -81,7 +82,9 @@ macro_rules! conformance {
                 what_is_busy_or_unknown_is_not_forgotten
             }
             remembering {
+                a_plane_keeps_its_first_casing
                 planes_are_listed_once
+                a_plane_is_deleted_once
                 a_group_keeps_its_first_casing
                 groups_are_listed_by_plane
                 references_are_listed_by_group
@@ -90,6 +93,11 @@ macro_rules! conformance {
                 the_first_digest_key_stays
                 the_store_answers
             }
+            preconditions {
+                a_plane_is_written_when_the_precondition_holds
+                a_group_is_written_when_the_precondition_holds
+                a_tag_never_comes_back
+            }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation
                 fifty_puts_of_a_mapped_alias_come_to_one_operation
@@ -97,6 +105,8 @@ macro_rules! conformance {
                 claimers_share_no_operation
                 two_ends_make_one_owner
                 offered_digest_keys_come_to_one
+                fifty_first_puts_make_one_plane_and_one_group
+                fifty_puts_after_one_look_come_to_one
             }
             random {
                 random_commands_get_the_replies_of_memory

@@ -1,14 +1,13 @@
 //! Random commands: whatever the sequence, an engine answers as [`Memory`] does.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
 use ucp_model::operation::{Action, Intent, Kind, MappingChange, Options};
-use ucp_model::{Operation, PlaneId, Scope, State, Timestamp};
+use ucp_model::{Operation, PlaneKind, Scope, State, Timestamp};
 
 use super::fixture::*;
-use crate::{Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, Store};
+use crate::{Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, Precondition, Store};
 
 /// Seeds that are always played.
 const SEEDS: std::ops::Range<u64> = 1..5;
@@ -52,7 +51,7 @@ enum Command {
     Finish(Box<Claimed>, FinishOperation),
     Forget(String, String, Timestamp),
     TakeOver,
-    Plane(String),
+    Plane(String, i64),
     GetOperation(u64),
     GetReference(String, String),
     ListReferences(String),
@@ -71,9 +70,8 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
     let mut claimed = Vec::new();
     let text = match command.clone() {
         Command::PutGroup(name, second) => {
-            let tags = BTreeMap::from([("second".to_owned(), second.to_string())]);
-            let id = group(&name);
-            let put = store.put_resource_group(&id, "global", &tags, at(second));
+            let put = put_group(group(&name), "global", &second.to_string());
+            let put = store.put_resource_group(put, &Precondition::NONE, at(second));
             format!("{:?}", put.await)
         }
         Command::Accept(new) => format!("{:?}", store.accept_operation(new).await),
@@ -100,9 +98,18 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             format!("{:?}", forget.await)
         }
         Command::TakeOver => format!("{:?}", store.take_over_leases().await),
-        Command::Plane(name) => {
-            let plane = PlaneId::new("aws", &name).unwrap();
-            format!("{:?}", store.ensure_plane(&plane, at(0)).await)
+        Command::Plane(name, second) => {
+            let id = plane(PlaneKind::Aws, &name);
+            let when = match second % 3 {
+                0 => Precondition::absent(),
+                _ => Precondition::NONE,
+            };
+            if second % 5 == 0 {
+                format!("{:?}", store.delete_plane(&id, &when).await)
+            } else {
+                let put = put_plane(id, "global", &second.to_string());
+                format!("{:?}", store.put_plane(put, &when, at(second)).await)
+            }
         }
         Command::GetOperation(number) => {
             format!("{:?}", store.get_operation(operation_id(number)).await)
@@ -194,7 +201,7 @@ impl Player {
             19 => self.with_held(|_, claimed| Command::Release(claimed)),
             20 => Command::Forget(self.group(), self.alias(), self.now()),
             21 if self.below(8) == 0 => Command::TakeOver,
-            21 => Command::Plane(self.pick(&["b", "B", "a"]).to_owned()),
+            21 => Command::Plane(self.pick(&["b", "B", "a"]).to_owned(), self.now),
             22 => Command::ListReferences(self.group()),
             _ => Command::Live,
         }

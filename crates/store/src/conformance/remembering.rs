@@ -3,61 +3,123 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use ucp_model::{Baseline, Digest, GroupId, PlaneId, ResourceGroup};
+use ucp_model::{Baseline, Digest, GroupId, Plane, PlaneId, PlaneKind, ResourceGroup};
 
 use super::fixture::*;
-use crate::{Error, SealedKey};
+use crate::{Error, Precondition, PutGroup, SealedKey};
 
-/// Planes are made once, in whatever casing, and listed in order.
-pub async fn planes_are_listed_once(store: Engine) {
-    assert!(store.list_planes().await.unwrap().is_empty());
-    let plane = |kind, name| PlaneId::new(kind, name).unwrap();
-    for plane in [
-        plane("radius", "Local"),
-        plane("aws", "b"),
-        plane("aws", "B"),
-        plane("aws", "A"),
-        plane("RADIUS", "local"),
-    ] {
-        store.ensure_plane(&plane, at(0)).await.unwrap();
-    }
-    let expected = [
-        plane("aws", "A"),
-        plane("aws", "b"),
-        plane("radius", "Local"),
-    ];
-    assert_eq!(store.list_planes().await.unwrap(), expected);
-}
-
-/// Location and tags are those of the last write, the casing is that of the first.
-pub async fn a_group_keeps_its_first_casing(store: Engine) {
-    let (first, second) = (group("My-RG"), group("my-rg"));
-    let tags = BTreeMap::from([("Team".to_owned(), "é\"\u{1f600}".to_owned())]);
-    let put = store.put_resource_group(&first, "global", &tags, at(1));
-    let put = put.await.unwrap();
-    let expected = ResourceGroup {
+/// All but the id is that of the last write, the casing is that of the first.
+pub async fn a_plane_keeps_its_first_casing(store: Engine) {
+    let (first, second) = (plane(PlaneKind::Aws, "My"), plane(PlaneKind::Aws, "my"));
+    assert_eq!(store.get_plane(&first).await.unwrap(), None);
+    let put = put_plane(first.clone(), "global", "é\"\u{1f600}");
+    let written = store.put_plane(put.clone(), &Precondition::NONE, at(1));
+    let written = written.await.unwrap();
+    let expected = Plane {
         id: first,
-        location: "global".to_owned(),
-        tags,
+        location: put.location,
+        tags: put.tags,
+        properties: put.properties,
         created_at: at(1),
         updated_at: at(1),
         revision: 1,
     };
-    assert_eq!(put, expected);
-    let found = store.get_resource_group(&group("mY-rg")).await.unwrap();
-    assert_eq!(found, expected);
+    assert_eq!(written, expected);
+    let found = store.get_plane(&plane(PlaneKind::Aws, "mY")).await.unwrap();
+    assert_eq!(found, Some(expected.clone()));
 
-    let none = BTreeMap::new();
-    let put = store.put_resource_group(&second, "west", &none, at(2));
-    let put = put.await.unwrap();
-    let expected = ResourceGroup {
-        location: "west".to_owned(),
-        tags: none,
+    let put = put_plane(second.clone(), "west", "other");
+    let written = store.put_plane(put.clone(), &Precondition::NONE, at(2));
+    let written = written.await.unwrap();
+    let expected = Plane {
+        location: put.location,
+        tags: put.tags,
+        properties: put.properties,
         updated_at: at(2),
         revision: 2,
         ..expected
     };
-    assert_eq!(put, expected);
+    assert_eq!(written, expected);
+    assert_eq!(store.get_plane(&second).await.unwrap(), Some(expected));
+    let other_kind = plane(PlaneKind::Radius, "My");
+    assert_eq!(store.get_plane(&other_kind).await.unwrap(), None);
+}
+
+/// In the order of their keys, each once.
+pub async fn planes_are_listed_once(store: Engine) {
+    assert!(store.list_planes().await.unwrap().is_empty());
+    for id in [
+        plane(PlaneKind::Radius, "Local"),
+        plane(PlaneKind::Aws, "b"),
+        plane(PlaneKind::Aws, "B"),
+        plane(PlaneKind::Aws, "A"),
+        plane(PlaneKind::Radius, "local"),
+    ] {
+        let put = put_plane(id, "global", "");
+        let put = store.put_plane(put, &Precondition::NONE, at(0));
+        put.await.unwrap();
+    }
+    let planes = store.list_planes().await.unwrap();
+    let ids: Vec<PlaneId> = planes.into_iter().map(|plane| plane.id).collect();
+    let expected = [
+        plane(PlaneKind::Aws, "A"),
+        plane(PlaneKind::Aws, "b"),
+        plane(PlaneKind::Radius, "Local"),
+    ];
+    assert_eq!(ids, expected);
+}
+
+/// It is gone in any casing; what was not there is no error.
+pub async fn a_plane_is_deleted_once(store: Engine) {
+    let (id, other) = (plane(PlaneKind::Aws, "a"), plane(PlaneKind::Aws, "b"));
+    for id in [&id, &other] {
+        let put = put_plane(id.clone(), "global", "");
+        let put = store.put_plane(put, &Precondition::NONE, at(0));
+        put.await.unwrap();
+    }
+    let shouted = plane(PlaneKind::Aws, "A");
+    for was_there in [true, false] {
+        let deleted = store.delete_plane(&shouted, &Precondition::NONE).await;
+        assert_eq!(deleted.unwrap(), was_there);
+        assert_eq!(store.get_plane(&id).await.unwrap(), None);
+    }
+    assert!(store.get_plane(&other).await.unwrap().is_some());
+}
+
+/// All but the id is that of the last write, the casing is that of the first.
+pub async fn a_group_keeps_its_first_casing(store: Engine) {
+    let (first, second) = (group("My-RG"), group("my-rg"));
+    let put = put_group(first.clone(), "global", "é\"\u{1f600}");
+    let written = store.put_resource_group(put.clone(), &Precondition::NONE, at(1));
+    let written = written.await.unwrap();
+    let expected = ResourceGroup {
+        id: first,
+        location: put.location,
+        tags: put.tags,
+        default_tags: put.default_tags,
+        created_at: at(1),
+        updated_at: at(1),
+        revision: 1,
+    };
+    assert_eq!(written, expected);
+    let found = store.get_resource_group(&group("mY-rg")).await.unwrap();
+    assert_eq!(found, expected);
+
+    let put = PutGroup {
+        tags: BTreeMap::new(),
+        ..put_group(second, "west", "other")
+    };
+    let written = store.put_resource_group(put.clone(), &Precondition::NONE, at(2));
+    let written = written.await.unwrap();
+    let expected = ResourceGroup {
+        location: put.location,
+        tags: put.tags,
+        default_tags: put.default_tags,
+        updated_at: at(2),
+        revision: 2,
+        ..expected
+    };
+    assert_eq!(written, expected);
     let found = store.get_resource_group(&group("MY-RG")).await.unwrap();
     assert_eq!(found, expected);
 }
@@ -73,8 +135,8 @@ pub async fn groups_are_listed_by_plane(store: Engine) {
         id("LOCAL", "B1"),
     ];
     for id in &ids {
-        let tags = BTreeMap::new();
-        let put = store.put_resource_group(id, "global", &tags, at(0));
+        let put = put_group(id.clone(), "global", "");
+        let put = store.put_resource_group(put, &Precondition::NONE, at(0));
         put.await.unwrap();
     }
     let groups = store.list_resource_groups("LoCaL").await.unwrap();

@@ -2,19 +2,18 @@
 
 mod tables;
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup,
-    Timestamp,
+    CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
+    ResourceGroup, Timestamp,
 };
 
 use self::tables::{Held, Row, Tables};
 use crate::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewOperation, Sealed, SealedKey, Store, rules,
+    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store, rules,
 };
 
 /// A store that lives and dies with the process; for tests, and to read what the others do.
@@ -37,43 +36,48 @@ impl Memory {
 
 #[async_trait]
 impl Store for Memory {
-    async fn ensure_plane(&self, plane: &PlaneId, _now: Timestamp) -> Result<(), Error> {
-        let key = plane.to_string().to_ascii_lowercase();
-        self.tables()
-            .planes
-            .entry(key)
-            .or_insert_with(|| plane.clone());
-        Ok(())
+    async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Plane, Error> {
+        let mut tables = self.tables();
+        let current = tables.planes.get(&put.id.key());
+        let written = rules::put_plane(current, put, precondition, now)?;
+        tables.planes.insert(written.id.key(), written.clone());
+        Ok(written)
     }
 
-    async fn list_planes(&self) -> Result<Vec<PlaneId>, Error> {
+    async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error> {
+        Ok(self.tables().planes.get(&id.key()).cloned())
+    }
+
+    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
         Ok(self.tables().planes.values().cloned().collect())
+    }
+
+    async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let Some(current) = tables.planes.get(&id.key()) else {
+            return Ok(false);
+        };
+        precondition.judge(Some(current.etag()))?;
+        tables.planes.remove(&id.key());
+        Ok(true)
     }
 
     async fn put_resource_group(
         &self,
-        id: &GroupId,
-        location: &str,
-        tags: &BTreeMap<String, String>,
+        put: PutGroup,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error> {
         let mut tables = self.tables();
-        let group = tables
-            .groups
-            .entry(id.key())
-            .or_insert_with(|| ResourceGroup {
-                id: id.clone(),
-                location: String::new(),
-                tags: BTreeMap::new(),
-                created_at: now,
-                updated_at: now,
-                revision: 0,
-            });
-        location.clone_into(&mut group.location);
-        group.tags.clone_from(tags);
-        group.updated_at = now;
-        group.revision += 1;
-        Ok(group.clone())
+        let current = tables.groups.get(&put.id.key());
+        let written = rules::put_group(current, put, precondition, now)?;
+        tables.groups.insert(written.id.key(), written.clone());
+        Ok(written)
     }
 
     async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{
-    GroupId, Operation, OperationId, PlaneId, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use crate::rules::Alias;
@@ -10,7 +10,7 @@ use crate::{Documents, Error, Event, Lease, LeaseTerm, SealedKey};
 /// All that is remembered, by key.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    pub(super) planes: BTreeMap<String, PlaneId>,
+    pub(super) planes: BTreeMap<String, Plane>,
     pub(super) groups: BTreeMap<String, ResourceGroup>,
     pub(super) references: BTreeMap<String, Reference>,
     pub(super) operations: BTreeMap<OperationId, Row>,

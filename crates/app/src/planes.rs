@@ -1,0 +1,76 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Map, json};
+use ucp_model::{Failure, Plane, PlaneId, PlaneKind};
+use ucp_store::{Precondition, PutPlane};
+
+use crate::{App, Rejection};
+
+impl App {
+    /// Makes sure of the planes that every server has.
+    pub async fn ensure_planes(&self) -> Result<(), Rejection> {
+        let none = Map::new();
+        let providers = Map::from_iter([("resourceProviders".to_owned(), json!({}))]);
+        for (kind, name, properties) in [
+            (PlaneKind::Radius, "local", providers),
+            (PlaneKind::Aws, "aws", none),
+        ] {
+            let plane = PutPlane {
+                id: PlaneId {
+                    kind,
+                    name: name.to_owned(),
+                },
+                location: "global".to_owned(),
+                tags: BTreeMap::new(),
+                properties,
+            };
+            match self.put_plane(plane, &Precondition::absent()).await {
+                Ok(_) | Err(Rejection::PreconditionFailed(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// All planes, or those of one kind.
+    pub async fn list_planes(&self, kind: Option<PlaneKind>) -> Result<Vec<Plane>, Rejection> {
+        let mut planes = self.parts.store.list_planes().await?;
+        planes.retain(|plane| kind.is_none_or(|kind| plane.id.kind == kind));
+        Ok(planes)
+    }
+
+    /// One plane.
+    pub async fn get_plane(&self, id: &PlaneId) -> Result<Plane, Rejection> {
+        let plane = self.parts.store.get_plane(id).await?;
+        plane.ok_or_else(|| {
+            let message = format!("The plane '{}' does not exist.", id.name);
+            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+        })
+    }
+
+    /// Creates the plane, or replaces its location, tags and settings.
+    pub async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+    ) -> Result<Plane, Rejection> {
+        let id = put.id.clone();
+        let store = &self.parts.store;
+        match store.put_plane(put, precondition, self.now()).await {
+            Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
+            other => Ok(other?),
+        }
+    }
+
+    /// Deletes the plane, and nothing below it. Whether there was one.
+    pub async fn delete_plane(
+        &self,
+        id: &PlaneId,
+        precondition: &Precondition,
+    ) -> Result<bool, Rejection> {
+        match self.parts.store.delete_plane(id, precondition).await {
+            Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(id)),
+            other => Ok(other?),
+        }
+    }
+}
