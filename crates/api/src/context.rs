@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::header::{HOST, REFERER};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument;
 use ucp_app::Caller;
 use ucp_model::{CorrelationId, Operation, PlaneId};
 
+use crate::origin::BaseUrl;
 use crate::problem::Problem;
 use crate::{Api, Settings};
 
@@ -106,6 +106,8 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
             Some(ids) => ids.correlation,
             None => CorrelationId::new(api.app.fresh_id()),
         };
+        let base_url = parts.extensions.get::<BaseUrl>();
+        let BaseUrl(base_url) = base_url.cloned().ok_or_else(Problem::internal)?;
         let caller = Caller {
             name: "anonymous".to_owned(),
             correlation_id,
@@ -117,7 +119,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         };
         Ok(Self {
             caller,
-            base_url: base_url(&parts.headers, parts.uri.path()),
+            base_url,
             retry_after,
         })
     }
@@ -132,34 +134,6 @@ fn prefers_async(headers: &HeaderMap) -> bool {
     preferences
         .flat_map(|value| value.split([',', ';']))
         .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
-}
-
-/// Scheme, host and path base for absolute URLs: the Referer's when it names the same resource, otherwise the Host's;
-/// `X-Forwarded-Proto` overrides the scheme.
-fn base_url(headers: &HeaderMap, path: &str) -> String {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let referer = text(REFERER).and_then(|referer| referer.parse::<Uri>().ok());
-    let referer = referer.as_ref().and_then(|referer| {
-        let base = path_base(referer.path(), path)?;
-        Some((referer.scheme_str()?, referer.authority()?.as_str(), base))
-    });
-    let (scheme, host, base) =
-        referer.unwrap_or_else(|| ("http", text(HOST).unwrap_or("localhost"), ""));
-    let forwarded = text(HeaderName::from_static("x-forwarded-proto"));
-    let forwarded = forwarded.map(|value| value.split(',').next().unwrap_or_default().trim());
-    let scheme = forwarded
-        .filter(|scheme| matches!(*scheme, "http" | "https"))
-        .unwrap_or(scheme);
-    format!("{scheme}://{host}{base}")
-}
-
-/// What stands before our own path in the Referer's, when the two name the same resource.
-fn path_base<'a>(referer: &'a str, own: &str) -> Option<&'a str> {
-    let trimmed = referer.trim_end_matches('/');
-    let at = trimmed.len().checked_sub(own.trim_end_matches('/').len())?;
-    let (base, rest) = trimmed.split_at_checked(at)?;
-    let same = rest.eq_ignore_ascii_case(own.trim_end_matches('/'));
-    (same && !base.contains("//")).then_some(base)
 }
 
 /// Opens the request's span, and puts the ids on the request and the reply.
@@ -213,64 +187,4 @@ fn is_id(value: &HeaderValue) -> bool {
 
 fn header(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn url(headers: &[(&'static str, &'static str)], path: &str) -> String {
-        let headers = headers.iter().map(|(name, value)| {
-            (
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            )
-        });
-        base_url(&headers.collect(), path)
-    }
-
-    #[test]
-    fn the_host_is_where_the_client_came_in() {
-        assert_eq!(
-            url(&[("host", "ucp:8787")], "/planes/aws/aws/x"),
-            "http://ucp:8787"
-        );
-        assert_eq!(
-            url(
-                &[("host", "ucp:8787"), ("x-forwarded-proto", "https")],
-                "/planes/aws/aws/x"
-            ),
-            "https://ucp:8787"
-        );
-    }
-
-    #[test]
-    fn a_referer_counts_when_it_names_the_same_resource() {
-        let host = ("host", "10.0.0.1:80");
-        let same = ("referer", "https://front.example/apis/v1/Planes/AWS/aws/X");
-        assert_eq!(
-            url(&[host, same], "/planes/aws/aws/x"),
-            "https://front.example/apis/v1"
-        );
-        let other = ("referer", "https://front.example/planes/aws/aws/y");
-        assert_eq!(
-            url(&[host, other], "/planes/aws/aws/x"),
-            "http://10.0.0.1:80"
-        );
-        let evil = (
-            "referer",
-            "https://front.example//evil.example/planes/aws/aws/x",
-        );
-        assert_eq!(
-            url(&[host, evil], "/planes/aws/aws/x"),
-            "http://10.0.0.1:80"
-        );
-        assert_eq!(
-            url(
-                &[host, same, ("x-forwarded-proto", "http")],
-                "/planes/aws/aws/x"
-            ),
-            "http://front.example/apis/v1"
-        );
-    }
 }

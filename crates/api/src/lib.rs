@@ -6,7 +6,9 @@
 mod context;
 mod guard;
 mod json;
+mod origin;
 mod path;
+mod path_base;
 mod precondition;
 mod problem;
 mod query;
@@ -31,10 +33,13 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 pub use guard::AllowedHosts;
+pub use path_base::{InvalidPathBase, PathBase};
 
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
-use crate::routes::{aws_resources, health, operations, planes, references, resource_groups};
+use crate::routes::{
+    aws_resources, discovery, health, operations, planes, references, resource_groups,
+};
 
 /// How the API answers.
 #[derive(Clone, Debug)]
@@ -45,6 +50,8 @@ pub struct Settings {
     pub retry_after: Duration,
     /// Which hosts are ours.
     pub allowed_hosts: AllowedHosts,
+    /// Under which path planes are served.
+    pub path_base: PathBase,
 }
 
 /// What handlers share.
@@ -63,11 +70,13 @@ struct Document;
 
 /// The whole API as a service.
 pub fn router(app: App, settings: Settings) -> Router {
+    let base = settings.path_base.clone();
     let api = Arc::new(Api { app, settings });
     let (described, _) = described_routes().split_for_parts();
     let docs = SwaggerUi::new("/docs").url("/openapi.json", openapi());
     let guarded = described
         .merge(Router::from(docs).without_v07_checks())
+        .merge(discovery::routes(&base))
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(
@@ -75,9 +84,15 @@ pub fn router(app: App, settings: Settings) -> Router {
             guard::refuse_strangers,
         ));
     let (probes, _) = probe_routes().split_for_parts();
-    let routed = probes.merge(guarded).with_state(Arc::clone(&api));
+    let routed = probes
+        .method_not_allowed_fallback(method_not_allowed)
+        .merge(guarded)
+        .with_state(Arc::clone(&api));
     Router::new()
-        .fallback_service(CanonicalPath { inner: routed })
+        .fallback_service(CanonicalPath {
+            inner: routed,
+            base,
+        })
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(api, context::identify))
 }

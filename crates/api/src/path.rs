@@ -4,13 +4,16 @@ use std::convert::Infallible;
 use std::task::{Context, Poll};
 
 use axum::extract::Request;
-use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use tower::Service;
+use ucp_model::Failure;
 use ucp_model::ids::encode_segment;
 
+use crate::origin::{self, BaseUrl, Referrer};
+use crate::path_base::PathBase;
 use crate::problem::Problem;
 use crate::query::judge_top;
 
@@ -37,6 +40,7 @@ const ACTIONS: &[&str] = &[":cancel", ":delete", ":put"];
 #[derive(Clone, Debug)]
 pub(crate) struct CanonicalPath<S> {
     pub(crate) inner: S,
+    pub(crate) base: PathBase,
 }
 
 impl<S> Service<Request> for CanonicalPath<S>
@@ -53,9 +57,10 @@ where
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        match judge_top(request.uri()).and_then(|()| canonical(request.uri())) {
-            Ok(uri) => {
+        match canonical(request.uri(), request.headers(), &self.base) {
+            Ok((uri, base_url)) => {
                 *request.uri_mut() = uri;
+                request.extensions_mut().insert(base_url);
                 Box::pin(self.inner.call(request))
             }
             Err(problem) => Box::pin(std::future::ready(Ok(problem.into_response()))),
@@ -63,40 +68,98 @@ where
     }
 }
 
-fn canonical(uri: &Uri) -> Result<Uri, Problem> {
+/// The route without the path base, in the casing that the client gave it, and where the client sees us.
+fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, BaseUrl), Problem> {
     let length = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if length > URI_MAX_BYTES {
         let message = format!("The URL is {length} bytes long; ids fit into {URI_MAX_BYTES}.");
         return Err(Problem::bad_request(message));
     }
-    let path = uri.path();
-    let first = path
-        .trim_start_matches('/')
-        .split('/')
+    judge_top(uri)?;
+    let path = match base.strip(uri.path()) {
+        Some("" | "/") => base.as_str(),
+        Some(path) => path,
+        None if is_id(uri.path()) => return Err(outside(base, uri.path())),
+        None => uri.path(),
+    };
+    if !is_id(path) {
+        let base_url = origin::base_url(headers, None, base);
+        return Ok((with_path(uri, path)?, base_url));
+    }
+    let mut segments = Segments::of(path)?;
+    let referrer = Referrer::of(headers, &segments);
+    let base_url = origin::base_url(headers, referrer.as_ref(), base);
+    if let Some(referrer) = referrer {
+        segments = referrer.segments;
+    }
+    Ok((with_path(uri, &segments.path())?, base_url))
+}
+
+/// Whether the path is below `/planes`, however many slashes it begins with.
+fn is_id(path: &str) -> bool {
+    let mut segments = path.trim_start_matches('/').split('/');
+    segments
         .next()
-        .unwrap_or_default();
-    if !first.eq_ignore_ascii_case("planes") {
-        return Ok(uri.clone());
-    }
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let mut segments = Vec::new();
-    for raw in path.strip_prefix('/').unwrap_or(path).split('/') {
-        segments.push(decode(raw)?);
-    }
-    fold_keywords(&mut segments);
-    let mut rewritten = String::with_capacity(path.len());
-    for segment in &segments {
-        rewritten.push('/');
-        rewritten.push_str(&encode_segment(segment));
-    }
-    if let Some(query) = uri.query() {
-        rewritten.push('?');
-        rewritten.push_str(query);
-    }
-    let path_and_query: PathAndQuery = rewritten
+        .is_some_and(|first| first.eq_ignore_ascii_case("planes"))
+}
+
+fn outside(base: &PathBase, path: &str) -> Problem {
+    let shown: String = path.chars().take(200).collect();
+    let message = format!("Planes are served under {base}. Ask for {base}{shown}.");
+    Problem::new(StatusCode::NOT_FOUND, Failure::new("NotFound", message))
+}
+
+fn with_path(uri: &Uri, path: &str) -> Result<Uri, Problem> {
+    let query = uri
+        .query()
+        .map_or_else(String::new, |query| format!("?{query}"));
+    let path = if path.is_empty() { "/" } else { path };
+    let path_and_query: PathAndQuery = format!("{path}{query}")
         .parse()
         .map_err(|_| Problem::bad_request("The path cannot be read."))?;
     Ok(Uri::from(path_and_query))
+}
+
+/// The decoded segments of an id, its keywords as they are routed.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments(Vec<String>);
+
+impl Segments {
+    /// Splits and decodes a path that begins with `/planes`.
+    pub(crate) fn of(path: &str) -> Result<Self, Problem> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let mut segments = path.split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
+        fold_keywords(&mut segments);
+        Ok(Self(segments))
+    }
+
+    /// The path, escaped in one way.
+    pub(crate) fn path(&self) -> String {
+        self.0.iter().fold(String::new(), |path, segment| {
+            path + "/" + &encode_segment(segment)
+        })
+    }
+
+    /// Whether both name one resource: ARM's segments in any letter case, the identifier of an AWS resource as it is.
+    pub(crate) fn same_resource(&self, other: &Self) -> bool {
+        let Self(segments) = self;
+        let providers = segments.iter().position(|segment| segment == "providers");
+        let is_aws = |at: &usize| {
+            let namespace = segments.get(at + 1);
+            segments.get(1).is_some_and(|kind| kind == "aws")
+                && namespace.is_some_and(|namespace| !NAMESPACES.contains(&namespace.as_str()))
+        };
+        let identifier = providers.filter(is_aws).map(|at| at + 3);
+        let same = |(place, (mine, theirs)): (usize, (&String, &String))| {
+            if identifier.is_some_and(|at| place >= at) {
+                mine == theirs
+            } else {
+                mine.to_lowercase() == theirs.to_lowercase()
+            }
+        };
+        segments.len() == other.0.len() && segments.iter().zip(&other.0).enumerate().all(same)
+    }
 }
 
 fn decode(raw: &str) -> Result<String, Problem> {
@@ -120,7 +183,7 @@ fn decode(raw: &str) -> Result<String, Problem> {
 }
 
 /// Ids alternate between keywords and names: `planes` and the plane's kind, then keywords at every odd place. Behind
-/// `providers` stand a namespace and a type, where only `locations` is a keyword.
+/// `providers` stand a namespace and a type, where only `credentials` and `locations` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -136,7 +199,7 @@ fn fold_keywords(segments: &mut [String]) {
             (0, _) => fold(segment, &["planes"]),
             (1, _) => fold(segment, &["aws", "radius"]),
             (_, Some(at)) if place == at + 1 => fold(segment, NAMESPACES),
-            (_, Some(at)) if place == at + 2 => fold(segment, &["locations"]),
+            (_, Some(at)) if place == at + 2 => fold(segment, &["credentials", "locations"]),
             _ if place % 2 == 1 => fold(segment, KEYWORDS),
             _ => {}
         }
@@ -153,8 +216,13 @@ fn fold_keywords(segments: &mut [String]) {
 mod tests {
     use super::*;
 
+    fn route(text: &str) -> Result<Uri, Problem> {
+        let headers = HeaderMap::new();
+        canonical(&text.parse().unwrap(), &headers, &PathBase::default()).map(|(uri, _)| uri)
+    }
+
     fn path(text: &str) -> String {
-        canonical(&text.parse().unwrap()).unwrap().to_string()
+        route(text).unwrap().to_string()
     }
 
     #[test]
@@ -178,6 +246,14 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_credentials_fold() {
+        assert_eq!(
+            path("/planes/AWS/aws/Providers/system.aws/Credentials/Default"),
+            "/planes/aws/aws/providers/System.AWS/credentials/Default"
+        );
+    }
+
+    #[test]
     fn escapes_survive_in_one_spelling() {
         assert_eq!(path("/planes/aws/a%2fb%7Cc%20d"), "/planes/aws/a%2Fb|c%20d");
         assert_eq!(path("/planes/%61ws/x"), "/planes/aws/x");
@@ -192,15 +268,8 @@ mod tests {
             "/planes/../x",
             "/planes/%2e%2e/x",
         ] {
-            assert!(canonical(&text.parse().unwrap()).is_err(), "{text}");
+            assert!(route(text).is_err(), "{text}");
         }
-        assert!(
-            canonical(
-                &format!("/planes/{}", "a".repeat(URI_MAX_BYTES))
-                    .parse()
-                    .unwrap()
-            )
-            .is_err()
-        );
+        assert!(route(&format!("/planes/{}", "a".repeat(URI_MAX_BYTES))).is_err());
     }
 }

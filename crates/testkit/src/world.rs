@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use ucp_api::AllowedHosts;
+use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{App, Wake};
 use ucp_engine::{Abandoned, Engine, Nudges};
 use ucp_model::{
@@ -49,6 +49,7 @@ pub struct World {
     pub aws: Simulator,
     engine: Engine,
     router: Router,
+    path_base: PathBase,
     nudges: Nudges,
     crashes: Arc<PlannedCrash>,
 }
@@ -80,6 +81,11 @@ pub async fn on_every_store(scenario: impl AsyncFn(&World)) {
 impl World {
     /// A world over `store`, with one empty resource group.
     pub async fn new(store: Arc<dyn Store>) -> Self {
+        Self::under(PathBase::default(), store).await
+    }
+
+    /// The same with planes served under a path base, which requests have to give.
+    pub async fn under(path_base: PathBase, store: Arc<dyn Store>) -> Self {
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(7));
         let catalogue = Catalogue::embedded();
@@ -136,6 +142,7 @@ impl World {
             verdict_wait: Duration::from_secs(20),
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and([]),
+            path_base: path_base.clone(),
         };
         let router = ucp_api::router(app, settings);
         let world = Self {
@@ -144,6 +151,7 @@ impl World {
             aws,
             engine,
             router,
+            path_base,
             nudges,
             crashes,
         };
@@ -153,7 +161,8 @@ impl World {
 
     /// Creates a resource group.
     pub async fn put_group(&self, name: &str) {
-        let path = format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
+        let base = &self.path_base;
+        let path = format!("{base}/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
         self.call("PUT", &path, &json!({"location": "global"}).to_string())
             .await
             .expect(200);
@@ -205,7 +214,8 @@ impl World {
 
     /// The resource group `rg` with what it tracks.
     pub async fn group(&self) -> Value {
-        self.get(&format!("{GROUP}?{API_VERSION}"))
+        let base = &self.path_base;
+        self.get(&format!("{base}{GROUP}?{API_VERSION}"))
             .await
             .expect(200)
             .body
@@ -221,8 +231,9 @@ impl World {
 
     /// Posts an action (`put` or `delete`) on a type such as `AWS.EC2/VPC`.
     pub async fn post(&self, resource_type: &str, action: &str, body: &Value) -> Reply {
+        let base = &self.path_base;
         let path = format!(
-            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}/:{action}"
+            "{base}/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}/:{action}"
         );
         self.call("POST", &path, &body.to_string()).await
     }

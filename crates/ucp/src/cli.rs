@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ucp_api::PathBase;
 use ucp_model::TypeName;
 
 /// Declares AWS resources under aliases of your own: the same declaration again is the same resource.
@@ -39,6 +40,14 @@ pub(crate) struct Dev {
     /// Where the API listens; port 0 picks a free one.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,
+    /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
+    #[arg(
+        long,
+        env = "UCP_PATH_BASE",
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub(crate) path_base: PathBase,
     /// Where the simulated AWS listens; port 0 picks a free one.
     #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
     pub(crate) simulator_listen: SocketAddr,
@@ -64,6 +73,14 @@ pub(crate) struct Serve {
     /// Where the API listens; port 0 picks a free one.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,
+    /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
+    #[arg(
+        long,
+        env = "UCP_PATH_BASE",
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub(crate) path_base: PathBase,
     /// What this process does.
     #[arg(
         long,

@@ -1,6 +1,5 @@
 //! `ucp dev --demo`: the story of one VPC, told by a client.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -19,10 +18,10 @@ const VPCS: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/prov
 const POLLS_MAX: usize = 100;
 
 /// Tells the story, and checks that it is true.
-pub(crate) async fn run(address: SocketAddr) -> anyhow::Result<()> {
+pub(crate) async fn run(url: String) -> anyhow::Result<()> {
     let client = Narrator {
         http: Client::builder(TokioExecutor::new()).build_http(),
-        address,
+        url,
     };
     let group = format!("{GROUP}?{API_VERSION}");
 
@@ -91,7 +90,8 @@ fn tracked(properties: Value) -> Value {
 
 struct Narrator {
     http: Client<HttpConnector, Full<Bytes>>,
-    address: SocketAddr,
+    /// What stands before the ids.
+    url: String,
 }
 
 struct Reply {
@@ -175,7 +175,7 @@ impl Narrator {
         body: Option<Value>,
     ) -> anyhow::Result<Reply> {
         let url = match target.starts_with('/') {
-            true => format!("http://{}{target}", self.address),
+            true => format!("{}{target}", self.url),
             false => target.to_owned(),
         };
         println!("> {method} {url}");

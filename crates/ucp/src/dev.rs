@@ -32,6 +32,8 @@ pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
     let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
     let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);
 
+    let url = format!("http://{address}{}", arguments.path_base);
+
     let simulated = simulator::new(catalogue.clone(), &arguments.aws)?;
     let (stop, stopped) = watch::channel(false);
     let simulating =
@@ -49,14 +51,15 @@ pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
         work: arguments.work,
         retry_after: arguments.retry_after,
         allowed_hosts: AllowedHosts::loopback_and([]),
+        path_base: arguments.path_base,
         listener: Some(listener),
         works: true,
     };
-    introduce(address, aws_address);
+    introduce(address, &url, aws_address);
     let running = tokio::spawn(node.run(stopped));
     let told = async {
         match arguments.demo {
-            true => demo::run(address).await,
+            true => demo::run(url).await,
             false => std::future::pending().await,
         }
     };
@@ -70,16 +73,16 @@ pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
     outcome
 }
 
-fn introduce(address: SocketAddr, aws_address: SocketAddr) {
+fn introduce(address: SocketAddr, url: &str, aws_address: SocketAddr) {
     println!(
         r#"ucp listens on http://{address} (described at http://{address}/docs)
 a simulated AWS listens on http://{aws_address}
 
 Make a resource group, put a VPC into it under an alias, and look:
 
-  curl -X PUT -H 'Content-Type: application/json' -d '{{"location":"global"}}' 'http://{address}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
-  curl -i -d '{{"alias":"my-vpc","trackedBy":"/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc","properties":{{"CidrBlock":"10.0.0.0/16"}}}}' 'http://{address}/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/:put'
-  curl 'http://{address}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
+  curl -X PUT -H 'Content-Type: application/json' -d '{{"location":"global"}}' '{url}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
+  curl -i -d '{{"alias":"my-vpc","trackedBy":"/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc","properties":{{"CidrBlock":"10.0.0.0/16"}}}}' '{url}/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/:put'
+  curl '{url}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
 
 Run the second line again: it is still one VPC. Ctrl-C stops everything.
 "#

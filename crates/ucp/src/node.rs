@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use ucp_api::AllowedHosts;
+use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{App, Wake};
 use ucp_cloud_aws::Aws;
 use ucp_engine::{Engine, Nudges, Workers};
@@ -28,6 +28,7 @@ pub(crate) struct Node {
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
     pub(crate) allowed_hosts: AllowedHosts,
+    pub(crate) path_base: PathBase,
     /// Where the API listens; none when this process has no such role.
     pub(crate) listener: Option<TcpListener>,
     /// Whether this process carries operations out.
@@ -76,6 +77,7 @@ impl Node {
             verdict_wait: self.work.verdict_wait,
             retry_after: self.retry_after,
             allowed_hosts: self.allowed_hosts,
+            path_base: self.path_base,
         };
         let router = ucp_api::router(app, settings);
         let api = self

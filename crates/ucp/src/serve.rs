@@ -38,6 +38,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         work: arguments.work,
         retry_after: arguments.retry_after,
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
+        path_base: arguments.path_base,
         listener,
         works: arguments.roles.contains(&Role::Worker),
     };

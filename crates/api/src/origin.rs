@@ -1,0 +1,155 @@
+//! Where the client sees us: scheme, host and path base of the URLs in replies, and the casing of ids.
+
+use axum::http::header::{HOST, REFERER};
+use axum::http::{HeaderMap, HeaderName, Uri};
+
+use crate::path::Segments;
+use crate::path_base::PathBase;
+
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// What stands before the id in the URLs that a reply holds.
+#[derive(Clone, Debug)]
+pub(crate) struct BaseUrl(pub(crate) String);
+
+/// A Referer that names the same resource as the URL: how a proxy before us tells what the client asked for.
+pub(crate) struct Referrer {
+    scheme: String,
+    authority: String,
+    base: String,
+    /// The id, in the client's casing.
+    pub(crate) segments: Segments,
+}
+
+impl Referrer {
+    /// The Referer, unless it names something else than `own`.
+    pub(crate) fn of(headers: &HeaderMap, own: &Segments) -> Option<Self> {
+        let uri: Uri = text(headers, &REFERER)?.parse().ok()?;
+        let scheme = uri.scheme_str().filter(|scheme| is_http(scheme))?;
+        let authority = uri.authority()?.as_str();
+        let id_at = uri.path().to_ascii_lowercase().find("/planes/")?;
+        let (base, path) = uri.path().split_at_checked(id_at)?;
+        let segments = Segments::of(path).ok()?;
+        // A base with an empty segment would make links that lead to other hosts.
+        let same = segments.same_resource(own) && !base.contains("//") && !authority.contains('@');
+        same.then(|| Self {
+            scheme: scheme.to_owned(),
+            authority: authority.to_owned(),
+            base: base.to_owned(),
+            segments,
+        })
+    }
+}
+
+/// Scheme, host and path base: the referrer's, otherwise the Host's with our own base; `X-Forwarded-Proto` overrides the
+/// scheme.
+pub(crate) fn base_url(
+    headers: &HeaderMap,
+    referrer: Option<&Referrer>,
+    own: &PathBase,
+) -> BaseUrl {
+    let (scheme, authority, base) = match referrer {
+        Some(referrer) => (
+            referrer.scheme.as_str(),
+            referrer.authority.as_str(),
+            referrer.base.as_str(),
+        ),
+        None => {
+            let host = text(headers, &HOST).unwrap_or("localhost");
+            ("http", host, own.as_str())
+        }
+    };
+    let forwarded = text(headers, &FORWARDED_PROTO);
+    let forwarded = forwarded.and_then(|schemes| schemes.split(',').next());
+    let scheme = forwarded
+        .map(str::trim)
+        .filter(|scheme| is_http(scheme))
+        .unwrap_or(scheme);
+    BaseUrl(format!("{scheme}://{authority}{base}"))
+}
+
+fn is_http(scheme: &str) -> bool {
+    matches!(scheme, "http" | "https")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    const PATH: &str = "/planes/radius/local/resourcegroups/rg";
+    const HOST: (&str, &str) = ("host", "10.0.0.1:80");
+
+    /// The base URL, and the id in the client's casing when a Referer tells it.
+    fn seen(headers: &[(&'static str, &'static str)], path: &str) -> (String, Option<String>) {
+        let headers = headers.iter().map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        let headers = headers.collect();
+        let referrer = Referrer::of(&headers, &Segments::of(path).unwrap());
+        let BaseUrl(url) = base_url(&headers, referrer.as_ref(), &"/base".parse().unwrap());
+        (url, referrer.map(|referrer| referrer.segments.path()))
+    }
+
+    #[test]
+    fn the_host_is_where_the_client_came_in() {
+        assert_eq!(seen(&[HOST], PATH).0, "http://10.0.0.1:80/base");
+        let forwarded = ("x-forwarded-proto", "https, http");
+        assert_eq!(seen(&[HOST, forwarded], PATH).0, "https://10.0.0.1:80/base");
+        let odd = ("x-forwarded-proto", "gopher");
+        assert_eq!(seen(&[HOST, odd], PATH).0, "http://10.0.0.1:80/base");
+    }
+
+    #[test]
+    fn a_referer_counts_when_it_names_the_same_resource() {
+        let same = (
+            "referer",
+            "https://front.example/apis/v1/Planes/Radius/LOCAL/resourceGroups/My%2dRG/?a=b",
+        );
+        let path = "/planes/radius/local/resourcegroups/my-rg";
+        let (url, id) = seen(&[HOST, same], path);
+        assert_eq!(url, "https://front.example/apis/v1");
+        let id = id.unwrap();
+        assert_eq!(id, "/planes/radius/LOCAL/resourcegroups/My-RG");
+        let forwarded = ("x-forwarded-proto", "http");
+        let (url, _) = seen(&[HOST, same, forwarded], path);
+        assert_eq!(url, "http://front.example/apis/v1");
+        for other in [
+            "https://front.example/planes/radius/local/resourcegroups/other",
+            "https://front.example/planes/radius/local/resourcegroups/rg/resources",
+            "https://front.example//evil.example/planes/radius/local/resourcegroups/rg",
+            "https://user@front.example/planes/radius/local/resourcegroups/rg",
+            "ftp://front.example/planes/radius/local/resourcegroups/rg",
+            "/planes/radius/local/resourcegroups/rg",
+            "https://front.example/docs/",
+            "nonsense",
+        ] {
+            let seen = seen(&[HOST, ("referer", other)], PATH);
+            assert_eq!(
+                seen,
+                ("http://10.0.0.1:80/base".to_owned(), None),
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
+    fn identifiers_of_aws_are_told_apart_by_their_casing() {
+        let path = "/planes/aws/aws/accounts/1/regions/r/providers/AWS.Logs/LogGroup/Foo";
+        let refers = |referer| seen(&[HOST, ("referer", referer)], path).1.is_some();
+        assert!(refers(
+            "https://x/planes/AWS/Aws/accounts/1/regions/r/providers/aws.logs/loggroup/Foo"
+        ));
+        assert!(!refers(
+            "https://x/planes/aws/aws/accounts/1/regions/r/providers/AWS.Logs/LogGroup/foo"
+        ));
+    }
+}
