@@ -27,21 +27,119 @@ async fn a_group_is_created_replaced_and_listed() {
     .await;
 }
 
+/// Every violation at once, name and body together; other members of `properties` are ignored.
 #[tokio::test]
-async fn the_planes_are_there_from_the_start() {
+async fn a_group_is_checked_all_at_once() {
     on_every_store(async |world| {
-        let planes = world
-            .get(&format!("/planes?{API_VERSION}"))
+        let path = |name: &str| format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
+        let body = r#"{"location":7,"tags":{"a":1,"b":null},"properties":{"defaultTags":{"c":[],"AWS:d":"e"}}}"#;
+        let refused = world.call("PUT", &path("-x"), body).await.expect(400);
+        assert_eq!(refused.code(), "HttpRequestPayloadAPISpecValidationFailed");
+        assert_eq!(refused.body["error"]["target"], "ucp/openapi");
+        let details = refused.body["error"]["details"].as_array().unwrap();
+        let places = [
+            "'-x' is not a resource group name",
+            "$.properties.defaultTags['c'] in body must be a string",
+            "$.properties.defaultTags['AWS:d'] in body must not begin with 'aws:'",
+            "$.location in body must be a string",
+            "$.tags['a'] in body must be a string",
+            "$.tags['b'] in body must be a string",
+        ];
+        assert_eq!(details.len(), places.len(), "{}", refused.text);
+        for (detail, place) in details.iter().zip(places) {
+            assert_eq!(detail["code"], "InvalidProperties");
+            let message = detail["message"].as_str().unwrap();
+            assert!(message.starts_with(place), "{message}");
+        }
+        let unreadable = world.call("PUT", &path("-x"), "{").await.expect(400);
+        let codes: Vec<&str> = unreadable.body["error"]["details"].as_array().unwrap().iter()
+            .map(|detail| detail["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["InvalidProperties", "InvalidRequestContent"]);
+        let text = [("content-type", "text/json")];
+        let refused = world.send_with(&text, "PUT", &path("x"), r#"{"location":"global"}"#).await.expect(400);
+        assert_eq!(refused.body["error"]["details"][0]["code"], "InvalidRequestContent");
+        world.get(&path("x")).await.expect(404);
+
+        let ignored = r#"{"location":"global","tags":null,"properties":{"other":[1]}}"#;
+        let put = world.call("PUT", &path("x"), ignored).await.expect(200);
+        assert_eq!(
+            put.text,
+            r#"{"id":"/planes/radius/local/resourcegroups/x","name":"x","type":"System.Resources/resourceGroups","location":"global","tags":{}}"#
+        );
+    })
+    .await;
+}
+
+/// `properties.defaultTags` are stored with the group, and shown only when there are any.
+#[tokio::test]
+async fn a_group_keeps_default_tags() {
+    on_every_store(async |world| {
+        let path = format!("/planes/radius/local/resourceGroups/x?{API_VERSION}");
+        let body = r#"{"location":"global","properties":{"defaultTags":{"team":"net","env":""}}}"#;
+        let put = world.call("PUT", &path, body).await.expect(200);
+        assert_eq!(
+            put.body["properties"],
+            json!({"defaultTags": {"team": "net", "env": ""}})
+        );
+        assert_eq!(world.get(&path).await.expect(200).body, put.body);
+        let list = world
+            .get(&format!(
+                "/planes/radius/local/resourceGroups?{API_VERSION}"
+            ))
             .await
-            .expect(200)
-            .body;
-        let ids: Vec<&str> = planes["value"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|plane| plane["id"].as_str().unwrap())
-            .collect();
-        assert_eq!(ids, ["/planes/aws/aws", "/planes/radius/local"]);
+            .expect(200);
+        assert_eq!(list.body["value"][1], put.body);
+        for none in [
+            r#"{"location":"global"}"#,
+            r#"{"location":"global","properties":{"defaultTags":{}}}"#,
+        ] {
+            world.call("PUT", &path, body).await.expect(200);
+            let put = world.call("PUT", &path, none).await.expect(200);
+            assert!(put.body.get("properties").is_none(), "{}", put.text);
+        }
+    })
+    .await;
+}
+
+/// PATCH is not served (D25). An absent group is 404 `NotFound` with its id, and so are its resources.
+#[tokio::test]
+async fn what_a_group_does_not_answer() {
+    on_every_store(async |world| {
+        let patch = world
+            .call("PATCH", &format!("{GROUP}?{API_VERSION}"), "{}")
+            .await
+            .expect(405);
+        assert_eq!(patch.code(), "BadRequest");
+        for path in [
+            "/planes/radius/local/resourceGroups/No-RG",
+            "/planes/radius/local/resourceGroups/No-RG/resources",
+        ] {
+            let absent = world
+                .get(&format!("{path}?{API_VERSION}"))
+                .await
+                .expect(404);
+            assert_eq!(absent.code(), "NotFound");
+            assert_eq!(
+                absent.body["error"]["target"],
+                "/planes/radius/local/resourcegroups/No-RG"
+            );
+        }
+        for path in [
+            GROUP.to_owned(),
+            format!("{GROUP}/resources"),
+            "/planes/radius/local/resourceGroups".to_owned(),
+        ] {
+            assert_eq!(
+                world.get(&path).await.expect(400).code(),
+                "InvalidApiVersionParameter"
+            );
+        }
+        let bad_name = "/planes/radius/-x/resourceGroups";
+        let refused = world
+            .get(&format!("{bad_name}?{API_VERSION}"))
+            .await
+            .expect(400);
+        assert_eq!(refused.code(), "HttpRequestPayloadAPISpecValidationFailed");
     })
     .await;
 }

@@ -5,11 +5,15 @@
 
 mod bad_input;
 mod cancels;
+mod conventions;
 mod crashes;
 mod deletes;
 mod describes_itself;
+mod etags;
 mod groups;
 mod operations;
+mod paging;
+mod planes;
 mod plans;
 mod processes;
 mod puts;

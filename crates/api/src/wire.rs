@@ -108,7 +108,7 @@ pub(crate) struct PutPlaneRequest {
     #[schema(required = false)]
     pub(crate) tags: BTreeMap<String, String>,
     /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
-    #[schema(value_type = Object, example = json!({"resourceProviders": {}}))]
+    #[schema(value_type = Object, required = false)]
     pub(crate) properties: Map<String, Value>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) struct PlaneBody {
     location: String,
     tags: BTreeMap<String, String>,
     /// Its settings, and its `provisioningState`.
-    #[schema(value_type = Object, example = json!({"provisioningState": "Succeeded"}))]
+    #[schema(value_type = Object)]
     properties: Map<String, Value>,
 }
 

@@ -207,6 +207,22 @@ impl World {
         self.send(request).await
     }
 
+    /// Sends one request with a JSON body and these headers besides.
+    pub async fn send_with(
+        &self,
+        headers: &[(&'static str, &str)],
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Reply {
+        let mut request = request(method, path, body);
+        for (name, value) in headers {
+            let value = value.parse().expect("a header's value");
+            request.headers_mut().insert(*name, value);
+        }
+        self.send(request).await
+    }
+
     /// Reads `path`.
     pub async fn get(&self, path: &str) -> Reply {
         self.send(request("GET", path, "")).await
