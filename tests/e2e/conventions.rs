@@ -92,7 +92,8 @@ async fn planes_are_served_under_the_path_base_alone() {
     }
     world.get("/healthz").await.expect(200);
     world.get("/readyz").await.expect(200);
-    world.get("/openapi.json").await.expect(200);
+    let document = world.get("/openapi.json").await.expect(200);
+    assert_eq!(document.body["servers"], json!([{"url": BASE}]));
 }
 
 /// Row "Server root": the discovery documents, which only a server with a path base has.

@@ -12,6 +12,30 @@ fn the_committed_openapi_document_is_the_codes() {
     );
 }
 
+/// The refusals that any route may answer are described at each.
+#[test]
+fn every_operation_describes_what_any_may_answer() {
+    let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let planes = paths.iter().filter(|(path, _)| path.starts_with("/planes"));
+    for (path, operations) in planes {
+        for (method, operation) in operations.as_object().unwrap() {
+            let mut expected = vec!["400", "403", "500", "503"];
+            if operation.get("requestBody").is_some() {
+                expected.extend(["408", "413", "415"]);
+            }
+            for status in expected {
+                let body = &operation["responses"][status]["content"]["application/json"];
+                let schema = &body["schema"]["$ref"];
+                assert_eq!(
+                    schema, "#/components/schemas/ErrorResponse",
+                    "{method} {path} {status}"
+                );
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_document_and_its_page_are_served_and_need_no_network() {
     on_every_store(async |world| {

@@ -4,6 +4,7 @@
 //! then matched; a handler makes one call of `ucp-app`.
 
 mod context;
+mod document;
 mod guard;
 mod json;
 mod origin;
@@ -35,6 +36,7 @@ use utoipa_swagger_ui::SwaggerUi;
 pub use guard::AllowedHosts;
 pub use path_base::{InvalidPathBase, PathBase};
 
+use crate::document::{Document, add_common_refusals, served_under};
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
 use crate::routes::{
@@ -60,20 +62,12 @@ struct Api {
     settings: Settings,
 }
 
-#[derive(OpenApi)]
-#[openapi(info(
-    title = "ucp",
-    description = "Declares AWS resources under aliases of your own, over ARM's REST conventions. Sending the same declaration again gives the same resource.",
-    license(name = "Apache-2.0", identifier = "Apache-2.0")
-))]
-struct Document;
-
 /// The whole API as a service.
 pub fn router(app: App, settings: Settings) -> Router {
     let base = settings.path_base.clone();
     let api = Arc::new(Api { app, settings });
     let (described, _) = described_routes().split_for_parts();
-    let docs = SwaggerUi::new("/docs").url("/openapi.json", openapi());
+    let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
         .merge(Router::from(docs).without_v07_checks())
         .merge(discovery::routes(&base))
@@ -99,7 +93,9 @@ pub fn router(app: App, settings: Settings) -> Router {
 
 /// The OpenAPI document, generated from the routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    described_routes().merge(probe_routes()).into_openapi()
+    let mut described = described_routes();
+    add_common_refusals(described.get_openapi_mut());
+    described.merge(probe_routes()).into_openapi()
 }
 
 /// The OpenAPI document as `api/openapi.json` holds it.

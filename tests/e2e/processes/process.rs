@@ -102,8 +102,8 @@ impl Process {
         (process, format!("http://{address}"))
     }
 
-    /// `ucp dev --demo`, to its end.
-    pub(super) async fn demo(data_dir: &Path) -> (ExitStatus, String) {
+    /// `ucp dev --demo` with these arguments, to its end.
+    pub(super) async fn demo(data_dir: &Path, arguments: &[&str]) -> (ExitStatus, String) {
         let mut process = Self::start(
             Command::new(env!("CARGO_BIN_EXE_ucp"))
                 .args([
@@ -113,7 +113,8 @@ impl Process {
                     "--simulator-listen=127.0.0.1:0",
                     "--data-dir",
                 ])
-                .arg(data_dir),
+                .arg(data_dir)
+                .args(arguments),
         );
         let status = process.ended().await;
         (status, process.output())

@@ -12,11 +12,32 @@ const ACCOUNT: &str = "123456789012";
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demo_tells_its_story() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let (status, output) = Process::demo(&directory.path().join("data")).await;
+    let (status, output) = Process::demo(&directory.path().join("data"), &[]).await;
     assert!(status.success(), "{output}");
     assert!(
         output.contains("two puts and an update made one VPC"),
         "{output}"
+    );
+}
+
+/// The same under a path base (contract section 1): every URL that is polled has it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_tells_its_story_under_a_path_base() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let base = "/apis/api.ucp.dev/v1alpha3";
+    let arguments = ["--path-base", base];
+    let (status, output) = Process::demo(&directory.path().join("data"), &arguments).await;
+    assert!(status.success(), "{output}");
+    let requests = output.lines().filter(|line| line.contains("http://"));
+    let requests = requests.filter(|line| line.starts_with("> "));
+    let (under, elsewhere): (Vec<&str>, Vec<&str>) =
+        requests.partition(|request| request.contains(&format!("{base}/planes/")));
+    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+    assert!(
+        under
+            .iter()
+            .any(|request| request.contains("operationStatuses")),
+        "{under:?}"
     );
 }
 
