@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, SqlSafeStr as _, SqlitePool};
 use tempfile::TempDir;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
@@ -240,6 +242,60 @@ async fn unavailable(store: Sql) {
     let plane = PlaneId::new(PlaneKind::Aws, "aws").unwrap();
     let answer = store.delete_plane(&plane, &Precondition::NONE).await;
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+}
+
+/// Rows as the program of the first schema wrote them.
+const OLD_ROWS: &str = "INSERT INTO planes (key, kind, name, created_at) VALUES
+        ('/planes/aws/aws', 'aws', 'aws', 7), ('/planes/radius/local', 'radius', 'Local', 8);
+    INSERT INTO resource_groups (key, plane_key, plane, name, location, tags, created_at, updated_at, revision)
+    VALUES ('/planes/radius/local/resourcegroups/rg', 'local', 'local', 'rg', 'west', '{\"a\":\"b\"}', 7, 9, 3)";
+
+fn first_of(migrations: &Migrator) -> Migrator {
+    let first = migrations.iter().filter(|migration| migration.version == 1);
+    Migrator::with_migrations(first.cloned().collect())
+}
+
+#[tokio::test]
+async fn rows_of_the_first_schema_are_kept() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("ucp.db");
+    let options = SqliteConnectOptions::new()
+        .filename(&path)
+        .create_if_missing(true);
+    let pool = SqlitePool::connect_with(options).await.unwrap();
+    let first = first_of(&sqlx::migrate!("../../migrations/sqlite"));
+    first.run(&pool).await.unwrap();
+    pool.execute(OLD_ROWS).await.unwrap();
+    pool.close().await;
+    old_rows_are_kept(Sql::open_sqlite(&path).await.unwrap()).await;
+
+    let Some(database) = testing::database().await else {
+        return;
+    };
+    let pool = PgPool::connect(&database.url()).await.unwrap();
+    let first = first_of(&sqlx::migrate!("../../migrations/postgres"));
+    first.run(&pool).await.unwrap();
+    pool.execute(OLD_ROWS).await.unwrap();
+    pool.close().await;
+    old_rows_are_kept(Sql::connect_postgres(&database.url()).await.unwrap()).await;
+}
+
+async fn old_rows_are_kept(store: Sql) {
+    let planes = store.list_planes().await.unwrap();
+    let [aws, radius] = &planes[..] else {
+        panic!("{planes:?}");
+    };
+    assert_eq!(aws.id, PlaneId::new(PlaneKind::Aws, "aws").unwrap());
+    assert_eq!((aws.location.as_str(), aws.revision), ("global", 1));
+    assert_eq!(aws.updated_at, Timestamp::from_millis(7));
+    assert!(aws.tags.is_empty() && aws.properties.is_empty());
+    assert_eq!(radius.id.name, "Local");
+    let providers = serde_json::json!({"resourceProviders": {}});
+    assert_eq!(Some(&radius.properties), providers.as_object());
+    let group = store.get_resource_group(&group()).await.unwrap();
+    assert_eq!((group.location.as_str(), group.revision), ("west", 3));
+    assert_eq!(group.tags["a"], "b");
+    assert!(group.default_tags.is_empty());
 }
 
 #[tokio::test]
