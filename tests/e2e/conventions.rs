@@ -21,7 +21,7 @@ fn put_body(alias: &str) -> String {
 }
 
 async fn under_base() -> World {
-    World::under(BASE.parse().unwrap(), Arc::new(Memory::new())).await
+    World::under(BASE.parse().expect("a path base"), Arc::new(Memory::new())).await
 }
 
 /// Rows "Path base" and "Resource id": the base is no part of ids, but of `Location` and `Azure-AsyncOperation`.

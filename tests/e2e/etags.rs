@@ -27,7 +27,7 @@ fn tag(reply: &Reply) -> String {
 fn failed(reply: Reply) {
     let reply = reply.expect(412);
     assert_eq!(reply.code(), "PreconditionFailed");
-    let target = reply.body["error"]["target"].as_str().unwrap();
+    let target = reply.body["error"]["target"].as_str().expect("a target");
     assert!(target.starts_with("/planes/") && target.ends_with("/tagged"));
     assert_eq!(reply.header("etag"), None);
 }

@@ -15,10 +15,10 @@ async fn put(world: &World, path: &str, body: &Value) -> Reply {
 }
 
 fn ids(list: &Reply) -> Vec<&str> {
-    let value = list.body["value"].as_array().unwrap();
+    let value = list.body["value"].as_array().expect("a list");
     value
         .iter()
-        .map(|plane| plane["id"].as_str().unwrap())
+        .map(|plane| plane["id"].as_str().expect("an id"))
         .collect()
 }
 

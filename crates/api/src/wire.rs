@@ -1,17 +1,21 @@
 //! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
 
+mod planes;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Detail, Failure, Operation, Plane, PlaneKind, Reference, ResourceGroup};
+use ucp_model::{Detail, Failure, Operation, Reference, ResourceGroup};
 use utoipa::ToSchema;
 
 use crate::context::status_path;
 use crate::json::kind;
 use crate::problem::Problem;
 use crate::validation::Violations;
+
+pub(crate) use self::planes::{PlaneBody, PlaneSummary, PutPlaneRequest, ResourceProviderSummary};
 
 /// ARM's error envelope.
 #[derive(Debug, Serialize, ToSchema)]
@@ -98,108 +102,9 @@ impl<T> FromIterator<T> for List<T> {
     }
 }
 
-/// What a PUT of a plane says.
-#[derive(Debug, ToSchema)]
-pub(crate) struct PutPlaneRequest {
-    /// `global` by convention.
-    #[schema(example = "global")]
-    pub(crate) location: String,
-    /// Tags of the plane.
-    #[schema(required = false)]
-    pub(crate) tags: BTreeMap<String, String>,
-    /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
-    #[schema(value_type = Object, required = false)]
-    pub(crate) properties: Map<String, Value>,
-}
-
-impl PutPlaneRequest {
-    pub(crate) fn read(
-        body: &Map<String, Value>,
-        kind: PlaneKind,
-        violations: &mut Violations,
-    ) -> Self {
-        let properties = violations.object("$.properties", body.get("properties"));
-        let mut properties = properties.cloned().unwrap_or_default();
-        properties.shift_remove("provisioningState");
-        let providers = properties.get("resourceProviders");
-        match (kind, providers) {
-            (PlaneKind::Radius, None | Some(Value::Null)) => {
-                violations.property("$.properties.resourceProviders", "is required");
-            }
-            (PlaneKind::Radius, Some(_)) => {
-                violations.texts("$.properties.resourceProviders", providers);
-            }
-            (PlaneKind::Aws, _) => {}
-        }
-        Self {
-            location: violations.location(body),
-            tags: violations.texts("$.tags", body.get("tags")),
-            properties,
-        }
-    }
-}
-
-/// A plane.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PlaneBody {
-    #[schema(example = "/planes/aws/aws")]
-    id: String,
-    #[schema(example = "aws")]
-    name: String,
-    #[serde(rename = "type")]
-    #[schema(example = "System.AWS/planes")]
-    type_: &'static str,
-    #[schema(example = "global")]
-    location: String,
-    tags: BTreeMap<String, String>,
-    /// Its settings, and its `provisioningState`.
-    #[schema(value_type = Object)]
-    properties: Map<String, Value>,
-}
-
-impl From<Plane> for PlaneBody {
-    fn from(plane: Plane) -> Self {
-        let mut properties = plane.properties;
-        properties.insert("provisioningState".to_owned(), Value::from("Succeeded"));
-        Self {
-            id: plane.id.to_string(),
-            type_: plane.id.kind.arm_type(),
-            name: plane.id.name,
-            location: plane.location,
-            tags: plane.tags,
-            properties,
-        }
-    }
-}
-
-/// A plane without its settings, which may be secret: what the list of all planes tells.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(transparent)]
-pub(crate) struct PlaneSummary(PlaneBody);
-
-impl From<Plane> for PlaneSummary {
-    fn from(plane: Plane) -> Self {
-        Self(PlaneBody::from(Plane {
-            properties: Map::new(),
-            ..plane
-        }))
-    }
-}
-
-/// What a resource provider of a radius plane offers.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ResourceProviderSummary {
-    name: String,
-    #[schema(value_type = Object)]
-    locations: Map<String, Value>,
-    #[schema(value_type = Object)]
-    resource_types: Map<String, Value>,
-}
-
 /// What a PUT of a resource group says.
 #[derive(Debug, ToSchema)]
-pub(crate) struct PutResourceGroup {
+pub(crate) struct PutResourceGroupRequest {
     /// `global` by convention.
     #[schema(example = "global")]
     pub(crate) location: String,
@@ -219,7 +124,7 @@ pub(crate) struct ResourceGroupProperties {
     pub(crate) default_tags: BTreeMap<String, String>,
 }
 
-impl PutResourceGroup {
+impl PutResourceGroupRequest {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Self {
         const DEFAULT_TAGS: &str = "$.properties.defaultTags";
         let properties = violations.object("$.properties", body.get("properties"));

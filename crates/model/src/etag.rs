@@ -2,8 +2,8 @@ use std::fmt;
 
 use crate::Timestamp;
 
-/// An entity tag (RFC 9110, section 8.8.3) without its quotes. Opaque to clients: another one after every write, and
-/// never again the tag of something that was deleted and made anew.
+/// An entity tag (RFC 9110, section 8.8.3) without its quotes. Opaque to clients: another one after every write, and,
+/// since it has the moment of the first write, another one for what was deleted and made anew later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ETag(String);
 

@@ -13,14 +13,14 @@ use crate::problem::Problem;
 use crate::routes::ApiVersion;
 use crate::routes::planes::radius_plane;
 use crate::validation::{Payload, Violations, named};
-use crate::wire::{ErrorResponse, List, PutResourceGroup, ReferenceBody, ResourceGroupBody};
+use crate::wire::{ErrorResponse, List, PutResourceGroupRequest, ReferenceBody, ResourceGroupBody};
 
 /// Creates a resource group, or replaces its location and tags.
 #[utoipa::path(put, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(("plane" = String, Path, example = "local"), ("group" = String, Path),
         ("api-version" = String, Query, example = "2023-10-01-preview"),
         ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
-    request_body = PutResourceGroup,
+    request_body = PutResourceGroupRequest,
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
         (status = 400, body = ErrorResponse), (status = 412, body = ErrorResponse),
         (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
@@ -35,7 +35,7 @@ pub(crate) async fn put_resource_group(
     let mut violations = Violations::default();
     let id = violations.name(GroupId::new(&plane, &group));
     let body = violations.body(payload);
-    let request = body.map(|body| PutResourceGroup::read(&body, &mut violations));
+    let request = body.map(|body| PutResourceGroupRequest::read(&body, &mut violations));
     let (id, request) = violations.judge(id.zip(request))?;
     let put = PutGroup {
         id,
