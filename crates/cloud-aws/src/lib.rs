@@ -17,7 +17,8 @@ use aws_sdk_cloudformation::types::RegistryType;
 use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry};
 use ucp_model::{
-    ClientToken, Identifier, Progress, ProgressStatus, RequestToken, Scope, Timestamp, TypeName,
+    ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
+    ResourcePage, Scope, Timestamp, TypeName,
 };
 
 use crate::fault::{incomplete, of};
@@ -192,13 +193,31 @@ impl CloudControl for Aws {
             .type_name(type_name.as_str())
             .identifier(identifier.as_str());
         let reply = call.send().await.map_err(|error| of(Call::Read, error))?;
-        let properties = reply
-            .resource_description
-            .and_then(|description| description.properties);
-        properties
-            .as_deref()
-            .and_then(|properties| serde_json::from_str(properties).ok())
-            .ok_or_else(|| incomplete(Call::Read, "GetResource returned no readable properties"))
+        let described = reply.resource_description.and_then(described);
+        let described = described
+            .ok_or_else(|| incomplete(Call::Read, "GetResource returned no readable properties"))?;
+        Ok(described.properties)
+    }
+
+    async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault> {
+        let call = self.clients(scope).cloudcontrol.list_resources();
+        let call = call
+            .type_name(type_name.as_str())
+            .set_next_token(next_token.map(str::to_owned));
+        let reply = call.send().await.map_err(|error| of(Call::Read, error))?;
+        let listed = reply.resource_descriptions.unwrap_or_default().into_iter();
+        let resources = listed.map(described).collect::<Option<_>>();
+        Ok(ResourcePage {
+            resources: resources.ok_or_else(|| {
+                incomplete(Call::Read, "ListResources returned an unreadable resource")
+            })?,
+            next_token: reply.next_token.filter(|token| !token.is_empty()),
+        })
     }
 
     async fn get_resource_request_status(
@@ -243,6 +262,16 @@ impl TypeRegistry for Aws {
             .schema
             .ok_or_else(|| incomplete(Call::Read, "DescribeType returned no schema"))
     }
+}
+
+/// A resource as AWS describes it; none when its properties cannot be read.
+fn described(
+    description: aws_sdk_cloudcontrol::types::ResourceDescription,
+) -> Option<ResourceDescription> {
+    Some(ResourceDescription {
+        identifier: Identifier::new(description.identifier?),
+        properties: serde_json::from_str(&description.properties?).ok()?,
+    })
 }
 
 /// The progress event of a reply.

@@ -10,8 +10,8 @@ use tokio::net::TcpListener;
 use ucp_cloud::{CloudControl, Fault, TypeRegistry};
 use ucp_cloud_aws::{Aws, Settings, SigningCredentials};
 use ucp_model::{
-    ClientToken, Clock, Entropy, Identifier, Progress, ProgressStatus, RequestToken, Scope,
-    SeededEntropy, Timestamp, TypeName,
+    ClientToken, Clock, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage,
+    Scope, SeededEntropy, Timestamp, TypeName,
 };
 use ucp_schema::Catalogue;
 use ucp_simulator::Simulator;
@@ -115,6 +115,34 @@ async fn a_resource_lives_and_dies() {
         aws.get_resource(scope, &logs, &name).await,
         Err(Fault::Missing { .. })
     ));
+}
+
+#[tokio::test]
+async fn resources_are_listed_page_by_page() {
+    let wire = wire().await;
+    let (aws, scope, logs) = (&wire.aws, &wire.scope, type_name("AWS::Logs::LogGroup"));
+    assert_eq!(
+        aws.list_resources(scope, &logs, None).await.unwrap(),
+        ResourcePage::default()
+    );
+    let names: Vec<String> = (10..35).map(|number| format!("group/{number}")).collect();
+    for name in &names {
+        let declared = json!({ "LogGroupName": name }).to_string();
+        let created = aws.create_resource(scope, &logs, &declared, wire.token());
+        wire.settled(created.await.unwrap()).await;
+    }
+    let first = aws.list_resources(scope, &logs, None).await.unwrap();
+    assert_eq!(first.resources[0].properties["LogGroupName"], "group/10");
+    let token = first.next_token.as_deref();
+    let second = aws.list_resources(scope, &logs, token).await.unwrap();
+    assert!(token.is_some() && second.next_token.is_none());
+    let listed = first.resources.iter().chain(&second.resources);
+    let listed: Vec<&str> = listed
+        .map(|resource| resource.identifier.as_str())
+        .collect();
+    assert_eq!(listed, names);
+    let spoilt = aws.list_resources(scope, &logs, Some("spoilt")).await;
+    assert!(matches!(spoilt, Err(Fault::Rejected { .. })), "{spoilt:?}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use ucp_model::Fault;
 /// Whether a call changes anything: only then is a broken reply an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// `GetResource`, `GetResourceRequestStatus`, `DescribeType`.
+    /// `GetResource`, `ListResources`, `GetResourceRequestStatus`, `DescribeType`.
     Read,
     /// `CreateResource`, `UpdateResource`, `DeleteResource`.
     Mutation,

@@ -7,7 +7,7 @@ mod exception;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use ucp_model::{ClientToken, Identifier, Progress, RequestToken, Scope, TypeName};
+use ucp_model::{ClientToken, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName};
 
 pub use exception::{Call, fault_of};
 pub use ucp_model::{Fault, RetryClass};
@@ -50,6 +50,14 @@ pub trait CloudControl: Send + Sync {
         type_name: &TypeName,
         identifier: &Identifier,
     ) -> Result<Value, Fault>;
+
+    /// `ListResources`: the page that begins where `next_token` says, or the first one.
+    async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault>;
 
     /// `GetResourceRequestStatus`. A token that AWS has forgotten is [`Fault::TokenUnknown`].
     async fn get_resource_request_status(

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::{Identifier, RequestToken, Timestamp};
 
 /// Cloud Control's report on one change in flight (`ProgressEvent`).
@@ -33,6 +35,24 @@ pub enum ProgressStatus {
     },
     /// `CANCEL_COMPLETE`.
     Canceled,
+}
+
+/// One resource of a list (`ResourceDescription`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceDescription {
+    /// AWS's name for it.
+    pub identifier: Identifier,
+    /// Its live properties, as far as the type's list handler tells them.
+    pub properties: Value,
+}
+
+/// One page of a list of resources.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResourcePage {
+    /// The resources, in AWS's order.
+    pub resources: Vec<ResourceDescription>,
+    /// What to ask for the next page with; none on the last one.
+    pub next_token: Option<String>,
 }
 
 /// What a call to AWS came to instead of a reply, by what a caller would do differently.

@@ -19,7 +19,7 @@ mod time;
 
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
-pub use cloud::{Fault, Progress, ProgressStatus, RetryClass};
+pub use cloud::{Fault, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass};
 pub use etag::ETag;
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;

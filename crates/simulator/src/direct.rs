@@ -3,7 +3,10 @@
 use async_trait::async_trait;
 use serde_json::Value;
 use ucp_cloud::{CloudControl, Fault, TypeRegistry};
-use ucp_model::{ClientToken, Identifier, Progress, ProgressStatus, RequestToken, Scope, TypeName};
+use ucp_model::{
+    ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
+};
 
 use crate::exception::{Exception, ExceptionCode};
 use crate::progress::{OperationStatus, ProgressEvent};
@@ -76,6 +79,38 @@ impl CloudControl for Simulator {
             }
             _ => Err(unexpected()),
         }
+    }
+
+    async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault> {
+        let request = Request::ListResources(request::ListResources {
+            type_name: type_name.to_string(),
+            next_token: next_token.map(str::to_owned),
+            ..request::ListResources::default()
+        });
+        let Reply::Resources {
+            resources,
+            next_token,
+            ..
+        } = self.direct(scope, &request)?
+        else {
+            return Err(unexpected());
+        };
+        let described = |resource: request::ResourceDescription| {
+            Ok(ResourceDescription {
+                identifier: Identifier::new(resource.identifier),
+                properties: serde_json::from_str(&resource.properties).map_err(|_| unexpected())?,
+            })
+        };
+        let resources = resources.into_iter().map(described);
+        Ok(ResourcePage {
+            resources: resources.collect::<Result<_, Fault>>()?,
+            next_token,
+        })
     }
 
     async fn get_resource_request_status(
