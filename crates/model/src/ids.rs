@@ -375,6 +375,11 @@ impl Scope {
         })
     }
 
+    /// Whether the two are one account and region, whichever plane leads there.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        self.account.eq_ignore_ascii_case(&other.account) && self.region == other.region
+    }
+
     /// The collection of a type in this scope, `C` in the contract.
     pub fn collection(&self, type_name: &TypeName) -> String {
         format!("{self}/providers/{}", type_name.arm())

@@ -31,6 +31,15 @@ impl Timestamp {
         )
     }
 
+    /// The moment `duration` earlier, saturating.
+    #[must_use]
+    pub fn before(self, duration: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+
     /// How long ago `earlier` was; zero when it is not in the past.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

@@ -2,8 +2,8 @@
 
 use ucp_model::operation::Kind;
 use ucp_model::{
-    CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Timestamp,
-    TypeName,
+    CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
+    Timestamp, TypeName,
 };
 use ucp_store::rules::{self, Alias};
 use ucp_store::{Accepted, Error, FinishOperation, Lease, NewOperation, Sealed};
@@ -49,6 +49,8 @@ statements! {
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
             due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
         WHERE id = $1 AND ended_at IS NULL"];
+    CREATED = ["SELECT ", columns!(), " FROM operations
+        WHERE ended_at > $1 AND created = 1 AND type_name = $2 AND identifier = $3"];
     LIVE = ["SELECT COUNT(*) AS live,
             MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
         FROM operations WHERE ended_at IS NULL"];
@@ -57,6 +59,25 @@ statements! {
 pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
     rows.first().map(read).transpose()
+}
+
+/// Whether an operation that ended well after `since` created the AWS resource.
+pub(crate) async fn was_created(
+    database: &Database,
+    target: &Target<'_>,
+    since: Timestamp,
+) -> Result<bool, Error> {
+    let values = values![
+        since.as_millis(),
+        target.type_name.as_str(),
+        target.identifier.as_str(),
+    ];
+    for row in &database.read(CREATED, values).await? {
+        if rules::created(&read(row)?, target, since) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// How many are live, and when the next of them can be claimed.

@@ -3,7 +3,7 @@ use std::fs::File;
 use async_trait::async_trait;
 use ucp_model::{
     CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
-    ResourceGroup, Timestamp,
+    ResourceGroup, Target, Timestamp,
 };
 use ucp_store::{
     Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
@@ -174,6 +174,10 @@ impl Store for Sql {
 
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
         operations::get(&self.database, id).await
+    }
+
+    async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
+        operations::was_created(&self.database, target, since).await
     }
 
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use ucp_model::operation::{Change, Kind, MappingChange, Options};
 use ucp_model::{
     Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, Plane, PlaneId,
-    Reference, ReferenceId, ResourceGroup, Scope, Timestamp, TypeName,
+    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
 use crate::Precondition;
@@ -346,6 +346,9 @@ pub trait Store: Send + Sync {
 
     /// The operation, if it was ever accepted.
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
+
+    /// Whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
+    async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error>;
 
     /// How many operations are live, and when the next of them can be claimed: when it is due and its lease, if somebody
     /// holds it, has run out. With it a worker knows how long it may sleep, and a test that the world is at rest.

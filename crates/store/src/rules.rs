@@ -4,7 +4,7 @@
 use ucp_model::operation::{Kind, MappingChange, State};
 use ucp_model::{
     CorrelationId, GroupId, Operation, Plane, ProvisioningState, Reference, ReferenceId,
-    ResourceGroup, Scope, Timestamp,
+    ResourceGroup, Target, Timestamp,
 };
 
 use crate::{
@@ -102,7 +102,7 @@ pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error
 
 fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference, Error> {
     match alias.mapping {
-        Some(mapping) if !same_place(&mapping.scope, &new.scope) => {
+        Some(mapping) if !mapping.scope.is_same_place(&new.scope) => {
             Err(Error::MappedElsewhere(mapping.scope))
         }
         Some(mapping) => Ok(Reference {
@@ -136,10 +136,6 @@ fn under_way(kind: Kind) -> ProvisioningState {
         Kind::Put => ProvisioningState::Provisioning,
         Kind::Delete => ProvisioningState::Deleting,
     }
-}
-
-fn same_place(left: &Scope, right: &Scope) -> bool {
-    left.account.eq_ignore_ascii_case(&right.account) && left.region == right.region
 }
 
 /// What a step that does not end `operation` makes of its mapping; none when it stays as it is, revision included.
@@ -220,6 +216,16 @@ pub fn end(
 /// Whether every mapping of the operation's target goes with the operation's own.
 pub fn removes_all_mappings(operation: &Operation) -> bool {
     operation.kind == Kind::Delete && operation.state == State::Succeeded
+}
+
+/// Whether `operation` created `target` and ended well after `since`.
+pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> bool {
+    let ended_since = operation.ended_at.is_some_and(|ended_at| ended_at > since);
+    let is_target = |own: Target<'_>| own.key() == target.key();
+    operation.created
+        && operation.state == State::Succeeded
+        && ended_since
+        && operation.target().is_some_and(is_target)
 }
 
 /// The line of the history that ends `operation`.

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use ucp_model::operation::{Change, MappingChange};
-use ucp_model::{Failure, Operation, ProvisioningState, Reference, State};
+use ucp_model::{
+    Failure, Identifier, Operation, ProvisioningState, Reference, Scope, State, Target,
+};
 
 use super::fixture::*;
 use crate::{Documents, Error, Event, FinishOperation, Forgotten, NewOperation};
@@ -327,4 +329,44 @@ pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
     finish(&store, &claimed.lease, end).await;
     assert_eq!(forget().await.unwrap(), Forgotten::Forgotten);
     refused!(forget(), Error::NotMapped);
+}
+
+/// Whatever plane or alias led to it; a change of what was there is no creation, and neither is a failure.
+pub async fn a_creation_is_known_by_its_resource(store: Engine) {
+    let create = async |number: u64, name: &str, created: bool, state: State| {
+        let claimed = accept_and_claim(&store, untracked(put(number, name), name)).await;
+        let operation = Operation {
+            created,
+            ..claimed.operation
+        };
+        let end = end(&operation, state, MappingChange::Removed, Some(name));
+        finish(&store, &claimed.lease, end).await;
+    };
+    create(1, "made", true, State::Succeeded).await;
+    create(2, "changed", false, State::Succeeded).await;
+    create(3, "failed", true, failed()).await;
+
+    let was_created = async |scope: &Scope, name: &str, since| {
+        let target = Target {
+            scope,
+            type_name: &type_name(),
+            identifier: &Identifier::new(name),
+        };
+        store.was_created(&target, since).await.unwrap()
+    };
+    assert!(was_created(&scope(), "made", at(2)).await);
+    let other_plane = Scope::new("other", "123456789012", "us-west-2").unwrap();
+    assert!(was_created(&other_plane, "made", at(2)).await);
+    assert!(
+        !was_created(&scope(), "made", at(3)).await,
+        "the end is at second 3"
+    );
+    for name in ["changed", "failed", "Made", "nothing"] {
+        assert!(!was_created(&scope(), name, at(2)).await, "{name}");
+    }
+    let other_account = Scope::new("aws", "999999999999", "us-west-2").unwrap();
+    let other_region = Scope::new("aws", "123456789012", "us-east-1").unwrap();
+    for scope in [other_account, other_region] {
+        assert!(!was_created(&scope, "made", at(2)).await, "{scope}");
+    }
 }

@@ -77,6 +77,7 @@ macro_rules! conformance {
                 the_end_is_final
                 the_end_frees_alias_and_target
                 every_end_is_an_event
+                a_creation_is_known_by_its_resource
                 what_is_not_owned_can_be_forgotten
                 what_is_owned_is_not_forgotten
                 what_is_busy_or_unknown_is_not_forgotten

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use ucp_model::{
     CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
-    ResourceGroup, Timestamp,
+    ResourceGroup, Target, Timestamp,
 };
 
 use self::tables::{Held, Row, Tables};
@@ -292,6 +292,12 @@ impl Store for Memory {
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
         let tables = self.tables();
         Ok(tables.operations.get(&id).map(|row| row.operation.clone()))
+    }
+
+    async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
+        let tables = self.tables();
+        let mut rows = tables.operations.values();
+        Ok(rows.any(|row| rules::created(&row.operation, target, since)))
     }
 
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
