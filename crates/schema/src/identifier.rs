@@ -60,7 +60,7 @@ impl ResourceSchema {
             [_] => vec![identifier.as_str()],
             _ => identifier.as_str().split('|').collect(),
         };
-        if parts.len() != paths.len() {
+        if parts.len() != paths.len() || parts.contains(&"") {
             return None;
         }
         let mut properties = Map::new();
@@ -69,6 +69,46 @@ impl ResourceSchema {
             insert(&mut properties, path.segments(), value)?;
         }
         Some(Value::Object(properties))
+    }
+
+    /// Declares what `parts`, the [properties of an identifier](Self::properties_of_identifier), say and `properties` do
+    /// not, except what AWS alone sets. The pointers of the parts that are declared otherwise come back.
+    pub fn declare_identifier(&self, parts: &Value, properties: &mut Value) -> Vec<String> {
+        let mut contradictions = Vec::new();
+        for path in self.primary_identifier() {
+            let Some(named) = path.get(parts) else {
+                continue;
+            };
+            match path.get(properties) {
+                Some(declared) if part(declared) != part(named) => {
+                    contradictions.push(path.pointer());
+                }
+                None if !self.read_only().contains(&path.names()) => {
+                    let members = properties.as_object_mut();
+                    members.and_then(|members| insert(members, path.segments(), named.clone()));
+                }
+                Some(_) | None => {}
+            }
+        }
+        contradictions
+    }
+
+    /// The parts of the primary identifier that AWS alone sets: without them it cannot be asked for.
+    pub fn assigned_parts(&self) -> impl Iterator<Item = &PropertyPath> {
+        let paths = self.primary_identifier().iter();
+        paths.filter(|path| self.read_only().contains(&path.names()))
+    }
+
+    /// The identifier for a person, `RestApiId 'r1' and StageName 'prod'`.
+    pub fn identifier_in_words(&self, identifier: &Identifier) -> String {
+        let Some(parts) = self.properties_of_identifier(identifier) else {
+            return format!("the name '{identifier}'");
+        };
+        let named = self.primary_identifier().iter().filter_map(|path| {
+            let text = path.get(&parts).and_then(part)?;
+            Some(format!("{} '{text}'", path.in_words()))
+        });
+        named.collect::<Vec<String>>().join(" and ")
     }
 
     /// The text of a part as a value of the property's type.

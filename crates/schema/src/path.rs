@@ -35,6 +35,11 @@ impl PropertyPath {
         self.0.iter().map(|segment| format!("/{segment}")).collect()
     }
 
+    /// The path for a person, `Rules/*/Name`.
+    pub fn in_words(&self) -> String {
+        self.pointer().trim_start_matches('/').to_owned()
+    }
+
     /// The steps as [`PathSet::contains`](crate::PathSet::contains) takes them.
     pub(crate) fn names<'a>(&'a self) -> Vec<&'a str> {
         let name = |segment: &'a Segment| match segment {

@@ -51,6 +51,7 @@ fn a_composite_identifier_is_joined_in_the_order_of_the_schema() {
     );
     assert_eq!(properties("AWS::ApiGateway::Stage", "r1"), None);
     assert_eq!(properties("AWS::ApiGateway::Stage", "r1|prod|x"), None);
+    assert_eq!(properties("AWS::ApiGateway::Stage", "r1|"), None);
 }
 
 #[test]
@@ -96,4 +97,52 @@ fn an_empty_name_names_nothing() {
             IdentifierOutcome::Missing(vec!["/A".into()])
         );
     }
+}
+
+#[test]
+fn a_name_declares_what_a_caller_may_set() {
+    let declare = |type_name, name, mut declared: Value| {
+        let schema = schema(type_name);
+        let parts = schema.properties_of_identifier(&Identifier::new(name));
+        let contradictions = schema.declare_identifier(&parts.unwrap(), &mut declared);
+        (declared, contradictions)
+    };
+    let stage = "AWS::ApiGateway::Stage";
+    assert_eq!(
+        declare(stage, "r1|prod", json!({"StageName": "prod"})),
+        (json!({"StageName": "prod", "RestApiId": "r1"}), vec![])
+    );
+    assert_eq!(
+        declare(
+            stage,
+            "r1|prod",
+            json!({"StageName": "test", "RestApiId": 7})
+        )
+        .1,
+        ["/RestApiId", "/StageName"]
+    );
+    assert_eq!(
+        declare(
+            "AWS::SageMaker::Device",
+            "d",
+            json!({"Device": {"Description": "x"}})
+        )
+        .0,
+        json!({"Device": {"Description": "x", "DeviceName": "d"}})
+    );
+    let vpc = declare("AWS::EC2::VPC", "vpc-1", json!({}));
+    assert_eq!(vpc, (json!({}), vec![]), "AWS alone sets it");
+    let other = declare("AWS::EC2::VPC", "vpc-1", json!({"VpcId": "vpc-2"}));
+    assert_eq!(other.1, ["/VpcId"]);
+}
+
+#[test]
+fn a_name_is_told_by_its_parts() {
+    let told = |type_name, name| schema(type_name).identifier_in_words(&Identifier::new(name));
+    assert_eq!(
+        told("AWS::ApiGateway::Stage", "r1|prod"),
+        "RestApiId 'r1' and StageName 'prod'"
+    );
+    assert_eq!(told("AWS::SageMaker::Device", "d"), "Device/DeviceName 'd'");
+    assert_eq!(told("AWS::ApiGateway::Stage", "r1"), "the name 'r1'");
 }
