@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{Kind, Operation, PlanOutcome, Presence, ReplacementOrder};
 use ucp_model::{Baseline, Detail, Digest, Failure, Identifier, json};
 use ucp_plan::{Action, Desired, Plan};
-use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation};
 use ucp_seal::DigestKey;
 
 const INVALID: &str = "The declaration does not lead to a valid resource, and nothing was sent to AWS. Correct what the details name.";
@@ -70,6 +70,14 @@ pub(crate) fn plan_put(
         Presence::Present { live, .. } => Some(live),
         Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => None,
     };
+    if *presence == Presence::Absent
+        && let Some(failure) = names_what_aws_assigns(operation, schema)
+    {
+        return Planned {
+            outcome: PlanOutcome::Impossible(failure),
+            document: None,
+        };
+    }
     let plan = ucp_plan::plan(
         desired,
         baseline,
@@ -155,6 +163,27 @@ fn declared_identifier(desired: &Desired, schema: &ResourceSchema) -> Option<Ide
         IdentifierOutcome::Known(identifier) => Some(identifier),
         IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
     }
+}
+
+/// The failure of a put that asks for a name which only AWS can give: what is not there cannot be created under it. A
+/// resource that was mapped or created here and is gone is created anew, under another name.
+fn names_what_aws_assigns(operation: &Operation, schema: &ResourceSchema) -> Option<Failure> {
+    let target = operation.target()?;
+    let assigned: Vec<String> = schema
+        .assigned_parts()
+        .map(PropertyPath::in_words)
+        .collect();
+    if assigned.is_empty() || operation.was_mapped || operation.created {
+        return None;
+    }
+    let type_name = target.type_name.arm();
+    let message = format!(
+        "There is no {type_name} with {}, and none can be created under that name: AWS assigns {}. To create one, leave it out of a :put with an alias.",
+        schema.identifier_in_words(target.identifier),
+        assigned.join(" and "),
+    );
+    let id = target.scope.resource(target.type_name, target.identifier);
+    Some(Failure::new("NotFound", message).with_target(id))
 }
 
 /// The violations that are not there already. Elements of lists may move, and take theirs with them.

@@ -378,6 +378,12 @@ impl Operation {
         self.state == State::Succeeded && !self.created && self.changes.is_empty()
     }
 
+    /// Whether it ended without success and without asking anything of AWS but a look: the request that began it may
+    /// answer with the failure.
+    pub fn was_refused(&self) -> bool {
+        self.failure().is_some() && !self.created && self.changes.is_empty()
+    }
+
     /// Whether what is to be done, or that nothing is, has been decided.
     pub fn has_verdict(&self) -> bool {
         self.state != State::Accepted || self.has_begun()
