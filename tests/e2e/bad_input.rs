@@ -199,7 +199,7 @@ async fn paths_are_checked() {
             ),
             (format!("{}/:put", vpcs().replace("/VPC", "/%ff")), 400),
             (format!("{}/:put", vpcs().replace("aws/aws", "aws/..")), 400),
-            (format!("{}/:putt", vpcs()), 404),
+            (format!("{}/:putt", vpcs()), 405),
             (
                 format!("/planes/aws/aws/accounts/{ACCOUNT}/providers/AWS.EC2/VPC/:put"),
                 404,

@@ -297,15 +297,13 @@ async fn a_changed_create_only_property_sends_nothing() {
         world
             .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
             .await;
-        let ended = world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"}))
-            .await;
+        let refused = world
+            .put(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"}))
+            .await
+            .expect(409);
+        assert_eq!(refused.code(), "RequiresReplacement");
         assert_eq!(
-            (&ended["status"], &ended["error"]["code"]),
-            (&json!("Failed"), &json!("RequiresReplacement"))
-        );
-        assert_eq!(
-            ended["error"]["details"][0]["target"],
+            refused.body["error"]["details"][0]["target"],
             "/properties/CidrBlock"
         );
         assert_eq!(world.references().await.len(), 1);

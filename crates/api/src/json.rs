@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -36,6 +36,21 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
             return Ok(Self(Map::new()));
         }
         object(&bytes).map(Self).map_err(bad_request)
+    }
+}
+
+impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
+    type Rejection = Problem;
+
+    /// None when there is no body at all.
+    async fn from_request(request: Request, _: &S) -> Result<Option<Self>, Problem> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body).await?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let members = object(&bytes).map_err(bad_request)?;
+        Ok(Some(Self(members)))
     }
 }
 

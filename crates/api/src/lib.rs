@@ -40,7 +40,8 @@ use crate::document::{Document, add_common_refusals, served_under};
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
 use crate::routes::{
-    aws_resources, discovery, health, operations, planes, references, resource_groups,
+    aws_resources, discovery, health, named_resources, operations, planes, references,
+    resource_groups,
 };
 
 /// How the API answers.
@@ -132,7 +133,14 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
             references::get_reference,
             references::delete_reference
         ))
+        .routes(routes!(named_resources::list_aws_resources))
+        .routes(routes!(
+            named_resources::get_named_aws_resource,
+            named_resources::put_named_aws_resource,
+            named_resources::delete_named_aws_resource
+        ))
         .routes(routes!(aws_resources::put_aws_resource))
+        .routes(routes!(aws_resources::get_aws_resource))
         .routes(routes!(aws_resources::delete_aws_resource))
         .routes(routes!(operations::get_operation_status))
         .routes(routes!(operations::cancel_operation))

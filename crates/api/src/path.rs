@@ -34,7 +34,7 @@ const KEYWORDS: &[&str] = &[
 /// Provider namespaces of our own.
 const NAMESPACES: &[&str] = &["System.AWS", "System.Resources"];
 /// POST actions.
-const ACTIONS: &[&str] = &[":cancel", ":delete", ":put"];
+const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":put"];
 
 /// Rewrites each request to its canonical route before `inner` matches it. `Router::layer` would run after matching.
 #[derive(Clone, Debug)]

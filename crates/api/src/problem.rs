@@ -5,7 +5,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ucp_app::Rejection;
-use ucp_model::{Detail, Failure};
+use ucp_model::{Detail, Failure, Fault};
 
 use crate::context::RequestContext;
 use crate::wire::ErrorResponse;
@@ -40,6 +40,8 @@ impl Problem {
             Rejection::PreconditionFailed(failure) => {
                 Self::new(StatusCode::PRECONDITION_FAILED, failure)
             }
+            Rejection::Refused(failure) => Self::of_ended(&failure, context),
+            Rejection::Aws(fault) => Self::of_read(&fault, context),
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::Busy(operation) => {
                 let url = context.status_url(&operation);
@@ -89,36 +91,91 @@ impl Problem {
         )
     }
 
+    /// What AWS said to a read in place of an answer.
+    fn of_read(fault: &Fault, context: &RequestContext) -> Self {
+        tracing::warn!(%fault, "AWS did not answer a read");
+        let failure = match fault {
+            Fault::Transient { code, message } if code == "NetworkFailure" => Failure::new(
+                "Internal",
+                format!("AWS could not be reached: {message}. Try again."),
+            ),
+            fault => Failure::new(fault.code(), fault.message()),
+        };
+        let status = match fault {
+            Fault::Throttled { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Fault::Concurrent { .. } => StatusCode::CONFLICT,
+            Fault::Missing { .. } => StatusCode::NOT_FOUND,
+            Fault::Denied { .. } => StatusCode::FORBIDDEN,
+            Fault::Transient { .. } | Fault::OutcomeUnknown { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Fault::TokenConflict { .. } | Fault::TokenUnknown { .. } | Fault::Rejected { .. } => {
+                status_of(&failure.code)
+            }
+        };
+        Self::with_retry(status, failure, context)
+    }
+
     /// How an operation that ended without success would have answered had it been synchronous.
     pub(crate) fn of_ended(failure: &Failure, context: &RequestContext) -> Self {
-        let status = match failure.code.as_str() {
-            "AlreadyExists"
-            | "Canceled"
-            | "ConcurrentOperationException"
-            | "Conflict"
-            | "PartiallyApplied"
-            | "RequiresReplacement"
-            | "ResourceConflict" => StatusCode::CONFLICT,
-            "Throttling" | "ThrottlingException" => StatusCode::TOO_MANY_REQUESTS,
-            "AccessDenied"
-            | "AccessDeniedException"
-            | "InvalidCredentials"
-            | "UnauthorizedTaggingOperation" => StatusCode::FORBIDDEN,
-            "NotFound" => StatusCode::NOT_FOUND,
-            "GeneralServiceException"
-            | "InternalFailure"
-            | "NetworkFailure"
-            | "NotStabilized"
-            | "OutcomeUnknown"
-            | "ServiceInternalError"
-            | "ServiceTimeout" => StatusCode::INTERNAL_SERVER_ERROR,
-            _ => StatusCode::BAD_REQUEST,
-        };
+        Self::with_retry(status_of(&failure.code), failure.clone(), context)
+    }
+
+    fn with_retry(status: StatusCode, failure: Failure, context: &RequestContext) -> Self {
         let retry_after = (status == StatusCode::TOO_MANY_REQUESTS).then(|| context.retry_after());
         Self {
             retry_after,
-            ..Self::new(status, failure.clone())
+            ..Self::new(status, failure)
         }
+    }
+}
+
+/// The status that goes with a code of AWS's, or of ours in an operation.
+fn status_of(code: &str) -> StatusCode {
+    match code {
+        "AlreadyExists"
+        | "AlreadyExistsException"
+        | "Canceled"
+        | "ConcurrentOperationException"
+        | "Conflict"
+        | "PartiallyApplied"
+        | "RequiresReplacement"
+        | "ResourceConflict"
+        | "ResourceConflictException" => StatusCode::CONFLICT,
+        "RequestLimitExceeded"
+        | "Throttling"
+        | "ThrottlingException"
+        | "TooManyRequestsException" => StatusCode::TOO_MANY_REQUESTS,
+        "AccessDenied"
+        | "AccessDeniedException"
+        | "ExpiredToken"
+        | "ExpiredTokenException"
+        | "IncompleteSignature"
+        | "InvalidClientTokenId"
+        | "InvalidCredentials"
+        | "InvalidCredentialsException"
+        | "InvalidSignatureException"
+        | "MissingAuthenticationToken"
+        | "NotAuthorized"
+        | "OptInRequired"
+        | "RequestExpired"
+        | "RequestTimeTooSkewed"
+        | "SignatureDoesNotMatch"
+        | "UnauthorizedTaggingOperation"
+        | "UnrecognizedClientException" => StatusCode::FORBIDDEN,
+        "NotFound" | "ResourceNotFoundException" => StatusCode::NOT_FOUND,
+        "GeneralServiceException"
+        | "HandlerInternalFailureException"
+        | "InternalFailure"
+        | "NetworkFailure"
+        | "NetworkFailureException"
+        | "NotStabilized"
+        | "OutcomeUnknown"
+        | "ServiceInternalError"
+        | "ServiceInternalErrorException"
+        | "ServiceTimeout"
+        | "ServiceUnavailable" => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::BAD_REQUEST,
     }
 }
 

@@ -59,7 +59,6 @@ pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
 
 /// Which page of a list is asked for.
 #[derive(Debug)]
-#[expect(dead_code, reason = "no list is paged yet")]
 pub(crate) struct Page {
     /// How many items it may hold.
     pub(crate) top: usize,
@@ -71,7 +70,6 @@ pub(crate) struct Page {
 
 impl Page {
     /// Where the page after this one is, absolute.
-    #[expect(dead_code, reason = "no list is paged yet")]
     pub(crate) fn next_link(&self, skip_token: &str, context: &RequestContext) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let version = self.api_version.as_ref();

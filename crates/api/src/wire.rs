@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use ucp_app::{LiveResource, Selector};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
 use ucp_model::{Detail, Failure, Operation, Reference, ResourceGroup};
 use utoipa::ToSchema;
@@ -240,7 +241,7 @@ impl From<Reference> for ReferenceBody {
     }
 }
 
-/// What a `:put` or `:delete` says.
+/// What a put by name, a `:put`, a `:get` or a `:delete` says.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct ActionRequest {
@@ -256,7 +257,7 @@ pub(crate) struct ActionRequest {
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     pub(crate) tracked_by: Option<String>,
-    /// What is declared; for `:delete` without `trackedBy` the parts of the identifier.
+    /// What is declared; for `:get` and `:delete` without `trackedBy` the parts of the identifier.
     #[schema(value_type = Object)]
     pub(crate) properties: Map<String, Value>,
     /// `adopt` (the default) or `fail`: what to do when a new alias names a resource that AWS already has.
@@ -356,6 +357,14 @@ impl ActionRequest {
         })
     }
 
+    /// Which resource a `:get` or `:delete` means.
+    pub(crate) fn selector(self) -> Selector {
+        match self.tracked_by {
+            Some(tracked_by) => Selector::TrackedBy(tracked_by),
+            None => Selector::Parts(self.properties),
+        }
+    }
+
     /// What the caller chose.
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -401,6 +410,17 @@ impl AwsResource {
         self.properties
             .insert("provisioningState".to_owned(), Value::from(state));
         self
+    }
+}
+
+impl From<LiveResource> for AwsResource {
+    fn from(live: LiveResource) -> Self {
+        Self {
+            id: Some(live.scope.resource(&live.type_name, &live.identifier)),
+            name: Some(live.identifier.to_string()),
+            type_: live.type_name.arm(),
+            properties: live.properties,
+        }
     }
 }
 

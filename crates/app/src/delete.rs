@@ -1,24 +1,22 @@
-use serde_json::{Map, Value};
 use ucp_model::operation::{Kind, Operation, Options};
-use ucp_model::{Identifier, OperationId, ReferenceId, Scope, TypeName, json};
-use ucp_schema::{IdentifierOutcome, ResourceSchema};
+use ucp_model::{Identifier, OperationId, ReferenceId, Scope, TypeName};
+use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
 
+use crate::identifier::told_by;
 use crate::put::unsupported;
 use crate::tracking::Intake;
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, Rejection, Selector};
 
-/// A delete by action: the name is not in the URL.
+/// A delete of one resource.
 #[derive(Clone)]
 pub struct DeleteResource {
     /// Where.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// The tracking id; without it the properties tell the identifier.
-    pub tracked_by: Option<String>,
-    /// The identifier's parts; others are ignored.
-    pub properties: Map<String, Value>,
+    /// Which one.
+    pub resource: Selector,
 }
 
 /// What a delete came to, as far as it is known.
@@ -40,9 +38,12 @@ impl App {
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
         let schema = self.schema(&delete.type_name)?;
-        let (reference, identifier) = match &delete.tracked_by {
-            Some(tracked_by) => (Some(self.tracking_id(tracked_by, &schema)?), None),
-            None => (None, Some(identifier(&schema, delete.properties)?)),
+        let (reference, identifier) = match delete.resource {
+            Selector::Name(name) => (None, Some(Identifier::parse(&name)?)),
+            Selector::TrackedBy(tracked_by) => {
+                (Some(self.tracking_id(&tracked_by, &schema)?), None)
+            }
+            Selector::Parts(properties) => (None, Some(told_by(&schema, properties)?)),
         };
         self.accept_delete(delete.scope, reference, identifier, &schema, caller)
             .await
@@ -103,29 +104,4 @@ impl App {
         }
         Ok(DeleteOutcome::Accepted(Box::new(operation)))
     }
-}
-
-/// The identifier that the properties tell, or a refusal that names what is missing.
-fn identifier(
-    schema: &ResourceSchema,
-    properties: Map<String, Value>,
-) -> Result<Identifier, Rejection> {
-    let mut properties = Value::Object(properties);
-    json::drop_nulls(&mut properties);
-    if let IdentifierOutcome::Known(identifier) = schema.identifier(&properties) {
-        return Ok(Identifier::parse(identifier.as_str())?);
-    }
-    let parts = schema.primary_identifier().iter();
-    let missing: Vec<String> = parts
-        .filter(|part| {
-            part.get(&properties)
-                .is_none_or(|value| value.is_object() || value.is_array())
-        })
-        .map(|part| format!("/properties{}", part.pointer()))
-        .collect();
-    Err(Rejection::bad_request(format!(
-        "A {} is named by {}. Give it, or the alias with its trackedBy.",
-        schema.type_name().arm(),
-        missing.join(" and ")
-    )))
 }

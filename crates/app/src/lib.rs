@@ -1,12 +1,15 @@
 //! What a request may do, one function per use case.
 //!
-//! Handlers call these functions and nothing else. They validate, claim and record; they never call AWS: every mutation
-//! is an operation that the engine carries out.
+//! Handlers call these functions and nothing else. They validate, claim and record. Of AWS they see what [`LiveReader`]
+//! shows: every mutation is an operation that the engine carries out.
 
 mod delete;
+mod identifier;
+mod live;
 mod operations;
 mod planes;
 mod put;
+mod read;
 mod references;
 mod rejection;
 mod resource_groups;
@@ -22,7 +25,10 @@ use ucp_seal::Keys;
 use ucp_store::Store;
 
 pub use delete::{DeleteOutcome, DeleteResource};
+pub use identifier::Selector;
+pub use live::LiveReader;
 pub use put::{PutOutcome, PutResource};
+pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
 pub use ucp_store::{Precondition, PutGroup, PutPlane, Tags};
@@ -31,6 +37,8 @@ pub use ucp_store::{Precondition, PutGroup, PutPlane, Tags};
 pub struct Parts {
     /// What `ucp` remembers.
     pub store: Arc<dyn Store>,
+    /// What AWS shows.
+    pub live: Arc<dyn LiveReader>,
     /// The resource types.
     pub catalogue: Catalogue,
     /// The keys of the documents.

@@ -1,6 +1,8 @@
 use serde_json::{Map, Value};
-use ucp_model::operation::{Kind, Operation, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Digest, Failure, Identifier, OperationId, Reference, Scope, TypeName, json};
+use ucp_model::operation::{Action, Kind, Operation, Options, ReplacementPolicy, UpdateMode};
+use ucp_model::{
+    Digest, Failure, Identifier, OperationId, Reference, Scope, Target, TypeName, json,
+};
 use ucp_plan::{Desired, Plan};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode, unknown_pointers};
 use ucp_seal::Place;
@@ -12,13 +14,15 @@ use crate::{App, Caller, Rejection};
 /// The longest desired document that Cloud Control takes, in characters.
 const DESIRED_STATE_MAX_CHARS: usize = 262_144;
 
-/// A put by action: the name is not in the URL.
+/// A put of one resource.
 #[derive(Clone)]
 pub struct PutResource {
     /// Where.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
+    /// The name in the URL; without it the properties tell the identifier, or AWS assigns one.
+    pub name: Option<String>,
     /// The tracking id; without it the put is not tracked.
     pub tracked_by: Option<String>,
     /// What is declared.
@@ -57,15 +61,27 @@ impl App {
                 "replacementPolicy: only a resource behind an alias can be replaced, since its identifier changes. Add trackedBy, or leave it out.",
             ));
         }
+        let name = match &put.name {
+            Some(_) if !schema.handlers().read => return Err(unsupported(&schema, "put by name")),
+            Some(name) => Some(Identifier::parse(name)?),
+            None => None,
+        };
         let mut properties = Value::Object(put.properties);
         normalise(&mut properties);
-        let mut violations = schema.validate_declaration(&properties);
+        let mut violations = match &name {
+            Some(name) => named(&schema, name, &mut properties)?,
+            None => Vec::new(),
+        };
+        violations.extend(schema.validate_declaration(&properties));
         control_characters(&properties, &mut String::new(), &mut violations);
         violations.extend(unknown_values(&properties));
         judged(violations)?;
-        let identifier = match schema.identifier(&properties) {
-            IdentifierOutcome::Known(identifier) => Some(Identifier::parse(identifier.as_str())?),
-            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+        let identifier = match (name, schema.identifier(&properties)) {
+            (Some(name), _) => Some(name),
+            (None, IdentifierOutcome::Known(identifier)) => {
+                Some(Identifier::parse(identifier.as_str())?)
+            }
+            (None, IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_)) => None,
         };
         let mapped = match &reference {
             Some(reference) => self.parts.store.get_reference(reference).await?,
@@ -95,11 +111,40 @@ impl App {
         } else {
             self.verdict(operation, caller).await?
         };
-        let properties = shown(&schema, reference.as_ref(), &operation, &properties);
+        let live = self.live(&operation, reference, &schema, caller).await;
+        let properties = shown(&schema, live.as_ref(), &properties);
         Ok(PutOutcome {
             operation,
             properties,
         })
+    }
+
+    /// What is known to be live: what the operation or the reference says, or else what AWS shows of the resource that is
+    /// being updated. The reply does without it when AWS does not show it in time.
+    async fn live(
+        &self,
+        operation: &Operation,
+        reference: Option<Reference>,
+        schema: &ResourceSchema,
+        caller: &Caller,
+    ) -> Option<Value> {
+        if operation.result.is_some() {
+            return operation.result.clone();
+        }
+        // What was observed of a resource that is gone says nothing about the one that takes its place.
+        let reference = reference.filter(|_| !operation.created);
+        let observed = reference.and_then(|reference| reference.observed);
+        if observed.is_some() || operation.state.action() != Some(Action::Update) {
+            return observed;
+        }
+        let Target {
+            scope,
+            type_name,
+            identifier,
+        } = operation.target()?;
+        let read = self.parts.live.read(scope, type_name, identifier);
+        let live = tokio::time::timeout(caller.verdict_wait, read).await;
+        Some(schema.without_write_only(&live.ok()?.ok()?))
     }
 
     fn sealed(&self, id: OperationId, properties: &Value) -> Result<Sealed, Rejection> {
@@ -128,6 +173,31 @@ fn normalise(properties: &mut Value) {
     if let Some(members) = properties.as_object_mut() {
         members.shift_remove("provisioningState");
     }
+}
+
+/// Declares the parts of the name in the URL that are not declared and that a caller may set. What is declared must not
+/// contradict it.
+fn named(
+    schema: &ResourceSchema,
+    name: &Identifier,
+    properties: &mut Value,
+) -> Result<Vec<Violation>, Rejection> {
+    let Some(parts) = schema.properties_of_identifier(name) else {
+        let paths = schema.primary_identifier().iter();
+        let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
+        return Err(Rejection::bad_request(format!(
+            "'{name}' does not name a {}: its name is {}.",
+            schema.type_name().arm(),
+            parts.join("|")
+        )));
+    };
+    let contradictions = schema.declare_identifier(&parts, properties);
+    let violation = |pointer: String| Violation {
+        message: format!("`{pointer}`: contradicts the name in the URL; leave it out"),
+        code: ViolationCode::InvalidValue,
+        pointer,
+    };
+    Ok(contradictions.into_iter().map(violation).collect())
 }
 
 /// The plan of a create.
@@ -220,20 +290,8 @@ pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
 }
 
 /// What the reply shows: what is known to be live, with what was declared laid over it.
-fn shown(
-    schema: &ResourceSchema,
-    reference: Option<&Reference>,
-    operation: &Operation,
-    declared: &Value,
-) -> Map<String, Value> {
-    // What was observed of a resource that is gone says nothing about the one that takes its place.
-    let reference = reference.filter(|_| !operation.created);
-    let observed = reference.and_then(|reference| reference.observed.as_ref());
-    let live = operation
-        .result
-        .as_ref()
-        .or(observed)
-        .and_then(Value::as_object);
+fn shown(schema: &ResourceSchema, live: Option<&Value>, declared: &Value) -> Map<String, Value> {
+    let live = live.and_then(Value::as_object);
     let declared = schema.without_write_only(declared);
     match (live, declared.as_object()) {
         (Some(live), Some(declared)) => json::overlay(live, declared),

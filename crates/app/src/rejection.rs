@@ -1,4 +1,4 @@
-use ucp_model::{Crashed, Failure, Operation};
+use ucp_model::{Crashed, Failure, Fault, Operation};
 
 /// Why a request is refused, by what its sender would do about it.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,12 @@ pub enum Rejection {
     /// Another operation is under way: wait for it.
     #[error("operation {} is under way", .0.id)]
     Busy(Box<Operation>),
+    /// Its operation has ended already, and nothing was sent to AWS: do what the failure says.
+    #[error("{}", .0.message)]
+    Refused(Failure),
+    /// AWS did not let itself be read.
+    #[error("AWS cannot be read")]
+    Aws(#[source] Fault),
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),

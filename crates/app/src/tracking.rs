@@ -162,8 +162,8 @@ impl App {
         }
     }
 
-    /// The operation once the engine has decided what to do, or as it is when the caller's patience ends. A caller that
-    /// goes away meanwhile changes nothing.
+    /// The operation once the engine has decided what to do, or as it is when the caller's patience ends. What has ended
+    /// by then without anything sent to AWS is refused. A caller that goes away meanwhile changes nothing.
     pub(crate) async fn verdict(
         &self,
         operation: Operation,
@@ -179,7 +179,36 @@ impl App {
             }
             operation = self.operation(operation.id).await?;
         }
-        Ok(operation)
+        match operation.failure() {
+            Some(failure) if operation.was_refused() => Err(Rejection::Refused(failure.clone())),
+            _ => Ok(operation),
+        }
+    }
+
+    /// AWS's name for what `trackedBy` stands for, in `scope`.
+    pub(crate) async fn mapped(
+        &self,
+        tracked_by: &str,
+        schema: &ResourceSchema,
+        scope: &Scope,
+    ) -> Result<Identifier, Rejection> {
+        let id = self.tracking_id(tracked_by, schema)?;
+        let store = &self.parts.store;
+        if let Err(error) = store.get_resource_group(&id.group).await {
+            return Err(self.refusal(error, Some(&id)).await);
+        }
+        let reference = self.get_reference(&id).await?;
+        if !reference.scope.is_same_place(scope) {
+            let error = ucp_store::Error::MappedElsewhere(reference.scope);
+            return Err(self.refusal(error, Some(&id)).await);
+        }
+        reference.identifier.ok_or_else(|| {
+            let message = format!(
+                "'{}' stands for no AWS resource yet: its creation is under way. Wait until the operation is terminal.",
+                id.alias
+            );
+            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use tower::ServiceExt;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{App, Wake};
 use ucp_engine::{Abandoned, Engine, Nudges};
+use ucp_live::ReadOnly;
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
 };
@@ -129,6 +130,10 @@ impl World {
         );
         let app = App::new(ucp_app::Parts {
             store: Arc::clone(&store),
+            live: Arc::new(ReadOnly {
+                cloud: Arc::new(aws.clone()),
+                timeout: Duration::from_secs(10),
+            }),
             catalogue,
             keys,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

@@ -178,6 +178,9 @@ pub(crate) struct Work {
     /// How long a request waits for the verdict before it answers 201 or 202.
     #[arg(long, env = "UCP_VERDICT_WAIT", default_value = "2s", value_parser = humantime::parse_duration)]
     pub(crate) verdict_wait: Duration,
+    /// How long a GET, a list or a `:get` waits for AWS; longer than --call-timeout has no effect.
+    #[arg(long, env = "UCP_READ_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
+    pub(crate) read_timeout: Duration,
 }
 
 impl Work {

@@ -8,8 +8,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{App, Wake};
+use ucp_cloud::CloudControl;
 use ucp_cloud_aws::Aws;
 use ucp_engine::{Engine, Nudges, Workers};
+use ucp_live::ReadOnly;
 use ucp_model::{Clock, Entropy};
 use ucp_schema::Catalogue;
 use ucp_seal::SealingKey;
@@ -58,10 +60,15 @@ impl Node {
         .await?;
         let keys = Arc::new(keys);
         let nudges = Nudges::default();
+        let cloud: Arc<dyn CloudControl> = Arc::new(self.aws);
         let call_timeout = self.work.call_timeout()?;
 
         let app = App::new(ucp_app::Parts {
             store: Arc::clone(&self.store),
+            live: Arc::new(ReadOnly {
+                cloud: Arc::clone(&cloud),
+                timeout: self.work.read_timeout,
+            }),
             catalogue: self.catalogue.clone(),
             keys: Arc::clone(&keys),
             clock: Arc::clone(&clock),
@@ -87,7 +94,7 @@ impl Node {
         if self.works {
             let parts = ucp_engine::Parts {
                 store: self.store,
-                cloud: Arc::new(self.aws),
+                cloud,
                 catalogue: self.catalogue,
                 keys,
                 clock,

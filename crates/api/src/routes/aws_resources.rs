@@ -5,7 +5,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
+use ucp_app::{DeleteOutcome, DeleteResource, PutResource, ReadResource};
 use ucp_model::{Scope, TypeName};
 
 use crate::Api;
@@ -16,7 +16,7 @@ use crate::routes::{accepted, polling_urls};
 use crate::wire::{ActionRequest, AwsResource, ErrorResponse};
 
 /// The path of a type's collection in one account and region.
-type Collection = Path<(String, String, String, String, String)>;
+pub(crate) type Collection = Path<(String, String, String, String, String)>;
 
 /// Makes the resource behind an alias what the body declares: creates it, updates it, or does nothing.
 #[utoipa::path(post, tag = "AWS resources",
@@ -29,8 +29,8 @@ type Collection = Path<(String, String, String, String, String)>;
         (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 400, body = ErrorResponse), (status = 403, body = ErrorResponse),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
-        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
 pub(crate) async fn put_aws_resource(
     State(api): State<Arc<Api>>,
     Path((plane, account, region, namespace, resource)): Collection,
@@ -45,33 +45,43 @@ pub(crate) async fn put_aws_resource(
     }
     let request = ActionRequest::read(body)?;
     let options = request.options();
-    let put = PutResource {
+    let declared = PutResource {
         scope,
         type_name,
+        name: None,
         tracked_by: request.tracked_by,
         properties: request.properties,
         options,
     };
-    let outcome = api.app.put_resource(put, &context.caller).await;
-    let outcome = outcome.map_err(|rejection| Problem::of(rejection, &context))?;
-    let operation = &outcome.operation;
-    if let Some(failure) = operation
-        .failure()
-        .filter(|failure| failure.code == "Conflict")
-    {
-        return Err(Problem::of_ended(failure, &context));
-    }
-    let body = AwsResource::of(operation, outcome.properties);
-    if operation.found_nothing_to_do() {
-        return Ok(Json(body.in_state("Succeeded")).into_response());
-    }
-    let body = body.in_state("Provisioning");
-    Ok(accepted(
-        StatusCode::CREATED,
-        body,
-        polling_urls(operation, &context),
-        &context,
-    ))
+    put(&api, declared, &context).await
+}
+
+/// Answers the resource behind an alias, or the one that the identifier's parts name, as AWS shows it.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:get",
+    params(("plane" = String, Path, example = "aws"), ("account" = String, Path, example = "123456789012"),
+        ("region" = String, Path, example = "us-west-2"), ("namespace" = String, Path, example = "AWS.EC2"),
+        ("type" = String, Path, example = "VPC")),
+    request_body = ActionRequest,
+    responses((status = 200, body = AwsResource), (status = 400, body = ErrorResponse),
+        (status = 403, body = ErrorResponse), (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 429, body = ErrorResponse, headers(("Retry-After" = u64))),
+        (status = 500, description = "AWS failed, or did not answer in time", body = ErrorResponse)))]
+pub(crate) async fn get_aws_resource(
+    State(api): State<Arc<Api>>,
+    Path((plane, account, region, namespace, resource)): Collection,
+    context: RequestContext,
+    JsonObject(body): JsonObject,
+) -> Result<Json<AwsResource>, Problem> {
+    let (scope, type_name) = collection(&plane, &account, &region, &namespace, &resource)?;
+    let read = ReadResource {
+        scope,
+        type_name,
+        resource: ActionRequest::read(body)?.selector(),
+    };
+    let live = api.app.get_resource(read).await;
+    let live = live.map_err(|rejection| Problem::of(rejection, &context))?;
+    Ok(Json(live.into()))
 }
 
 /// Deletes the resource behind an alias, or the one that the identifier's parts name.
@@ -85,8 +95,8 @@ pub(crate) async fn put_aws_resource(
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 204, description = "Already gone"),
         (status = 400, body = ErrorResponse), (status = 403, body = ErrorResponse),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
-        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
 pub(crate) async fn delete_aws_resource(
     State(api): State<Arc<Api>>,
     Path((plane, account, region, namespace, resource)): Collection,
@@ -94,18 +104,43 @@ pub(crate) async fn delete_aws_resource(
     JsonObject(body): JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = collection(&plane, &account, &region, &namespace, &resource)?;
-    let request = ActionRequest::read(body)?;
-    let delete = DeleteResource {
+    let meant = DeleteResource {
         scope,
         type_name,
-        tracked_by: request.tracked_by,
-        properties: request.properties,
+        resource: ActionRequest::read(body)?.selector(),
     };
+    delete(&api, meant, &context).await
+}
+
+/// Puts, and answers with the resource as far as it is known.
+pub(crate) async fn put(
+    api: &Api,
+    put: PutResource,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
+    let outcome = api.app.put_resource(put, &context.caller).await;
+    let outcome = outcome.map_err(|rejection| Problem::of(rejection, context))?;
+    let operation = &outcome.operation;
+    let body = AwsResource::of(operation, outcome.properties);
+    if operation.found_nothing_to_do() {
+        return Ok(Json(body.in_state("Succeeded")).into_response());
+    }
+    let body = body.in_state("Provisioning");
+    let urls = polling_urls(operation, context);
+    Ok(accepted(StatusCode::CREATED, body, urls, context))
+}
+
+/// Deletes, and answers with where to ask for the outcome.
+pub(crate) async fn delete(
+    api: &Api,
+    delete: DeleteResource,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
     let outcome = api.app.delete_resource(delete, &context.caller).await;
-    match outcome.map_err(|rejection| Problem::of(rejection, &context))? {
+    match outcome.map_err(|rejection| Problem::of(rejection, context))? {
         DeleteOutcome::Accepted(operation) => {
-            let urls = polling_urls(&operation, &context);
-            Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
+            let urls = polling_urls(&operation, context);
+            Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, context))
         }
         DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
             Ok(StatusCode::NO_CONTENT.into_response())
@@ -113,7 +148,8 @@ pub(crate) async fn delete_aws_resource(
     }
 }
 
-fn collection(
+/// The scope and the type that a path names.
+pub(crate) fn collection(
     plane: &str,
     account: &str,
     region: &str,

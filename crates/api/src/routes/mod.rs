@@ -3,6 +3,7 @@
 pub(crate) mod aws_resources;
 pub(crate) mod discovery;
 pub(crate) mod health;
+pub(crate) mod named_resources;
 pub(crate) mod operations;
 pub(crate) mod planes;
 pub(crate) mod references;

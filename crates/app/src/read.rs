@@ -1,0 +1,167 @@
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use ucp_model::operation::CONSISTENCY_BOUND;
+use ucp_model::{Fault, Identifier, Scope, Target, TypeName};
+use ucp_schema::ResourceSchema;
+
+use crate::identifier::{not_found, told_by};
+use crate::put::unsupported;
+use crate::{App, Rejection, Selector};
+
+/// How long a read by action waits for a resource that was just created to show.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The first pause between its tries; each one is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// A read of one resource.
+#[derive(Clone)]
+pub struct ReadResource {
+    /// Where.
+    pub scope: Scope,
+    /// The type, as the caller spelled it.
+    pub type_name: TypeName,
+    /// Which one.
+    pub resource: Selector,
+}
+
+/// A resource as AWS shows it.
+#[derive(Clone, Debug)]
+pub struct LiveResource {
+    /// Where it lives.
+    pub scope: Scope,
+    /// Its type, in the canonical spelling.
+    pub type_name: TypeName,
+    /// AWS's name for it.
+    pub identifier: Identifier,
+    /// The live properties without write-only values.
+    pub properties: Map<String, Value>,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct LivePage {
+    /// The resources, in AWS's order.
+    pub resources: Vec<LiveResource>,
+    /// What leads to the next page; none on the last one.
+    pub next_token: Option<String>,
+}
+
+impl App {
+    /// The live resource.
+    pub async fn get_resource(&self, read: ReadResource) -> Result<LiveResource, Rejection> {
+        let ReadResource {
+            scope,
+            type_name,
+            resource,
+        } = read;
+        let schema = self.schema(&type_name)?;
+        if !schema.handlers().read {
+            return Err(unsupported(&schema, "read"));
+        }
+        let reply = match resource {
+            Selector::Name(name) => {
+                let identifier = Identifier::parse(&name)?;
+                (self.read(&schema, &scope, &identifier).await, identifier)
+            }
+            Selector::TrackedBy(tracked_by) => {
+                let identifier = self.mapped(&tracked_by, &schema, &scope).await?;
+                let reply = self.read_patiently(&schema, &scope, &identifier).await?;
+                (reply, identifier)
+            }
+            Selector::Parts(properties) => {
+                let identifier = told_by(&schema, properties)?;
+                let reply = self.read_patiently(&schema, &scope, &identifier).await?;
+                (reply, identifier)
+            }
+        };
+        match reply {
+            (Ok(live), identifier) => Ok(shown(&schema, &scope, identifier, &live)),
+            (Err(Fault::Missing { .. }), identifier) => {
+                Err(not_found(&schema, &scope, &identifier))
+            }
+            (Err(fault), _) => Err(Rejection::Aws(fault)),
+        }
+    }
+
+    /// A page of the live resources of a type.
+    pub async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        skip_token: Option<&str>,
+    ) -> Result<LivePage, Rejection> {
+        let schema = self.schema(type_name)?;
+        if !schema.handlers().list {
+            return Err(unsupported(&schema, "listed"));
+        }
+        let live = &self.parts.live;
+        let page = live.list(scope, schema.type_name(), skip_token).await;
+        let page = page.map_err(Rejection::Aws)?;
+        let resources = page.resources.into_iter();
+        Ok(LivePage {
+            resources: resources
+                .map(|listed| shown(&schema, scope, listed.identifier, &listed.properties))
+                .collect(),
+            next_token: page.next_token,
+        })
+    }
+
+    async fn read(
+        &self,
+        schema: &ResourceSchema,
+        scope: &Scope,
+        identifier: &Identifier,
+    ) -> Result<Value, Fault> {
+        let live = &self.parts.live;
+        live.read(scope, schema.type_name(), identifier).await
+    }
+
+    /// The same, but what this server created a moment ago is given time to show.
+    async fn read_patiently(
+        &self,
+        schema: &ResourceSchema,
+        scope: &Scope,
+        identifier: &Identifier,
+    ) -> Result<Result<Value, Fault>, Rejection> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut reply = self.read(schema, scope, identifier).await;
+        let is_missing = |reply: &Result<Value, Fault>| matches!(reply, Err(Fault::Missing { .. }));
+        let target = Target {
+            scope,
+            type_name: schema.type_name(),
+            identifier,
+        };
+        let since = self.now().before(CONSISTENCY_BOUND);
+        if !is_missing(&reply) || !self.parts.store.was_created(&target, since).await? {
+            return Ok(reply);
+        }
+        let mut pause = FIRST_PAUSE;
+        while is_missing(&reply) && Instant::now() + pause <= deadline {
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+            reply = self.read(schema, scope, identifier).await;
+        }
+        Ok(reply)
+    }
+}
+
+/// The live resource as a reply shows it.
+fn shown(
+    schema: &ResourceSchema,
+    scope: &Scope,
+    identifier: Identifier,
+    live: &Value,
+) -> LiveResource {
+    let properties = match schema.without_write_only(live) {
+        Value::Object(properties) => properties,
+        _ => Map::new(),
+    };
+    LiveResource {
+        scope: scope.clone(),
+        type_name: schema.type_name().clone(),
+        identifier,
+        properties,
+    }
+}

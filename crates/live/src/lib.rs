@@ -1,0 +1,58 @@
+//! AWS for those who may only read it: the one place where `ucp-app`'s port meets `ucp-cloud`'s door.
+//!
+//! It is a crate of its own so that neither `ucp-app` nor `ucp-api` sees a call that changes anything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use ucp_app::LiveReader;
+use ucp_cloud::CloudControl;
+use ucp_model::{Fault, Identifier, ResourcePage, Scope, TypeName};
+
+/// Cloud Control without its mutations, and with a bound on how long somebody waits for it.
+pub struct ReadOnly {
+    /// The door to AWS.
+    pub cloud: Arc<dyn CloudControl>,
+    /// How long one read may take.
+    pub timeout: Duration,
+}
+
+#[async_trait]
+impl LiveReader for ReadOnly {
+    async fn read(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<Value, Fault> {
+        self.bounded(self.cloud.get_resource(scope, type_name, identifier))
+            .await
+    }
+
+    async fn list(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault> {
+        self.bounded(self.cloud.list_resources(scope, type_name, next_token))
+            .await
+    }
+}
+
+impl ReadOnly {
+    async fn bounded<T>(&self, call: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        match tokio::time::timeout(self.timeout, call).await {
+            Ok(reply) => reply,
+            Err(_) => Err(Fault::Transient {
+                code: "NetworkFailure".to_owned(),
+                message: format!(
+                    "no answer within {}",
+                    humantime::format_duration(self.timeout)
+                ),
+            }),
+        }
+    }
+}
