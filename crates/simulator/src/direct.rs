@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::Value;
-use ucp_cloud::{CloudControl, Fault, TypeRegistry};
+use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry, fault_of};
 use ucp_model::{
     ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
     ResourcePage, Scope, TypeName,
@@ -156,7 +156,7 @@ impl Simulator {
         let caller = Caller::new(&scope.account, &scope.region);
         match self.call(&caller, request) {
             Outcome::Replied(reply) => Ok(reply),
-            Outcome::Refused(exception) => Err(fault(exception)),
+            Outcome::Refused(exception) => Err(fault(request, exception)),
             Outcome::Dropped => Err(lost(request)),
         }
     }
@@ -194,36 +194,28 @@ fn status(event: &ProgressEvent) -> ProgressStatus {
 /// A reply that never came.
 fn lost(request: &Request) -> Fault {
     let message = "the connection was closed before a reply came".to_owned();
-    match request {
-        Request::CreateResource(_) | Request::UpdateResource(_) | Request::DeleteResource(_) => {
-            Fault::OutcomeUnknown { message }
-        }
-        _ => Fault::Transient {
+    match call(request) {
+        Call::Mutation => Fault::OutcomeUnknown { message },
+        Call::Read => Fault::Transient {
             code: "NetworkFailure".to_owned(),
             message,
         },
     }
 }
 
-fn fault(exception: Exception) -> Fault {
-    let code = exception.code.to_string();
-    let message = exception.message;
-    match exception.code {
-        ExceptionCode::Throttling => Fault::Throttled {
-            code,
-            message,
-            retry_after: None,
-        },
-        ExceptionCode::ResourceNotFound => Fault::Missing { code, message },
-        ExceptionCode::ConcurrentOperation => Fault::Concurrent { code, message },
-        ExceptionCode::ClientTokenConflict => Fault::TokenConflict { code, message },
-        ExceptionCode::RequestTokenNotFound => Fault::TokenUnknown { code, message },
-        ExceptionCode::AccessDenied
-        | ExceptionCode::ExpiredToken
-        | ExceptionCode::InvalidCredentials
-        | ExceptionCode::UnrecognizedClient => Fault::Denied { code, message },
-        other if other.is_server_fault() => Fault::Transient { code, message },
-        _ => Fault::Rejected { code, message },
+/// What an exception means, as the wire tells it.
+fn fault(request: &Request, exception: Exception) -> Fault {
+    let Exception { code, message } = exception;
+    let status = code.http_status();
+    fault_of(call(request), &code.to_string(), &message, status)
+}
+
+fn call(request: &Request) -> Call {
+    match request {
+        Request::CreateResource(_) | Request::UpdateResource(_) | Request::DeleteResource(_) => {
+            Call::Mutation
+        }
+        _ => Call::Read,
     }
 }
 
