@@ -216,8 +216,12 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    async fn finish(self, finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
+    async fn finish(self, mut finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
         let Parts { store, clock, .. } = &self.engine.parts;
+        // Should AWS tell a write-only value after all, it is not kept.
+        if let (Some(live), Some(schema)) = (&mut finish.live, self.schema()) {
+            *live = schema.without_write_only(live);
+        }
         let mapping = finish.mapping;
         let operation = self.claimed.operation.finished(finish, clock.now());
         let baseline = match self.declared() {

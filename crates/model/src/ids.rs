@@ -25,7 +25,12 @@ const SEGMENT: &AsciiSet = &CONTROLS
     .add(b'/')
     .add(b'<')
     .add(b'>')
-    .add(b'?');
+    .add(b'?')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
 
 /// Why a text is not the id it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
