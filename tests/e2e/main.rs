@@ -4,6 +4,7 @@
 //! told to. `processes` runs the real binary.
 
 mod bad_input;
+mod by_name;
 mod cancels;
 mod conventions;
 mod crashes;
@@ -17,5 +18,7 @@ mod planes;
 mod plans;
 mod processes;
 mod puts;
+mod reads;
+mod refusals;
 mod replacements;
 mod untracked;

@@ -48,6 +48,61 @@ async fn a_named_type_is_created_then_updated_then_left_alone() {
     .await;
 }
 
+#[tokio::test]
+async fn section_4_4_identifiers_may_hold_numbers_and_nulls_are_not_declared() {
+    on_every_store(async |world| {
+        const ENTRY: &str = "AWS.EC2/TransitGatewayMeteringPolicyEntry";
+        let parts = json!({"TransitGatewayMeteringPolicyId": "p", "PolicyRuleNumber": 7});
+        let mut declared = parts.clone();
+        declared["MeteredAccount"] = json!("source-attachment-owner");
+        declared["SourcePortRange"] = json!(null);
+        let created = world
+            .post(ENTRY, "put", &json!({"properties": declared}))
+            .await
+            .expect(201);
+        assert_eq!(created.body["name"], "p|7");
+        assert!(
+            created.body["properties"].get("SourcePortRange").is_none(),
+            "{}",
+            created.text
+        );
+        world.settle().await;
+        let read = world
+            .post(ENTRY, "get", &json!({"properties": parts}))
+            .await
+            .expect(200);
+        assert_eq!(read.body["name"], "p|7");
+        let half =
+            json!({"properties": {"PolicyRuleNumber": 7, "TransitGatewayMeteringPolicyId": null}});
+        for action in ["get", "delete"] {
+            let refused = world.post(ENTRY, action, &half).await.expect(400);
+            assert_eq!(refused.code(), "BadRequest");
+            assert!(
+                refused
+                    .text
+                    .contains("/properties/TransitGatewayMeteringPolicyId"),
+                "{}",
+                refused.text
+            );
+        }
+        world
+            .post(ENTRY, "delete", &json!({"properties": parts}))
+            .await
+            .expect(202);
+        world.settle().await;
+        assert!(
+            world
+                .live("AWS::EC2::TransitGatewayMeteringPolicyEntry")
+                .is_empty()
+        );
+        world
+            .post(ENTRY, "delete", &json!({"properties": parts}))
+            .await
+            .expect(204);
+    })
+    .await;
+}
+
 fn result_path(url: &str) -> &str {
     url.strip_prefix("http://localhost:8787")
         .expect("an absolute URL")
