@@ -243,6 +243,40 @@ impl fmt::Display for GroupId {
     }
 }
 
+/// A credential: `/planes/aws/{plane}/providers/System.AWS/credentials/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CredentialId {
+    /// The aws plane's name.
+    pub plane: String,
+    /// The credential's name.
+    pub name: String,
+}
+
+impl CredentialId {
+    /// The credential `name` on the aws plane `plane`.
+    pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
+        Ok(Self {
+            plane: arm_name("plane", plane)?,
+            name: arm_name("credential", name)?,
+        })
+    }
+
+    /// What the store compares.
+    pub fn key(&self) -> String {
+        self.to_string().to_ascii_lowercase()
+    }
+}
+
+impl fmt::Display for CredentialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "/planes/aws/{}/providers/System.AWS/credentials/{}",
+            self.plane, self.name
+        )
+    }
+}
+
 /// The rule for planes, groups and credentials: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
 fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
     let bytes = name.as_bytes();

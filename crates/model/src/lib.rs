@@ -6,6 +6,7 @@
 mod ambient;
 mod checkpoint;
 mod cloud;
+mod credential;
 mod etag;
 mod failure;
 mod group;
@@ -20,12 +21,13 @@ mod time;
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{Fault, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass};
+pub use credential::{Credential, CredentialKind};
 pub use etag::ETag;
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;
 pub use ids::{
-    ClientToken, CorrelationId, GroupId, Identifier, OperationId, PlaneId, PlaneKind, ReferenceId,
-    RequestToken, Scope, Target, TypeName,
+    ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId, PlaneKind,
+    ReferenceId, RequestToken, Scope, Target, TypeName,
 };
 pub use operation::{Operation, State};
 pub use plane::Plane;

@@ -15,7 +15,7 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::{Digest, Entropy, OperationId, ReferenceId, json};
+use ucp_model::{CredentialId, Digest, Entropy, OperationId, ReferenceId, json};
 use zeroize::Zeroizing;
 
 const VERSION: u8 = 1;
@@ -55,6 +55,8 @@ pub enum Place<'a> {
     Document(OperationId),
     /// The digest key with this id.
     DigestKey(&'a str),
+    /// The secret of a credential, whatever casing its name is written in.
+    Credential(&'a CredentialId),
 }
 
 impl fmt::Display for Place<'_> {
@@ -63,6 +65,7 @@ impl fmt::Display for Place<'_> {
             Place::Desired(id) => write!(f, "operations/{id}/desired"),
             Place::Document(id) => write!(f, "operations/{id}/document"),
             Place::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
+            Place::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }
     }
 }

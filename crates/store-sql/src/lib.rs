@@ -6,6 +6,7 @@
 //!
 //! Not here: compile-time checked queries, which know one database per crate. A test prepares every statement on both.
 
+mod credentials;
 mod database;
 mod events;
 mod groups;

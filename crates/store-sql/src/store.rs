@@ -2,17 +2,17 @@ use std::fs::File;
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
-    ResourceGroup, Target, Timestamp,
+    CorrelationId, Credential, CredentialId, GroupId, Operation, OperationId, Plane, PlaneId,
+    Reference, ReferenceId, ResourceGroup, Target, Timestamp,
 };
 use ucp_store::{
-    Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
-    Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store,
+    Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewCredential,
+    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store, StoredCredential,
 };
 
 use crate::database::{Database, transaction};
 use crate::nudges::Nudges;
-use crate::{events, groups, keys, leases, mappings, operations, planes};
+use crate::{credentials, events, groups, keys, leases, mappings, operations, planes};
 
 /// A store in a SQL database.
 #[derive(Debug)]
@@ -76,6 +76,31 @@ impl Store for Sql {
 
     async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
         groups::list(&self.database, plane).await
+    }
+
+    async fn put_credential(
+        &self,
+        new: NewCredential,
+        now: Timestamp,
+    ) -> Result<Credential, Error> {
+        transaction!(self.database, |tx| credentials::put(&mut tx, &new, now))
+    }
+
+    async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
+        credentials::get(&self.database, id).await
+    }
+
+    async fn list_credentials(
+        &self,
+        plane: &str,
+        after: Option<&CredentialId>,
+        limit: usize,
+    ) -> Result<Vec<Credential>, Error> {
+        credentials::list(&self.database, plane, after, limit).await
+    }
+
+    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error> {
+        transaction!(self.database, |tx| credentials::delete(&mut tx, id))
     }
 
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {

@@ -16,7 +16,9 @@ use ucp_store::{Error, NewOperation, Precondition, PutGroup, Sealed, Store};
 
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
-use crate::{OpenError, Sql, events, groups, keys, leases, mappings, operations, planes};
+use crate::{
+    OpenError, Sql, credentials, events, groups, keys, leases, mappings, operations, planes,
+};
 
 async fn sqlite() -> (Sql, TempDir) {
     let folder = TempDir::new().unwrap();
@@ -85,6 +87,7 @@ async fn accept(store: &Sql) {
 
 fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
     [
+        credentials::STATEMENTS,
         events::STATEMENTS,
         groups::STATEMENTS,
         keys::STATEMENTS,

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use ucp_model::operation::{Change, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, Plane, PlaneId,
-    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    Baseline, CorrelationId, Credential, CredentialId, CredentialKind, GroupId, Identifier,
+    Operation, OperationId, Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target,
+    Timestamp, TypeName,
 };
 
 use crate::Precondition;
@@ -98,6 +99,30 @@ pub struct PutGroup {
     pub tags: BTreeMap<String, String>,
     /// The tags of what is put into it.
     pub default_tags: BTreeMap<String, String>,
+}
+
+/// A credential to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewCredential {
+    /// Its id.
+    pub id: CredentialId,
+    /// The location the caller gave.
+    pub location: String,
+    /// ARM tags.
+    pub tags: BTreeMap<String, String>,
+    /// Who it is to AWS.
+    pub kind: CredentialKind,
+    /// The secret of an access key.
+    pub secret: Option<Sealed>,
+}
+
+/// A credential with what it takes to sign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCredential {
+    /// The credential.
+    pub credential: Credential,
+    /// The secret of an access key.
+    pub secret: Option<Sealed>,
 }
 
 /// An operation to accept. What it works on is settled in the accepting transaction: the mapping's identifier wins over
@@ -220,9 +245,9 @@ pub struct Event {
 /// What `ucp` remembers.
 ///
 /// Every method is one atomic step: it happens wholly, or it fails and nothing happened. `now` is the caller's clock;
-/// skew between callers costs liveness, never safety. Plane names, group names, aliases and types compare
-/// case-insensitively (by `key()`) and keep the casing of their first write, which replies repeat whatever casing was
-/// asked for; AWS identifiers compare byte for byte. Revisions rise by one with each change and with nothing else. A
+/// skew between callers costs liveness, never safety. Plane names, group names, credential names, aliases and types
+/// compare case-insensitively (by `key()`) and keep the casing of their first write, which replies repeat whatever casing
+/// was asked for; AWS identifiers compare byte for byte. Revisions rise by one with each change and with nothing else. A
 /// precondition is judged in the step that writes.
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -257,6 +282,25 @@ pub trait Store: Send + Sync {
 
     /// The groups of a radius plane, in the order of their keys.
     async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error>;
+
+    /// Creates the credential, or replaces all that it had, the secret included; the casing of the first write stays.
+    async fn put_credential(&self, new: NewCredential, now: Timestamp)
+    -> Result<Credential, Error>;
+
+    /// The credential, if it is there.
+    async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error>;
+
+    /// Up to `limit` credentials of an aws plane in the order of their keys, from the first one whose key is greater than
+    /// that of `after`, which need not be there any more.
+    async fn list_credentials(
+        &self,
+        plane: &str,
+        after: Option<&CredentialId>,
+        limit: usize,
+    ) -> Result<Vec<Credential>, Error>;
+
+    /// Removes the credential and its secret. Tells whether it was there.
+    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error>;
 
     /// Claims the alias and records the operation, or does neither.
     ///

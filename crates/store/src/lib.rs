@@ -13,7 +13,7 @@ pub mod rules;
 
 pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewOperation, PutGroup, PutPlane, Sealed, SealedKey, Store,
+    NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, Store, StoredCredential,
 };
 pub use memory::Memory;
 pub use precondition::{Precondition, Tags};

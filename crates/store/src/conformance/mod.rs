@@ -10,6 +10,7 @@
 
 pub mod accepting;
 pub mod concurrency;
+pub mod credentials;
 pub mod ending;
 mod fixture;
 pub mod leasing;
@@ -98,6 +99,12 @@ macro_rules! conformance {
                 a_plane_is_written_when_the_precondition_holds
                 a_group_is_written_when_the_precondition_holds
                 a_tag_never_comes_back
+            }
+            credentials {
+                a_credential_is_remembered_with_its_secret
+                a_credential_is_replaced_and_keeps_its_first_casing
+                credentials_are_listed_by_page
+                a_deleted_credential_leaves_nothing
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

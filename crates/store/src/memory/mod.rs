@@ -2,18 +2,20 @@
 
 mod tables;
 
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId,
-    ResourceGroup, Target, Timestamp,
+    CorrelationId, Credential, CredentialId, GroupId, Operation, OperationId, Plane, PlaneId,
+    Reference, ReferenceId, ResourceGroup, Target, Timestamp,
 };
 
 use self::tables::{Held, Row, Tables};
 use crate::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store, rules,
+    NewCredential, NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store,
+    StoredCredential, rules,
 };
 
 /// A store that lives and dies with the process; for tests, and to read what the others do.
@@ -96,6 +98,57 @@ impl Store for Memory {
             .filter(|group| group.id.plane.eq_ignore_ascii_case(plane))
             .cloned()
             .collect())
+    }
+
+    async fn put_credential(
+        &self,
+        new: NewCredential,
+        now: Timestamp,
+    ) -> Result<Credential, Error> {
+        let mut tables = self.tables();
+        let key = new.id.key();
+        let first = tables.credentials.get(&key).map(|row| &row.credential);
+        let credential = Credential {
+            id: first.map_or(new.id, |first| first.id.clone()),
+            location: new.location,
+            tags: new.tags,
+            kind: new.kind,
+            created_at: first.map_or(now, |first| first.created_at),
+            updated_at: now,
+            revision: first.map_or(0, |first| first.revision) + 1,
+        };
+        let stored = StoredCredential {
+            credential: credential.clone(),
+            secret: new.secret,
+        };
+        tables.credentials.insert(key, stored);
+        Ok(credential)
+    }
+
+    async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
+        Ok(self.tables().credentials.get(&id.key()).cloned())
+    }
+
+    async fn list_credentials(
+        &self,
+        plane: &str,
+        after: Option<&CredentialId>,
+        limit: usize,
+    ) -> Result<Vec<Credential>, Error> {
+        let tables = self.tables();
+        let after = after.map(CredentialId::key).unwrap_or_default();
+        Ok(tables
+            .credentials
+            .range((Bound::Excluded(after), Bound::Unbounded))
+            .map(|(_, row)| &row.credential)
+            .filter(|credential| credential.id.plane.eq_ignore_ascii_case(plane))
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error> {
+        Ok(self.tables().credentials.remove(&id.key()).is_some())
     }
 
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {

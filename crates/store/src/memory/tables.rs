@@ -5,13 +5,14 @@ use ucp_model::{
 };
 
 use crate::rules::Alias;
-use crate::{Documents, Error, Event, Lease, LeaseTerm, SealedKey};
+use crate::{Documents, Error, Event, Lease, LeaseTerm, SealedKey, StoredCredential};
 
 /// All that is remembered, by key.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) planes: BTreeMap<String, Plane>,
     pub(super) groups: BTreeMap<String, ResourceGroup>,
+    pub(super) credentials: BTreeMap<String, StoredCredential>,
     pub(super) references: BTreeMap<String, Reference>,
     pub(super) operations: BTreeMap<OperationId, Row>,
     pub(super) events: Vec<Event>,
