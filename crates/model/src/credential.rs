@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::{CredentialId, Timestamp};
+use crate::{CredentialId, ETag, Timestamp};
 
 /// How `ucp` signs in to AWS. The secret is no part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,13 @@ pub struct Credential {
     pub updated_at: Timestamp,
     /// Rises by one with each write.
     pub revision: u64,
+}
+
+impl Credential {
+    /// The tag of its latest write.
+    pub fn etag(&self) -> ETag {
+        ETag::of_revision(self.created_at, self.revision)
+    }
 }
 
 /// Who a credential is to AWS.

@@ -1,7 +1,7 @@
 //! The credentials, each with its secret beside it.
 
 use ucp_model::{Credential, CredentialId, CredentialKind, Timestamp};
-use ucp_store::{Error, NewCredential, Sealed, StoredCredential};
+use ucp_store::{Error, NewCredential, Precondition, Sealed, StoredCredential};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::state::{corrupt, from_json, to_json};
@@ -14,19 +14,18 @@ macro_rules! columns {
 }
 
 statements! {
-    PUT = ["INSERT INTO credentials (key, plane_key, plane, name, location, tags, access_key_id, role_arn, secret,
-            created_at, updated_at, revision)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, 1)
-        ON CONFLICT (key) DO UPDATE SET
-            location = excluded.location,
-            tags = excluded.tags,
-            access_key_id = excluded.access_key_id,
-            role_arn = excluded.role_arn,
-            secret = excluded.secret,
-            updated_at = excluded.updated_at,
-            revision = credentials.revision + 1
+    /// When two first puts of a name meet here, the second waits, fails, and run anew finds what it is to replace.
+    INSERT = ["INSERT INTO credentials (key, location, tags, access_key_id, role_arn, secret, created_at, updated_at,
+            plane_key, plane, name, revision)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, 1)
+        RETURNING ", columns!()];
+    UPDATE = ["UPDATE credentials SET
+            location = $2, tags = $3, access_key_id = $4, role_arn = $5, secret = $6, updated_at = $7,
+            revision = revision + 1
+        WHERE key = $1
         RETURNING ", columns!()];
     GET = ["SELECT ", columns!(), ", secret FROM credentials WHERE key = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM credentials WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM credentials WHERE plane_key = $1 AND key > $2
         ORDER BY key LIMIT $3"];
     DELETE = ["DELETE FROM credentials WHERE key = $1"];
@@ -35,17 +34,17 @@ statements! {
 pub(crate) async fn put(
     transaction: &mut Transaction,
     new: &NewCredential,
+    precondition: &Precondition,
     now: Timestamp,
 ) -> Result<Credential, Abort> {
+    let current = lock(transaction, &new.id).await?;
+    precondition.judge(current.as_ref().map(Credential::etag))?;
     let (access_key_id, role_arn) = match &new.kind {
         CredentialKind::AccessKey { access_key_id } => (Some(access_key_id.as_str()), None),
         CredentialKind::Irsa { role_arn } => (None, Some(role_arn.as_str())),
     };
-    let values = values![
+    let mut values = values![
         new.id.key(),
-        new.id.plane.to_ascii_lowercase(),
-        new.id.plane.as_str(),
-        new.id.name.as_str(),
         new.location.as_str(),
         to_json(&new.tags)?,
         access_key_id,
@@ -53,9 +52,30 @@ pub(crate) async fn put(
         new.secret.as_ref().map(|secret| secret.0.clone()),
         now.as_millis(),
     ];
-    let row = transaction.fetch_optional(PUT, values).await?;
+    let statement = match current {
+        Some(_) => UPDATE,
+        None => {
+            let CredentialId { plane, name } = &new.id;
+            values.extend(values![
+                plane.to_ascii_lowercase(),
+                plane.as_str(),
+                name.as_str(),
+            ]);
+            INSERT
+        }
+    };
+    let row = transaction.fetch_optional(statement, values).await?;
     let row = row.ok_or_else(|| Error::Corrupt("a written credential is not there".to_owned()))?;
     Ok(read(&row)?)
+}
+
+/// The credential, which nobody else changes until the transaction ends.
+async fn lock(
+    transaction: &mut Transaction,
+    id: &CredentialId,
+) -> Result<Option<Credential>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
 }
 
 pub(crate) async fn get(
@@ -89,8 +109,14 @@ pub(crate) async fn list(
 pub(crate) async fn delete(
     transaction: &mut Transaction,
     id: &CredentialId,
+    precondition: &Precondition,
 ) -> Result<bool, Abort> {
-    Ok(transaction.execute(DELETE, values![id.key()]).await? > 0)
+    let Some(current) = lock(transaction, id).await? else {
+        return Ok(false);
+    };
+    precondition.judge(Some(current.etag()))?;
+    transaction.execute(DELETE, values![id.key()]).await?;
+    Ok(true)
 }
 
 fn read(row: &Row) -> Result<Credential, Error> {

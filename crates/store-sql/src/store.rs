@@ -81,9 +81,15 @@ impl Store for Sql {
     async fn put_credential(
         &self,
         new: NewCredential,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error> {
-        transaction!(self.database, |tx| credentials::put(&mut tx, &new, now))
+        transaction!(self.database, |tx| credentials::put(
+            &mut tx,
+            &new,
+            precondition,
+            now
+        ))
     }
 
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
@@ -99,8 +105,16 @@ impl Store for Sql {
         credentials::list(&self.database, plane, after, limit).await
     }
 
-    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error> {
-        transaction!(self.database, |tx| credentials::delete(&mut tx, id))
+    async fn delete_credential(
+        &self,
+        id: &CredentialId,
+        precondition: &Precondition,
+    ) -> Result<bool, Error> {
+        transaction!(self.database, |tx| credentials::delete(
+            &mut tx,
+            id,
+            precondition
+        ))
     }
 
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {

@@ -284,8 +284,13 @@ pub trait Store: Send + Sync {
     async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error>;
 
     /// Creates the credential, or replaces all that it had, the secret included; the casing of the first write stays.
-    async fn put_credential(&self, new: NewCredential, now: Timestamp)
-    -> Result<Credential, Error>;
+    /// [`Error::PreconditionFailed`] when `precondition` does not hold.
+    async fn put_credential(
+        &self,
+        new: NewCredential,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Credential, Error>;
 
     /// The credential, if it is there.
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error>;
@@ -299,8 +304,13 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Credential>, Error>;
 
-    /// Removes the credential and its secret. Tells whether it was there.
-    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error>;
+    /// Removes the credential and its secret, and tells whether it was there. [`Error::PreconditionFailed`] when it is and
+    /// `precondition` does not hold.
+    async fn delete_credential(
+        &self,
+        id: &CredentialId,
+        precondition: &Precondition,
+    ) -> Result<bool, Error>;
 
     /// Claims the alias and records the operation, or does neither.
     ///

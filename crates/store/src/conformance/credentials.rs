@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tokio::task::JoinSet;
 use ucp_model::{Credential, CredentialId, CredentialKind};
 
 use super::fixture::*;
-use crate::{NewCredential, Sealed, StoredCredential};
+use crate::{Error, NewCredential, Precondition, Sealed, StoredCredential, Tags};
 
 fn id(name: &str) -> CredentialId {
     CredentialId::new("aws", name).unwrap()
@@ -24,6 +25,18 @@ fn access_key(id: CredentialId) -> NewCredential {
     }
 }
 
+/// Writes whatever is there.
+async fn put(store: &Engine, new: NewCredential, second: i64) -> Credential {
+    let any = Precondition::default();
+    store.put_credential(new, &any, at(second)).await.unwrap()
+}
+
+/// Deletes whatever is there.
+async fn delete(store: &Engine, id: &CredentialId) -> bool {
+    let any = Precondition::default();
+    store.delete_credential(id, &any).await.unwrap()
+}
+
 async fn stored(store: &Engine, id: &CredentialId) -> Option<StoredCredential> {
     store.get_credential(id).await.unwrap()
 }
@@ -32,7 +45,7 @@ async fn stored(store: &Engine, id: &CredentialId) -> Option<StoredCredential> {
 pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
     assert_eq!(stored(&store, &id("default")).await, None);
     let new = access_key(id("default"));
-    let put = store.put_credential(new.clone(), at(1)).await.unwrap();
+    let written = put(&store, new.clone(), 1).await;
     let expected = Credential {
         id: new.id,
         location: new.location,
@@ -42,7 +55,7 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
         updated_at: at(1),
         revision: 1,
     };
-    assert_eq!(put, expected);
+    assert_eq!(written, expected);
     let listed = store.list_credentials("aws", None, 10).await.unwrap();
     assert_eq!(listed, [expected.clone()]);
     let found = StoredCredential {
@@ -55,8 +68,7 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
 /// A second write leaves nothing of the first but its casing, the moment it was made and a risen revision.
 pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) {
     let first = CredentialId::new("Aws", "My-Key").unwrap();
-    let put = store.put_credential(access_key(first.clone()), at(1)).await;
-    put.unwrap();
+    put(&store, access_key(first.clone()), 1).await;
     let role = NewCredential {
         id: CredentialId::new("aws", "my-KEY").unwrap(),
         location: "west".to_owned(),
@@ -66,7 +78,7 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
         },
         secret: None,
     };
-    let put = store.put_credential(role.clone(), at(2)).await.unwrap();
+    let written = put(&store, role.clone(), 2).await;
     let expected = Credential {
         id: first,
         location: role.location,
@@ -76,7 +88,7 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
         updated_at: at(2),
         revision: 2,
     };
-    assert_eq!(put, expected);
+    assert_eq!(written, expected);
     let found = StoredCredential {
         credential: expected,
         secret: None,
@@ -89,15 +101,11 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
 pub async fn credentials_are_listed_by_page(store: Engine) {
     let ids = ["b", "A", "b-1", "C", "B1"].map(id);
     for id in &ids {
-        store
-            .put_credential(access_key(id.clone()), at(0))
-            .await
-            .unwrap();
+        put(&store, access_key(id.clone()), 0).await;
     }
     for plane in ["aw", "aws-2"] {
         let elsewhere = CredentialId::new(plane, "b").unwrap();
-        let put = store.put_credential(access_key(elsewhere), at(0)).await;
-        put.unwrap();
+        put(&store, access_key(elsewhere), 0).await;
     }
     let page = async |after: Option<&CredentialId>, limit| -> Vec<CredentialId> {
         let page = store.list_credentials("AWS", after, limit).await.unwrap();
@@ -105,7 +113,7 @@ pub async fn credentials_are_listed_by_page(store: Engine) {
     };
     let [b, a, b_1, c, b1] = &ids;
     assert_eq!(page(None, 2).await, [a.clone(), b.clone()]);
-    store.delete_credential(b).await.unwrap();
+    assert!(delete(&store, b).await);
     assert_eq!(page(Some(&id("B")), 2).await, [b_1.clone(), b1.clone()]);
     assert_eq!(page(Some(b1), 2).await, [c.clone()]);
     assert!(page(Some(c), 2).await.is_empty());
@@ -115,18 +123,68 @@ pub async fn credentials_are_listed_by_page(store: Engine) {
 
 /// Deleting takes the secret along; a credential of the same name is a new one.
 pub async fn a_deleted_credential_leaves_nothing(store: Engine) {
-    assert!(!store.delete_credential(&id("default")).await.unwrap());
-    store
-        .put_credential(access_key(id("default")), at(1))
-        .await
-        .unwrap();
-    assert!(store.delete_credential(&id("DEFAULT")).await.unwrap());
+    assert!(!delete(&store, &id("default")).await);
+    put(&store, access_key(id("default")), 1).await;
+    assert!(delete(&store, &id("DEFAULT")).await);
     assert_eq!(stored(&store, &id("default")).await, None);
-    assert!(!store.delete_credential(&id("default")).await.unwrap());
-    let put = store.put_credential(access_key(id("Default")), at(2)).await;
-    let put = put.unwrap();
-    assert_eq!(
-        (put.id, put.created_at, put.revision),
-        (id("Default"), at(2), 1)
+    assert!(!delete(&store, &id("default")).await);
+    let anew = put(&store, access_key(id("Default")), 2).await;
+    assert_eq!(anew.id, id("Default"));
+    assert_eq!((anew.created_at, anew.revision), (at(2), 1));
+}
+
+/// What does not hold is refused and changes nothing; deleting what is not there needs nothing to hold.
+pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engine) {
+    let (first, second) = (access_key(id("default")), access_key(id("Default")));
+    let exists = Precondition {
+        if_match: Some(Tags::Any),
+        if_none_match: None,
+    };
+    let put_if = async |precondition: &Precondition, new: &NewCredential| {
+        store.put_credential(new.clone(), precondition, at(1)).await
+    };
+    refused!(put_if(&exists, &first), Error::PreconditionFailed);
+    assert_eq!(stored(&store, &first.id).await, None);
+    let deleted = store.delete_credential(&first.id, &exists).await;
+    assert!(!deleted.unwrap());
+
+    let one = put_if(&Precondition::absent(), &first).await.unwrap();
+    refused!(
+        put_if(&Precondition::absent(), &second),
+        Error::PreconditionFailed
     );
+    let two = put_if(&Precondition::matches(one.etag()), &second).await;
+    let two = two.unwrap();
+    assert_eq!(two.revision, 2);
+    let stale = Precondition::matches(one.etag());
+    refused!(put_if(&stale, &first), Error::PreconditionFailed);
+    refused!(
+        store.delete_credential(&first.id, &stale),
+        Error::PreconditionFailed
+    );
+    let found = stored(&store, &first.id).await.unwrap();
+    assert_eq!(found.credential, two);
+    let fresh = Precondition::matches(two.etag());
+    assert!(store.delete_credential(&first.id, &fresh).await.unwrap());
+}
+
+/// Of those who make a credential only if there is none, one does.
+pub async fn first_writes_of_a_credential_come_to_one(store: Engine) {
+    let mut tasks = JoinSet::new();
+    for second in 0..8 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let new = access_key(id("default"));
+            let absent = Precondition::absent();
+            match store.put_credential(new, &absent, at(second)).await {
+                Ok(_) => true,
+                Err(Error::PreconditionFailed) => false,
+                Err(other) => panic!("{other:?}"),
+            }
+        });
+    }
+    let made = tasks.join_all().await;
+    assert_eq!(made.into_iter().filter(|made| *made).count(), 1);
+    let found = stored(&store, &id("default")).await.unwrap();
+    assert_eq!(found.credential.revision, 1);
 }

@@ -105,6 +105,8 @@ macro_rules! conformance {
                 a_credential_is_replaced_and_keeps_its_first_casing
                 credentials_are_listed_by_page
                 a_deleted_credential_leaves_nothing
+                a_credential_is_written_only_as_its_precondition_holds
+                first_writes_of_a_credential_come_to_one
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

@@ -103,11 +103,13 @@ impl Store for Memory {
     async fn put_credential(
         &self,
         new: NewCredential,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error> {
         let mut tables = self.tables();
         let key = new.id.key();
         let first = tables.credentials.get(&key).map(|row| &row.credential);
+        precondition.judge(first.map(Credential::etag))?;
         let credential = Credential {
             id: first.map_or(new.id, |first| first.id.clone()),
             location: new.location,
@@ -147,8 +149,18 @@ impl Store for Memory {
             .collect())
     }
 
-    async fn delete_credential(&self, id: &CredentialId) -> Result<bool, Error> {
-        Ok(self.tables().credentials.remove(&id.key()).is_some())
+    async fn delete_credential(
+        &self,
+        id: &CredentialId,
+        precondition: &Precondition,
+    ) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let Some(row) = tables.credentials.get(&id.key()) else {
+            return Ok(false);
+        };
+        precondition.judge(Some(row.credential.etag()))?;
+        tables.credentials.remove(&id.key());
+        Ok(true)
     }
 
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
