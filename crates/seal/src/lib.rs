@@ -4,6 +4,9 @@
 //! associated data, so a sealed document opens nowhere else. Write-only values that must be compared later, but never
 //! kept, leave an HMAC-SHA-256 under a second key. That key is itself stored sealed, so that all replicas share it.
 //!
+//! Every sealed value begins with the id of the key that sealed it, so that a [`Keyring`] can hold the key that seals from
+//! now on together with those that sealed before it, until everything has been sealed anew.
+//!
 //! This crate does not store anything and draws no random numbers: nonces come from the caller's [`Entropy`].
 
 use std::fmt;
@@ -33,12 +36,12 @@ pub enum Error {
     NotAKey,
     /// They were sealed under another key.
     #[error(
-        "sealed under the key {sealed_under}, but the configured key is {configured}; start ucp with the key that wrote this database"
+        "sealed under the encryption key {sealed_under}, but configured is {configured}; give the key that wrote this database too, as the current one or as a previous one"
     )]
     OtherKey {
         /// The id of the key that sealed them.
         sealed_under: String,
-        /// The id of the key at hand.
+        /// The ids of the keys at hand.
         configured: String,
     },
     /// They were changed, or belong to another row or column.
@@ -70,7 +73,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The encryption key.
+/// An encryption key.
 pub struct SealingKey {
     cipher: XChaCha20Poly1305,
     id: [u8; KEY_ID_BYTES],
@@ -133,24 +136,16 @@ impl SealingKey {
 
     /// Opens what was sealed for `place`.
     pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let (header, ciphertext) = sealed
-            .split_at_checked(HEADER_BYTES)
-            .ok_or(Error::Corrupt)?;
-        let (version, rest) = header.split_first().ok_or(Error::Corrupt)?;
-        let (key_id, nonce) = rest.split_at(KEY_ID_BYTES);
-        if *version != VERSION {
-            return Err(Error::Corrupt);
-        }
+        let Header { key_id, nonce } = Header::read(sealed)?;
         if key_id != self.id {
             return Err(Error::OtherKey {
                 sealed_under: hex::encode(key_id),
                 configured: self.id(),
             });
         }
-        let nonce: [u8; NONCE_BYTES] = nonce.try_into().map_err(|_| Error::Corrupt)?;
         let aad = place.to_string();
         let payload = Payload {
-            msg: ciphertext,
+            msg: sealed.get(HEADER_BYTES..).unwrap_or_default(),
             aad: aad.as_bytes(),
         };
         self.cipher
@@ -160,9 +155,85 @@ impl SealingKey {
     }
 }
 
+/// What stands before the ciphertext.
+struct Header {
+    key_id: [u8; KEY_ID_BYTES],
+    nonce: [u8; NONCE_BYTES],
+}
+
+impl Header {
+    fn read(sealed: &[u8]) -> Result<Self, Error> {
+        let header = sealed.get(..HEADER_BYTES).ok_or(Error::Corrupt)?;
+        let (version, rest) = header.split_first().ok_or(Error::Corrupt)?;
+        let (key_id, nonce) = rest.split_at(KEY_ID_BYTES);
+        if *version != VERSION {
+            return Err(Error::Corrupt);
+        }
+        Ok(Self {
+            key_id: key_id.try_into().map_err(|_| Error::Corrupt)?,
+            nonce: nonce.try_into().map_err(|_| Error::Corrupt)?,
+        })
+    }
+}
+
+/// The id of the key that `sealed` says it was sealed under.
+pub fn sealed_under(sealed: &[u8]) -> Result<String, Error> {
+    Ok(hex::encode(Header::read(sealed)?.key_id))
+}
+
 impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SealingKey({})", self.id())
+    }
+}
+
+/// The encryption keys of a process: the current one seals, and the previous ones open what they sealed before it.
+#[derive(Debug)]
+pub struct Keyring {
+    current: SealingKey,
+    previous: Vec<SealingKey>,
+}
+
+impl Keyring {
+    /// A ring of these keys.
+    pub fn new(current: SealingKey, previous: Vec<SealingKey>) -> Self {
+        Self { current, previous }
+    }
+
+    /// The id of the key that seals.
+    pub fn current_id(&self) -> String {
+        self.current.id()
+    }
+
+    /// Seals `plaintext` for `place` under the current key.
+    pub fn seal(&self, place: Place<'_>, plaintext: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+        self.current.seal(place, plaintext, entropy)
+    }
+
+    /// Opens what was sealed for `place` under any of the keys.
+    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let key_id = Header::read(sealed)?.key_id;
+        match self.keys().find(|key| key.id == key_id) {
+            Some(key) => key.open(place, sealed),
+            None => Err(Error::OtherKey {
+                sealed_under: hex::encode(key_id),
+                configured: self
+                    .keys()
+                    .map(SealingKey::id)
+                    .collect::<Vec<String>>()
+                    .join(", "),
+            }),
+        }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &SealingKey> {
+        std::iter::once(&self.current).chain(&self.previous)
+    }
+}
+
+impl From<SealingKey> for Keyring {
+    fn from(current: SealingKey) -> Self {
+        Self::new(current, Vec::new())
     }
 }
 
@@ -190,12 +261,12 @@ impl DigestKey {
     }
 
     /// The key, sealed for storage.
-    pub fn seal(&self, sealing: &SealingKey, entropy: &dyn Entropy) -> Vec<u8> {
+    pub fn seal(&self, sealing: &Keyring, entropy: &dyn Entropy) -> Vec<u8> {
         sealing.seal(Place::DigestKey(&self.id), &self.key[..], entropy)
     }
 
     /// The key `id` from its sealed form.
-    pub fn open(id: &str, sealed: &[u8], sealing: &SealingKey) -> Result<Self, Error> {
+    pub fn open(id: &str, sealed: &[u8], sealing: &Keyring) -> Result<Self, Error> {
         let bytes = sealing.open(Place::DigestKey(id), sealed)?;
         let key = Zeroizing::new(bytes.as_slice().try_into().map_err(|_| Error::Corrupt)?);
         Ok(Self {
@@ -226,11 +297,11 @@ impl fmt::Debug for DigestKey {
     }
 }
 
-/// Both keys of a running process.
+/// The keys of a running process.
 #[derive(Debug)]
 pub struct Keys {
-    /// Seals what waits to be sent.
-    pub sealing: SealingKey,
+    /// Seals what waits to be sent, and the secrets of credentials.
+    pub sealing: Keyring,
     /// Digests what must be compared later.
     pub digest: DigestKey,
 }
@@ -293,6 +364,57 @@ mod tests {
         }
     }
 
+    /// What an earlier version of this program stored.
+    #[test]
+    fn what_is_stored_today_stays_readable() {
+        let stored = "01515ef83423cbc586090909090909090909090909090909090909090909090909\
+            cd1781f819deeff3bb587bd6d7d65a87e71d452c3d46";
+        let ring = Keyring::from(SealingKey::new([7; 32]));
+        let opened = ring.open(Place::Desired(operation(1)), &hex::decode(stored).unwrap());
+        assert_eq!(&opened.unwrap()[..], b"secret");
+    }
+
+    #[test]
+    fn a_ring_seals_under_its_current_key_and_opens_under_all() {
+        let entropy = Counting::default();
+        let key = |byte: u8| SealingKey::new([byte; 32]);
+        let place = Place::Desired(operation(1));
+        let before = Keyring::from(key(7)).seal(place, b"secret", &entropy);
+        let ring = Keyring::new(key(8), vec![key(6), key(7)]);
+        assert_eq!(&ring.open(place, &before).unwrap()[..], b"secret");
+        assert_eq!(
+            ring.open(Place::Desired(operation(2)), &before),
+            Err(Error::Corrupt)
+        );
+        let after = ring.seal(place, b"secret", &entropy);
+        assert_eq!(sealed_under(&before).unwrap(), key(7).id());
+        assert_eq!(sealed_under(&after).unwrap(), ring.current_id());
+        assert_eq!(
+            Keyring::new(key(9), vec![key(6)]).open(place, &after),
+            Err(Error::OtherKey {
+                sealed_under: key(8).id(),
+                configured: format!("{}, {}", key(9).id(), key(6).id()),
+            })
+        );
+        assert_eq!(sealed_under(b"short"), Err(Error::Corrupt));
+    }
+
+    #[test]
+    fn a_credential_opens_in_any_casing_and_under_no_other_name() {
+        let entropy = Counting::default();
+        let ring = Keyring::from(SealingKey::new([7; 32]));
+        let id = |plane, name| CredentialId::new(plane, name).unwrap();
+        let sealed = ring.seal(
+            Place::Credential(&id("aws", "Default")),
+            b"secret",
+            &entropy,
+        );
+        let open = |id: &CredentialId| ring.open(Place::Credential(id), &sealed);
+        assert!(open(&id("AWS", "default")).is_ok());
+        assert_eq!(open(&id("aws", "other")), Err(Error::Corrupt));
+        assert_eq!(open(&id("other", "default")), Err(Error::Corrupt));
+    }
+
     #[test]
     fn the_same_text_never_seals_alike() {
         let entropy = Counting::default();
@@ -325,7 +447,7 @@ mod tests {
     #[test]
     fn a_digest_depends_on_key_reference_place_and_value() {
         let entropy = Counting::default();
-        let sealing = SealingKey::new([7; 32]);
+        let sealing = Keyring::from(SealingKey::new([7; 32]));
         let key = DigestKey::generate(&entropy);
         let again = DigestKey::open(key.id(), &key.seal(&sealing, &entropy), &sealing).unwrap();
         let reference = |alias: &str| -> ReferenceId {

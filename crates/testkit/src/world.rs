@@ -16,7 +16,7 @@ use ucp_model::{
     Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
 };
 use ucp_schema::Catalogue;
-use ucp_seal::{DigestKey, Keys, SealingKey};
+use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
 use ucp_simulator::Simulator;
 use ucp_store::{LeaseTerm, Memory, Sealed, SealedKey, Store};
 use ucp_store_sql::Sql;
@@ -90,7 +90,7 @@ impl World {
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(7));
         let catalogue = Catalogue::embedded();
-        let sealing = SealingKey::new([7; 32]);
+        let sealing = Keyring::from(SealingKey::new([7; 32]));
         let fresh = DigestKey::generate(entropy.as_ref());
         let candidate = SealedKey {
             id: fresh.id().to_owned(),

@@ -92,10 +92,8 @@ pub(crate) struct Serve {
     /// Another endpoint than AWS's own, for emulators.
     #[arg(long, env = "UCP_AWS_ENDPOINT_URL")]
     pub(crate) aws_endpoint_url: Option<String>,
-    /// A file that holds the encryption key, 32 bytes as hexadecimal or base64. Without it the variable
-    /// UCP_ENCRYPTION_KEY holds the key itself.
-    #[arg(long, env = "UCP_ENCRYPTION_KEY_FILE")]
-    pub(crate) encryption_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keys: EncryptionKeys,
     /// `Retry-After` of running operations, in whole seconds.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "5s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
@@ -106,6 +104,24 @@ pub(crate) struct Serve {
     pub(crate) types: Types,
     #[command(flatten)]
     pub(crate) work: Work,
+}
+
+/// What seals the database.
+#[derive(Debug, Args)]
+pub(crate) struct EncryptionKeys {
+    /// A file that holds the encryption key, 32 bytes as hexadecimal or base64. Without it the variable
+    /// UCP_ENCRYPTION_KEY holds the key itself.
+    #[arg(long, env = "UCP_ENCRYPTION_KEY_FILE", value_name = "FILE")]
+    pub(crate) encryption_key_file: Option<PathBuf>,
+    /// A file that holds another encryption key, which opens what it sealed and seals nothing more. May be repeated. The
+    /// variable UCP_PREVIOUS_ENCRYPTION_KEYS holds such keys themselves, separated by commas.
+    #[arg(
+        long = "previous-encryption-key-file",
+        env = "UCP_PREVIOUS_ENCRYPTION_KEY_FILES",
+        value_name = "FILE",
+        value_delimiter = ','
+    )]
+    pub(crate) previous_encryption_key_files: Vec<PathBuf>,
 }
 
 /// What a process does.

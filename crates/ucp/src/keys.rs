@@ -7,29 +7,42 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use ucp_model::{Clock, Entropy};
-use ucp_seal::{DigestKey, Keys, SealingKey};
+use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
 use ucp_store::{Sealed, SealedKey, Store};
 
-const VARIABLE: &str = "UCP_ENCRYPTION_KEY";
+use crate::cli::EncryptionKeys;
 
-/// The key that `serve` was given.
-pub(crate) fn given(file: Option<&Path>) -> anyhow::Result<SealingKey> {
-    let (text, source) = match (file, std::env::var(VARIABLE)) {
-        (Some(file), _) => {
-            let text = fs::read_to_string(file)
-                .with_context(|| format!("cannot read {}", file.display()))?;
-            (text, file.display().to_string())
-        }
-        (None, Ok(text)) => (text, VARIABLE.to_owned()),
+const VARIABLE: &str = "UCP_ENCRYPTION_KEY";
+const PREVIOUS_VARIABLE: &str = "UCP_PREVIOUS_ENCRYPTION_KEYS";
+
+/// The keys that a command was given.
+pub(crate) fn given(arguments: &EncryptionKeys) -> anyhow::Result<Keyring> {
+    let current = match (&arguments.encryption_key_file, std::env::var(VARIABLE)) {
+        (Some(file), _) => of_file(file)?,
+        (None, Ok(text)) => SealingKey::parse(&text).context(VARIABLE)?,
         (None, Err(_)) => bail!(
             "no encryption key: set {VARIABLE} or --encryption-key-file to 32 bytes in hexadecimal (`openssl rand -hex 32` makes one), and keep it: the database is unreadable without it"
         ),
     };
-    SealingKey::parse(&text).with_context(|| source)
+    let mut previous = Vec::new();
+    for file in &arguments.previous_encryption_key_files {
+        previous.push(of_file(file)?);
+    }
+    let texts = std::env::var(PREVIOUS_VARIABLE).unwrap_or_default();
+    for text in texts.split(',').filter(|text| !text.trim().is_empty()) {
+        previous.push(SealingKey::parse(text).context(PREVIOUS_VARIABLE)?);
+    }
+    Ok(Keyring::new(current, previous))
+}
+
+fn of_file(file: &Path) -> anyhow::Result<SealingKey> {
+    let source = || file.display().to_string();
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", source()))?;
+    SealingKey::parse(&text).with_context(source)
 }
 
 /// The key in `dev`'s data directory, made when there is none.
-pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Result<SealingKey> {
+pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Result<Keyring> {
     let path = data_dir.join("encryption.key");
     if !path.exists() {
         let halves = [
@@ -44,12 +57,12 @@ pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Res
         writeln!(file, "{}", hex::encode(halves.concat()))?;
         file.sync_all()?;
     }
-    given(Some(&path))
+    Ok(Keyring::from(of_file(&path)?))
 }
 
-/// Both keys: the digest key is the database's, and opens only under the encryption key that wrote it.
+/// All keys: the digest key is the database's, and opens only under the encryption key that wrote it.
 pub(crate) async fn of_store(
-    sealing: SealingKey,
+    sealing: Keyring,
     store: &dyn Store,
     clock: &dyn Clock,
     entropy: &dyn Entropy,

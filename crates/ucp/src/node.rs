@@ -14,7 +14,7 @@ use ucp_engine::{Engine, Nudges, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, Entropy};
 use ucp_schema::Catalogue;
-use ucp_seal::SealingKey;
+use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
 
 use crate::ambient::{OsEntropy, SystemClock};
@@ -26,7 +26,7 @@ pub(crate) struct Node {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) aws: Aws,
     pub(crate) catalogue: Catalogue,
-    pub(crate) sealing: SealingKey,
+    pub(crate) sealing: Keyring,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
     pub(crate) allowed_hosts: AllowedHosts,

@@ -13,7 +13,7 @@ use crate::{keys, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let shutdown = shutdown::on_signal()?;
-    let sealing = keys::given(arguments.encryption_key_file.as_deref())?;
+    let sealing = keys::given(&arguments.keys)?;
     let catalogue = types::catalogue(&arguments.types)?;
     let aws = Aws::connect(ucp_cloud_aws::Settings {
         endpoint_url: arguments.aws_endpoint_url.filter(|url| !url.is_empty()),
