@@ -17,6 +17,7 @@ mod nudges;
 mod open;
 mod operations;
 mod planes;
+mod sealed;
 mod state;
 mod store;
 #[cfg(feature = "testing")]

@@ -7,12 +7,13 @@ use ucp_model::{
 };
 use ucp_store::{
     Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewCredential,
-    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, Store, StoredCredential,
+    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
+    StoredCredential,
 };
 
 use crate::database::{Database, transaction};
 use crate::nudges::Nudges;
-use crate::{credentials, events, groups, keys, leases, mappings, operations, planes};
+use crate::{credentials, events, groups, keys, leases, mappings, operations, planes, sealed};
 
 /// A store in a SQL database.
 #[derive(Debug)]
@@ -242,6 +243,24 @@ impl Store for Sql {
         now: Timestamp,
     ) -> Result<SealedKey, Error> {
         transaction!(self.database, |tx| keys::ensure(&mut tx, &candidate, now))
+    }
+
+    async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error> {
+        transaction!(self.database, |tx| keys::replace(&mut tx, &new, now))
+    }
+
+    async fn list_sealed(
+        &self,
+        after: Option<&SealedPlace>,
+        limit: usize,
+    ) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+        sealed::list(&self.database, after, limit).await
+    }
+
+    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error> {
+        transaction!(self.database, |tx| sealed::replace(
+            &mut tx, place, old, &new
+        ))
     }
 
     async fn ping(&self) -> Result<(), Error> {

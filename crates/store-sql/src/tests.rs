@@ -17,7 +17,7 @@ use ucp_store::{Error, NewOperation, Precondition, PutGroup, Sealed, Store};
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, credentials, events, groups, keys, leases, mappings, operations, planes,
+    OpenError, Sql, credentials, events, groups, keys, leases, mappings, operations, planes, sealed,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -95,6 +95,7 @@ fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
         mappings::STATEMENTS,
         operations::STATEMENTS,
         planes::STATEMENTS,
+        sealed::STATEMENTS,
     ]
     .into_iter()
     .flatten()

@@ -66,6 +66,19 @@ pub struct SealedKey {
     pub key: Sealed,
 }
 
+/// Where a sealed value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SealedPlace {
+    /// The secret of a credential.
+    Credential(CredentialId),
+    /// The declared properties of a live operation.
+    Desired(OperationId),
+    /// The current digest key, by its id.
+    DigestKey(String),
+    /// The bytes of the recorded intent of a live operation.
+    Document(OperationId),
+}
+
 /// The documents of an operation that wait to be sent. They are erased when it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
@@ -423,6 +436,21 @@ pub trait Store: Send + Sync {
         candidate: SealedKey,
         now: Timestamp,
     ) -> Result<SealedKey, Error>;
+
+    /// Makes `new` the current digest key in place of the one that was, which is gone with this, or the first.
+    async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error>;
+
+    /// Up to `limit` of all sealed values, in an order that stays the same: those behind `after`, which need not be there
+    /// any more, or the first ones.
+    async fn list_sealed(
+        &self,
+        after: Option<&SealedPlace>,
+        limit: usize,
+    ) -> Result<Vec<(SealedPlace, Sealed)>, Error>;
+
+    /// Puts `new` in place of `old`, and tells whether it did: not when the value has changed or is gone. It is not a
+    /// change of what was sealed: no revision rises and no lease is needed.
+    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error>;
 
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), Error>;

@@ -13,7 +13,8 @@ pub mod rules;
 
 pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, Store, StoredCredential,
+    NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
+    StoredCredential,
 };
 pub use memory::Memory;
 pub use precondition::{Precondition, Tags};

@@ -17,6 +17,7 @@ pub mod leasing;
 pub mod preconditions;
 pub mod random;
 pub mod remembering;
+pub mod resealing;
 pub mod stepping;
 
 /// Makes a test of each case. `$fresh` is an async function without arguments that gives an empty store as
@@ -107,6 +108,13 @@ macro_rules! conformance {
                 a_deleted_credential_leaves_nothing
                 a_credential_is_written_only_as_its_precondition_holds
                 first_writes_of_a_credential_come_to_one
+            }
+            resealing {
+                every_sealed_value_is_walked
+                a_walk_goes_on_behind_what_is_gone
+                what_is_resealed_is_read_anew
+                what_has_changed_is_not_resealed
+                a_digest_key_can_be_replaced
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

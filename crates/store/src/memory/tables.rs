@@ -5,7 +5,9 @@ use ucp_model::{
 };
 
 use crate::rules::Alias;
-use crate::{Documents, Error, Event, Lease, LeaseTerm, SealedKey, StoredCredential};
+use crate::{
+    Documents, Error, Event, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace, StoredCredential,
+};
 
 /// All that is remembered, by key.
 #[derive(Debug, Default)]
@@ -46,6 +48,28 @@ impl Tables {
         self.operations
             .values()
             .filter(|row| !row.operation.state.is_terminal())
+    }
+
+    /// Every sealed value with its place.
+    pub(super) fn sealed(&mut self) -> impl Iterator<Item = (SealedPlace, &mut Sealed)> {
+        let secrets = self.credentials.values_mut().filter_map(|row| {
+            let place = SealedPlace::Credential(row.credential.id.clone());
+            Some((place, row.secret.as_mut()?))
+        });
+        let documents = self.operations.values_mut().flat_map(|row| {
+            let id = row.operation.id;
+            let Documents { desired, document } = &mut row.documents;
+            let desired = desired
+                .as_mut()
+                .map(|sealed| (SealedPlace::Desired(id), sealed));
+            let document = document
+                .as_mut()
+                .map(|sealed| (SealedPlace::Document(id), sealed));
+            desired.into_iter().chain(document)
+        });
+        let key = self.digest_key.as_mut();
+        let key = key.map(|key| (SealedPlace::DigestKey(key.id.clone()), &mut key.key));
+        secrets.chain(documents).chain(key)
     }
 
     pub(super) fn refuse_busy_alias(&self, key: &str) -> Result<(), Error> {

@@ -1,0 +1,114 @@
+//! The sealed values of all tables, one column after the other.
+
+use ucp_model::CredentialId;
+use ucp_store::{Error, Sealed, SealedPlace};
+
+use crate::database::{Abort, Database, Row, Statement, Transaction, statements, values};
+use crate::state::parsed;
+
+statements! {
+    CREDENTIALS = ["SELECT plane, name, secret AS sealed FROM credentials
+        WHERE secret IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
+    /// Operations that have ended have none, and the live ones have an index.
+    DESIRED = ["SELECT id, desired AS sealed FROM operations
+        WHERE ended_at IS NULL AND desired IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    DIGEST_KEYS = ["SELECT id, key AS sealed FROM digest_keys WHERE id > $1 ORDER BY id LIMIT $2"];
+    DOCUMENTS = ["SELECT id, document AS sealed FROM operations
+        WHERE ended_at IS NULL AND document IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    RESEAL_CREDENTIAL = ["UPDATE credentials SET secret = $3 WHERE key = $1 AND secret = $2"];
+    RESEAL_DESIRED = ["UPDATE operations SET desired = $3 WHERE id = $1 AND desired = $2"];
+    RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
+    RESEAL_DOCUMENT = ["UPDATE operations SET document = $3 WHERE id = $1 AND document = $2"];
+}
+
+/// A column of sealed values, in the order in which they are walked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Column {
+    Credentials,
+    Desired,
+    DigestKeys,
+    Documents,
+}
+
+impl Column {
+    const ALL: [Self; 4] = [
+        Column::Credentials,
+        Column::Desired,
+        Column::DigestKeys,
+        Column::Documents,
+    ];
+
+    /// The column that a place is in, and the key of its row.
+    fn of(place: &SealedPlace) -> (Self, String) {
+        match place {
+            SealedPlace::Credential(id) => (Column::Credentials, id.key()),
+            SealedPlace::Desired(id) => (Column::Desired, id.to_string()),
+            SealedPlace::DigestKey(id) => (Column::DigestKeys, id.clone()),
+            SealedPlace::Document(id) => (Column::Documents, id.to_string()),
+        }
+    }
+
+    fn list(self) -> Statement {
+        match self {
+            Column::Credentials => CREDENTIALS,
+            Column::Desired => DESIRED,
+            Column::DigestKeys => DIGEST_KEYS,
+            Column::Documents => DOCUMENTS,
+        }
+    }
+
+    fn reseal(self) -> Statement {
+        match self {
+            Column::Credentials => RESEAL_CREDENTIAL,
+            Column::Desired => RESEAL_DESIRED,
+            Column::DigestKeys => RESEAL_DIGEST_KEY,
+            Column::Documents => RESEAL_DOCUMENT,
+        }
+    }
+
+    fn read(self, row: &Row) -> Result<(SealedPlace, Sealed), Error> {
+        let place = match self {
+            Column::Credentials => SealedPlace::Credential(CredentialId {
+                plane: row.get("plane")?,
+                name: row.get("name")?,
+            }),
+            Column::Desired => SealedPlace::Desired(parsed(row.get("id")?)?),
+            Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),
+            Column::Documents => SealedPlace::Document(parsed(row.get("id")?)?),
+        };
+        Ok((place, Sealed(row.get("sealed")?)))
+    }
+}
+
+pub(crate) async fn list(
+    database: &Database,
+    after: Option<&SealedPlace>,
+    limit: usize,
+) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+    let after = after.map(Column::of);
+    let mut found = Vec::new();
+    for column in Column::ALL {
+        let behind = match &after {
+            Some((reached, _)) if *reached > column => continue,
+            Some((reached, key)) if *reached == column => key.as_str(),
+            Some(_) | None => "",
+        };
+        let rest = i64::try_from(limit - found.len()).unwrap_or(i64::MAX);
+        let rows = database.read(column.list(), values![behind, rest]).await?;
+        for row in &rows {
+            found.push(column.read(row)?);
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) async fn replace(
+    transaction: &mut Transaction,
+    place: &SealedPlace,
+    old: &Sealed,
+    new: &Sealed,
+) -> Result<bool, Abort> {
+    let (column, key) = Column::of(place);
+    let values = values![key, old.0.clone(), new.0.clone()];
+    Ok(transaction.execute(column.reseal(), values).await? > 0)
+}
