@@ -8,6 +8,7 @@ mod by_name;
 mod cancels;
 mod conventions;
 mod crashes;
+mod credentials;
 mod deletes;
 mod describes_itself;
 mod etags;

@@ -40,7 +40,7 @@ use crate::document::{Document, add_common_refusals, served_under};
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
 use crate::routes::{
-    aws_resources, discovery, health, named_resources, operations, planes, references,
+    aws_resources, credentials, discovery, health, named_resources, operations, planes, references,
     resource_groups,
 };
 
@@ -138,6 +138,12 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
             named_resources::get_named_aws_resource,
             named_resources::put_named_aws_resource,
             named_resources::delete_named_aws_resource
+        ))
+        .routes(routes!(credentials::list_credentials))
+        .routes(routes!(
+            credentials::get_credential,
+            credentials::put_credential,
+            credentials::delete_credential
         ))
         .routes(routes!(aws_resources::put_aws_resource))
         .routes(routes!(aws_resources::get_aws_resource))

@@ -1,5 +1,6 @@
 //! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
 
+mod credentials;
 mod planes;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use crate::json::kind;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
+pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::planes::{PlaneBody, PlaneSummary, PutPlaneRequest, ResourceProviderSummary};
 
 /// ARM's error envelope.

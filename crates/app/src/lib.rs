@@ -3,6 +3,7 @@
 //! Handlers call these functions and nothing else. They validate, claim and record. Of AWS they see what [`LiveReader`]
 //! shows: every mutation is an operation that the engine carries out.
 
+mod credentials;
 mod delete;
 mod identifier;
 mod live;
@@ -24,6 +25,7 @@ use ucp_schema::Catalogue;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
+pub use credentials::{CredentialPage, PutCredential};
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use identifier::Selector;
 pub use live::LiveReader;

@@ -1,6 +1,7 @@
 //! The handlers, a file per noun: extract, one call of the app, and each outcome as a response.
 
 pub(crate) mod aws_resources;
+pub(crate) mod credentials;
 pub(crate) mod discovery;
 pub(crate) mod health;
 pub(crate) mod named_resources;

@@ -1,0 +1,247 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ucp_app::PutCredential;
+use ucp_model::{Credential, CredentialId, CredentialKind};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+use crate::validation::Violations;
+
+/// What a PUT of a credential says. It replaces all that the credential had, so an access key needs its secret each time.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PutCredentialRequest {
+    /// `global` by convention.
+    #[schema(example = "global")]
+    location: String,
+    /// Tags of the credential itself.
+    #[serde(default)]
+    tags: BTreeMap<String, String>,
+    properties: PutCredentialProperties,
+}
+
+/// How to sign in to AWS.
+#[derive(Deserialize, ToSchema)]
+#[serde(tag = "kind")]
+enum PutCredentialProperties {
+    /// An access key of a user.
+    #[serde(rename_all = "camelCase")]
+    AccessKey {
+        #[schema(example = "AKIAIOSFODNN7EXAMPLE")]
+        access_key_id: String,
+        /// Sealed, and never returned.
+        #[schema(write_only, format = Password)]
+        secret_access_key: String,
+        storage: PutStorage,
+    },
+    /// A role, taken by the service account that the server runs under.
+    #[serde(rename = "IRSA")]
+    Irsa {
+        #[serde(rename = "roleARN")]
+        #[schema(example = "arn:aws:iam::123456789012:role/ucp")]
+        role_arn: String,
+        storage: PutStorage,
+    },
+}
+
+/// Where the secret is kept. A name that the client gives is ignored.
+#[derive(Deserialize, ToSchema)]
+struct PutStorage {
+    kind: StorageKind,
+}
+
+/// A credential.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CredentialBody {
+    #[schema(example = "/planes/aws/aws/providers/System.AWS/credentials/default")]
+    id: String,
+    #[schema(example = "default")]
+    name: String,
+    #[serde(rename = "type")]
+    #[schema(example = "System.AWS/credentials")]
+    type_: &'static str,
+    location: String,
+    tags: BTreeMap<String, String>,
+    properties: CredentialProperties,
+}
+
+/// How to sign in to AWS, but for the secret.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "kind")]
+enum CredentialProperties {
+    /// An access key of a user.
+    #[serde(rename_all = "camelCase")]
+    AccessKey {
+        #[schema(example = "AKIAIOSFODNN7EXAMPLE")]
+        access_key_id: String,
+        storage: Storage,
+    },
+    /// A role, taken by the service account that the server runs under.
+    #[serde(rename = "IRSA")]
+    Irsa {
+        #[serde(rename = "roleARN")]
+        #[schema(example = "arn:aws:iam::123456789012:role/ucp")]
+        role_arn: String,
+        storage: Storage,
+    },
+}
+
+/// Where the secret is kept.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Storage {
+    kind: StorageKind,
+    #[schema(example = "aws-aws-default")]
+    secret_name: String,
+}
+
+/// What keeps secrets.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+enum StorageKind {
+    /// `ucp` itself.
+    Internal,
+}
+
+impl PutCredentialRequest {
+    /// Reads a body; what is refused is named and never repeated.
+    pub(crate) fn read(
+        body: &Map<String, Value>,
+        violations: &mut Violations,
+    ) -> Result<Option<Self>, Problem> {
+        let location = violations.location(body);
+        let tags = violations.texts("$.tags", body.get("tags"));
+        let Some(properties) = required(violations, "$.properties", body.get("properties")) else {
+            return Ok(None);
+        };
+        let properties = PutCredentialProperties::read(properties, violations)?;
+        Ok(properties.map(|properties| Self {
+            location,
+            tags,
+            properties,
+        }))
+    }
+
+    /// What the app is asked to write as `id`.
+    pub(crate) fn put(self, id: CredentialId) -> PutCredential {
+        let (kind, secret) = match self.properties {
+            PutCredentialProperties::AccessKey {
+                access_key_id,
+                secret_access_key,
+                storage:
+                    PutStorage {
+                        kind: StorageKind::Internal,
+                    },
+            } => (
+                CredentialKind::AccessKey { access_key_id },
+                Some(secret_access_key),
+            ),
+            PutCredentialProperties::Irsa {
+                role_arn,
+                storage:
+                    PutStorage {
+                        kind: StorageKind::Internal,
+                    },
+            } => (CredentialKind::Irsa { role_arn }, None),
+        };
+        PutCredential {
+            id,
+            location: self.location,
+            tags: self.tags,
+            kind,
+            secret,
+        }
+    }
+}
+
+impl PutCredentialProperties {
+    fn read(
+        properties: &Map<String, Value>,
+        violations: &mut Violations,
+    ) -> Result<Option<Self>, Problem> {
+        let storage = PutStorage::read(properties.get("storage"), violations);
+        let mut text = |member: &str| {
+            let path = format!("$.properties.{member}");
+            let text = violations.text(&path, properties.get(member))?;
+            if text.is_empty() {
+                violations.property(&path, "must not be empty");
+            }
+            Some(text)
+        };
+        let read = match text("kind").as_deref() {
+            Some("AccessKey") => {
+                let (id, secret) = (text("accessKeyId"), text("secretAccessKey"));
+                let key = id.zip(secret).zip(storage);
+                key.map(
+                    |((access_key_id, secret_access_key), storage)| Self::AccessKey {
+                        access_key_id,
+                        secret_access_key,
+                        storage,
+                    },
+                )
+            }
+            Some("IRSA") => {
+                let role = text("roleARN").zip(storage);
+                role.map(|(role_arn, storage)| Self::Irsa { role_arn, storage })
+            }
+            Some("") | None => None,
+            Some(_) => {
+                let message = "The credential kind is not supported. Set $.properties.kind to 'AccessKey' or 'IRSA'.";
+                return Err(Problem::bad_request(message));
+            }
+        };
+        Ok(read)
+    }
+}
+
+impl PutStorage {
+    fn read(storage: Option<&Value>, violations: &mut Violations) -> Option<Self> {
+        let storage = required(violations, "$.properties.storage", storage)?;
+        let kind = violations.text("$.properties.storage.kind", storage.get("kind"))?;
+        if kind != "Internal" {
+            violations.property("$.properties.storage.kind", "must be 'Internal'");
+            return None;
+        }
+        Some(Self {
+            kind: StorageKind::Internal,
+        })
+    }
+}
+
+/// An object that has to be there.
+fn required<'a>(
+    violations: &mut Violations,
+    path: &str,
+    value: Option<&'a Value>,
+) -> Option<&'a Map<String, Value>> {
+    if value.is_none_or(Value::is_null) {
+        violations.property(path, "is required");
+    }
+    violations.object(path, value)
+}
+
+impl From<Credential> for CredentialBody {
+    fn from(credential: Credential) -> Self {
+        let Credential { id, kind, .. } = credential;
+        let storage = Storage {
+            kind: StorageKind::Internal,
+            secret_name: format!("aws-{}-{}", id.plane, id.name).to_ascii_lowercase(),
+        };
+        Self {
+            id: id.to_string(),
+            name: id.name,
+            type_: "System.AWS/credentials",
+            location: credential.location,
+            tags: credential.tags,
+            properties: match kind {
+                CredentialKind::AccessKey { access_key_id } => CredentialProperties::AccessKey {
+                    access_key_id,
+                    storage,
+                },
+                CredentialKind::Irsa { role_arn } => {
+                    CredentialProperties::Irsa { role_arn, storage }
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,118 @@
+use std::collections::BTreeMap;
+
+use ucp_model::{Credential, CredentialId, CredentialKind, Failure, PlaneId};
+use ucp_seal::Place;
+use ucp_store::{NewCredential, Sealed};
+
+use crate::{App, Precondition, Rejection};
+
+/// A credential to write. Its secret is for sealing only, so nothing here can be printed.
+pub struct PutCredential {
+    /// Its id.
+    pub id: CredentialId,
+    /// The location the caller gave.
+    pub location: String,
+    /// ARM tags.
+    pub tags: BTreeMap<String, String>,
+    /// Who it is to AWS.
+    pub kind: CredentialKind,
+    /// The secret of an access key.
+    pub secret: Option<String>,
+}
+
+/// A part of a list of credentials.
+#[derive(Debug)]
+pub struct CredentialPage {
+    /// In the order of their names, without regard to case.
+    pub credentials: Vec<Credential>,
+    /// Behind which the next page begins; none on the last.
+    pub next: Option<CredentialId>,
+}
+
+impl App {
+    /// Creates the credential, or replaces all that it had.
+    pub async fn put_credential(
+        &self,
+        put: PutCredential,
+        precondition: &Precondition,
+    ) -> Result<Credential, Rejection> {
+        let PutCredential {
+            id,
+            location,
+            tags,
+            kind,
+            secret,
+        } = put;
+        let secret = secret.map(|secret| {
+            let (place, entropy) = (Place::Credential(&id), self.parts.entropy.as_ref());
+            let sealing = &self.parts.keys.sealing;
+            Sealed(sealing.seal(place, secret.as_bytes(), entropy))
+        });
+        let new = NewCredential {
+            id: id.clone(),
+            location,
+            tags,
+            kind,
+            secret,
+        };
+        let store = &self.parts.store;
+        let put = store.put_credential(new, precondition, self.now()).await;
+        put.map_err(|error| refusal(error, &id))
+    }
+
+    /// The credential without its secret.
+    pub async fn get_credential(&self, id: &CredentialId) -> Result<Credential, Rejection> {
+        let stored = self.parts.store.get_credential(id).await?;
+        stored.map(|stored| stored.credential).ok_or_else(|| {
+            let message = format!(
+                "There is no credential '{}' on the plane '{}'.",
+                id.name, id.plane
+            );
+            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+        })
+    }
+
+    /// Up to `top` credentials of an aws plane, behind `after`.
+    pub async fn list_credentials(
+        &self,
+        plane: &PlaneId,
+        after: Option<&CredentialId>,
+        top: usize,
+    ) -> Result<CredentialPage, Rejection> {
+        let store = &self.parts.store;
+        // One more than asked for tells whether there is a next page.
+        let listed = store.list_credentials(&plane.name, after, top + 1).await;
+        let mut credentials = listed?;
+        let is_last = credentials.len() <= top;
+        credentials.truncate(top);
+        let last = credentials.last().filter(|_| !is_last);
+        Ok(CredentialPage {
+            next: last.map(|credential| credential.id.clone()),
+            credentials,
+        })
+    }
+
+    /// Removes the credential with its secret, and tells whether it was there.
+    pub async fn delete_credential(
+        &self,
+        id: &CredentialId,
+        precondition: &Precondition,
+    ) -> Result<bool, Rejection> {
+        let deleted = self.parts.store.delete_credential(id, precondition).await;
+        deleted.map_err(|error| refusal(error, id))
+    }
+}
+
+fn refusal(error: ucp_store::Error, id: &CredentialId) -> Rejection {
+    match error {
+        ucp_store::Error::PreconditionFailed => Rejection::precondition_failed(id),
+        ucp_store::Error::NoSuchGroup
+        | ucp_store::Error::NotMapped
+        | ucp_store::Error::Busy(_)
+        | ucp_store::Error::MappedElsewhere(_)
+        | ucp_store::Error::OwnedElsewhere(_)
+        | ucp_store::Error::LeaseLost
+        | ucp_store::Error::Unavailable(_)
+        | ucp_store::Error::Corrupt(_) => error.into(),
+    }
+}
