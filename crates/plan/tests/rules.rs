@@ -155,6 +155,35 @@ fn a_secret_without_history_counts_as_changed_and_a_fixed_one_does_not() {
     assert_eq!(plan.warnings[0].code, WarningCode::NotComparable);
 }
 
+/// Never as equal, even where the digests are, and never as changed where a change would be refused.
+#[test]
+fn a_digest_under_a_key_that_is_gone_counts_as_unknown() {
+    let replan = |name: &str, live: Value, declared: &Value, key: Option<&str>| {
+        let schema = schema(name);
+        let mut last = baseline(declared, &schema);
+        assert!(!last.digests.is_empty());
+        for digest in last.digests.values_mut() {
+            digest.key_id = key.unwrap_or(&digest.key_id).to_owned();
+        }
+        let desired = desired(declared, &schema);
+        plan(&desired, Some(&last), Some(&live), &schema, Mode::Merge)
+    };
+    let live = json!({"Id": "arn", "Name": "app"});
+    let declared = json!({"Name": "app", "SecretString": "v1"});
+    let same = replan(SECRET, live.clone(), &declared, None);
+    assert_eq!(same.action, Action::Noop);
+    let gone = replan(SECRET, live, &declared, Some("gone"));
+    assert_eq!(
+        patch(&gone),
+        json!([{"op": "add", "path": "/SecretString", "value": "v1"}])
+    );
+    let live = json!({"DBInstanceIdentifier": "db"});
+    let declared = json!({"DBInstanceIdentifier": "db", "DBSnapshotIdentifier": "snap"});
+    let gone = replan(DATABASE, live, &declared, Some("gone"));
+    assert_eq!(gone.action, Action::Noop);
+    assert_eq!(gone.warnings[0].code, WarningCode::NotComparable);
+}
+
 #[test]
 fn numbers_are_exact_beyond_what_a_float_holds() {
     const WORKGROUP: &str = "AWS::Athena::WorkGroup";
