@@ -38,7 +38,7 @@ async fn send(world: &World, method: &str, path: &str, header: (&str, &str), bod
         .header("content-type", "application/json")
         .header(header.0, header.1)
         .body(Body::from(body.to_owned()))
-        .unwrap();
+        .expect("a request");
     world.send(request).await
 }
 

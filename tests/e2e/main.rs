@@ -22,4 +22,5 @@ mod puts;
 mod reads;
 mod refusals;
 mod replacements;
+mod resealing;
 mod untracked;

@@ -1,8 +1,10 @@
-//! The real binary: killed at every crash point, sharing a database, keeping secrets, shutting down.
+//! The real binary: killed at every crash point, sharing a database, keeping secrets, changing
+//! keys, shutting down.
 
 mod client;
 mod crash_points;
 mod process;
+mod rotation;
 mod secrets;
 mod story;
 mod two_replicas;

@@ -13,6 +13,7 @@ mod put;
 mod read;
 mod references;
 mod rejection;
+pub mod resealing;
 mod resource_groups;
 mod tracking;
 

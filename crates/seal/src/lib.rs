@@ -205,6 +205,11 @@ impl Keyring {
         self.current.id()
     }
 
+    /// The ids of all its keys, the current one first.
+    pub fn ids(&self) -> impl Iterator<Item = String> {
+        self.keys().map(SealingKey::id)
+    }
+
     /// Seals `plaintext` for `place` under the current key.
     pub fn seal(&self, place: Place<'_>, plaintext: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
         self.current.seal(place, plaintext, entropy)
@@ -217,11 +222,7 @@ impl Keyring {
             Some(key) => key.open(place, sealed),
             None => Err(Error::OtherKey {
                 sealed_under: hex::encode(key_id),
-                configured: self
-                    .keys()
-                    .map(SealingKey::id)
-                    .collect::<Vec<String>>()
-                    .join(", "),
+                configured: self.ids().collect::<Vec<String>>().join(", "),
             }),
         }
     }

@@ -2,6 +2,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use sqlx::SqlitePool;
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -42,26 +43,12 @@ impl Sql {
     pub async fn open_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let lock = lock(path)?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            // What is erased is overwritten with zeros. In the log it was sealed already.
-            .pragma("secure_delete", "ON");
-        let pool = |size| {
-            SqlitePoolOptions::new()
-                .max_connections(size)
-                .max_lifetime(None)
-                .idle_timeout(None)
-        };
+        let options = sqlite(path).create_if_missing(true);
         let writer = pool(1).connect_with(options.clone()).await;
         let writer = writer.map_err(OpenError::Connect)?;
         let migrations = sqlx::migrate!("../../migrations/sqlite");
         migrations.run(&writer).await.map_err(OpenError::Migrate)?;
-        let readers = pool(SQLITE_READERS).connect_with(options.pragma("query_only", "ON"));
-        let readers = readers.await.map_err(OpenError::Connect)?;
+        let readers = readers(options).await?;
 
         let store = Self {
             database: Database::Sqlite { writer, readers },
@@ -73,6 +60,20 @@ impl Sql {
             .await
             .map_err(OpenError::TakeOver)?;
         Ok(store)
+    }
+
+    /// Opens the SQLite database at `path` beside the process that has it, or without one: for what is safe then. Nothing
+    /// is created, migrated or taken over.
+    pub async fn join_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let options = sqlite(path.as_ref());
+        let writer = pool(1).connect_with(options.clone()).await;
+        let writer = writer.map_err(OpenError::Connect)?;
+        let readers = readers(options).await?;
+        Ok(Self {
+            database: Database::Sqlite { writer, readers },
+            nudges: None,
+            _lock: None,
+        })
     }
 
     /// Connects to the Postgres database that `url` names, and migrates it as needed. Several processes may do so at
@@ -93,6 +94,28 @@ impl Sql {
             _lock: None,
         })
     }
+}
+
+fn sqlite(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        // What is erased is overwritten with zeros. In the log it was sealed already.
+        .pragma("secure_delete", "ON")
+}
+
+fn pool(size: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(size)
+        .max_lifetime(None)
+        .idle_timeout(None)
+}
+
+async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, OpenError> {
+    let readers = pool(SQLITE_READERS).connect_with(options.pragma("query_only", "ON"));
+    readers.await.map_err(OpenError::Connect)
 }
 
 fn lock(database: &Path) -> Result<File, OpenError> {

@@ -12,7 +12,7 @@ use ucp_store_sql::{OpenError, Sql};
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 #[tokio::test]
-async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
+async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("ucp.db");
     let store = Sql::open_sqlite(&path).await.unwrap();
@@ -59,6 +59,20 @@ async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
     assert!(matches!(&error, OpenError::Locked(locked) if *locked == path));
     assert!(error.to_string().contains("another process"), "{error}");
 
+    // One that joins is let in, reads and writes, and takes nothing over.
+    let joined = Sql::join_sqlite(&path).await.unwrap();
+    let (at, old) = joined.list_sealed(None, 1).await.unwrap().remove(0);
+    let new = Sealed(b"sealed anew".to_vec());
+    assert!(joined.reseal(&at, &old, new.clone()).await.unwrap());
+    assert_eq!(store.list_sealed(None, 1).await.unwrap(), [(at, new)]);
+    let none = store.claim_due_operations("other", NOW, hour, 1).await;
+    assert!(none.unwrap().is_empty(), "the lease is still held");
+    drop(joined);
+    let missing = folder.path().join("missing.db");
+    let error = Sql::join_sqlite(&missing).await.unwrap_err();
+    assert!(matches!(error, OpenError::Connect(_)), "{error:?}");
+    assert!(!missing.exists());
+
     drop(store);
     let store = Sql::open_sqlite(&path).await.unwrap();
     let claimed = store
@@ -67,5 +81,8 @@ async fn a_second_process_is_kept_out_and_a_later_one_goes_on() {
         .unwrap()
         .remove(0);
     assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
-    assert_eq!(claimed.documents.desired, Some(Sealed(b"desired".to_vec())));
+    assert_eq!(
+        claimed.documents.desired,
+        Some(Sealed(b"sealed anew".to_vec()))
+    );
 }

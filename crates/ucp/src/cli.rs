@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Brings the database's schema up to date.
     Migrate(Migrate),
+    /// Seals the database anew under another encryption key, while servers run.
+    RotateKey(RotateKey),
     /// Runs the simulated AWS alone.
     Simulator(Simulator),
     /// Tells what a put would do, without AWS and without a server.
@@ -138,6 +140,22 @@ pub(crate) struct Migrate {
     /// `postgres://…` or `sqlite://…`.
     #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RotateKey {
+    /// `postgres://…` or `sqlite://…`, which a server may be using.
+    #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: String,
+    #[command(flatten)]
+    pub(crate) keys: EncryptionKeys,
+    /// Start a new digest key too. The next put of an alias with write-only properties then sends them again, since what
+    /// is known of the old ones can no longer be compared.
+    #[arg(long)]
+    pub(crate) new_digest_key: bool,
+    /// Only tell how much is sealed under which key.
+    #[arg(long, conflicts_with = "new_digest_key")]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod keys;
 mod node;
 mod pause;
 mod plan;
+mod rotate_key;
 mod serve;
 mod shutdown;
 mod simulator;
@@ -40,6 +41,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Dev(arguments) => work(Format::Human, dev::run(arguments)),
         Command::Serve(arguments) => work(Format::Json, serve::run(arguments)),
         Command::Migrate(arguments) => work(Format::Human, serve::migrate(&arguments.database_url)),
+        Command::RotateKey(arguments) => work(Format::Human, rotate_key::run(arguments)),
         Command::Simulator(arguments) => work(Format::Human, simulator::run(arguments)),
         Command::Plan(arguments) => plan::run(*arguments),
         Command::Openapi => {

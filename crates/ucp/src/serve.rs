@@ -53,15 +53,44 @@ pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {
 
 /// Opens the store, which brings its schema up to date.
 async fn open(url: &str) -> anyhow::Result<Sql> {
-    if let Some(path) = url.strip_prefix("sqlite://") {
-        return Sql::open_sqlite(path)
+    match Location::of(url)? {
+        Location::Sqlite(path) => Sql::open_sqlite(path)
             .await
-            .with_context(|| format!("cannot open the database {path}"));
+            .with_context(|| format!("cannot open the database {path}")),
+        Location::Postgres(url) => connect(url).await,
     }
-    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        return Sql::connect_postgres(url)
+}
+
+/// Opens the store of servers that may be running.
+pub(crate) async fn join(url: &str) -> anyhow::Result<Sql> {
+    match Location::of(url)? {
+        Location::Sqlite(path) => Sql::join_sqlite(path)
             .await
-            .context("cannot open the Postgres database");
+            .with_context(|| format!("cannot open the database {path}")),
+        Location::Postgres(url) => connect(url).await,
     }
-    bail!("--database-url must start with postgres:// or sqlite://")
+}
+
+async fn connect(url: &str) -> anyhow::Result<Sql> {
+    Sql::connect_postgres(url)
+        .await
+        .context("cannot open the Postgres database")
+}
+
+/// What a database URL names.
+enum Location<'a> {
+    Sqlite(&'a str),
+    Postgres(&'a str),
+}
+
+impl<'a> Location<'a> {
+    fn of(url: &'a str) -> anyhow::Result<Self> {
+        if let Some(path) = url.strip_prefix("sqlite://") {
+            return Ok(Location::Sqlite(path));
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Location::Postgres(url));
+        }
+        bail!("--database-url must start with postgres:// or sqlite://")
+    }
 }

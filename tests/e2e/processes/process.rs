@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::client::{PATIENCE, eventually};
 
-const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
+/// The encryption key that servers have when nothing else is said.
+pub(super) const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 
 /// A running `ucp`. It is killed when dropped.
 pub(super) struct Process {
@@ -74,6 +75,17 @@ impl Process {
         account: &str,
         pause_at: Option<&str>,
     ) -> (Self, String) {
+        Self::serve_under(&[KEY], database, aws, account, pause_at).await
+    }
+
+    /// The same with other encryption keys, the current one first.
+    pub(super) async fn serve_under(
+        keys: &[&str],
+        database: &str,
+        aws: &str,
+        account: &str,
+        pause_at: Option<&str>,
+    ) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
         command
             .args([
@@ -84,7 +96,7 @@ impl Process {
                 "--retry-after=1s",
             ])
             .args(["--database-url", database, "--aws-endpoint-url", aws])
-            .env("UCP_ENCRYPTION_KEY", KEY)
+            .envs(encryption_keys(keys))
             .env(
                 "UCP_LOG",
                 "info,ucp=debug,ucp_api=debug,ucp_app=debug,ucp_engine=debug",
@@ -100,6 +112,24 @@ impl Process {
         let event: Value = serde_json::from_str(&line).expect("a JSON log");
         let address = event["listen.address"].as_str().expect("an address");
         (process, format!("http://{address}"))
+    }
+
+    /// `ucp rotate-key`, to its end: whether it succeeded, and what it printed. The current key is the first.
+    pub(super) async fn rotate_key(
+        keys: &[&str],
+        database: &str,
+        arguments: &[&str],
+    ) -> (bool, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command
+            .args(["rotate-key", "--database-url", database])
+            .args(arguments)
+            .envs(encryption_keys(keys));
+        let run = tokio::task::spawn_blocking(move || command.output()).await;
+        let output = run.expect("it ends").expect("the binary starts");
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        (output.status.success(), printed)
     }
 
     /// `ucp dev --demo` with these arguments, to its end.
@@ -174,4 +204,12 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn encryption_keys(keys: &[&str]) -> [(&'static str, String); 2] {
+    let (current, previous) = keys.split_first().expect("a current key");
+    [
+        ("UCP_ENCRYPTION_KEY", (*current).to_owned()),
+        ("UCP_PREVIOUS_ENCRYPTION_KEYS", previous.join(",")),
+    ]
 }

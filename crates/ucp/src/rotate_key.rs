@@ -1,0 +1,80 @@
+//! `ucp rotate-key`: seals the database anew under the current encryption key, beside the servers that use it.
+
+use std::collections::BTreeMap;
+
+use anyhow::bail;
+use ucp_app::resealing;
+use ucp_model::Clock;
+use ucp_seal::Keyring;
+
+use crate::ambient::{OsEntropy, SystemClock};
+use crate::cli::RotateKey;
+use crate::{keys, serve};
+
+/// How often everything is walked, in case servers that have not been restarted yet seal under the old key meanwhile.
+const WALKS_MAX: u32 = 10;
+
+pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
+    let ring = keys::given(&arguments.keys)?;
+    let store = serve::join(&arguments.database_url).await?;
+    let before = resealing::count_sealed(&store).await?;
+    if arguments.dry_run {
+        println!("The current encryption key is {}.", ring.current_id());
+        for (id, count) in &before {
+            println!("{count} sealed under {id}: {}", role(&ring, id));
+        }
+        println!("Nothing was changed.");
+        return Ok(());
+    }
+
+    let mut resealed = 0;
+    let mut left = others(&ring, before);
+    for _ in 0..WALKS_MAX {
+        if left.is_empty() {
+            break;
+        }
+        let walked = resealing::reseal(&store, &ring, &OsEntropy).await?;
+        resealed += walked;
+        left = others(&ring, resealing::count_sealed(&store).await?);
+        if walked == 0 {
+            break;
+        }
+    }
+    let remain: u64 = left.values().sum();
+    println!(
+        "Sealed anew under the encryption key {}: {resealed}. Remain under other keys: {remain}.",
+        ring.current_id()
+    );
+    if arguments.new_digest_key {
+        let now = SystemClock.now();
+        let id = resealing::start_digest_key(&store, &ring, &OsEntropy, now).await?;
+        println!("Started the digest key {id}. Restart the servers, which still have the old one.");
+    }
+    if remain > 0 {
+        let left: Vec<String> = left
+            .iter()
+            .map(|(id, count)| format!("{count} under {id} ({})", role(&ring, id)))
+            .collect();
+        bail!(
+            "{remain} values remain: {}. Give the keys that are missing as previous ones, start every server with this encryption key, and run it again",
+            left.join(", ")
+        );
+    }
+    Ok(())
+}
+
+/// What is sealed under other keys than the current one.
+fn others(ring: &Keyring, mut counts: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    counts.remove(&ring.current_id());
+    counts
+}
+
+fn role(ring: &Keyring, id: &str) -> &'static str {
+    if id == ring.current_id() {
+        "the current key"
+    } else if ring.ids().any(|given| given == id) {
+        "a previous key"
+    } else {
+        "a key that was not given"
+    }
+}

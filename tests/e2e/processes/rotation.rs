@@ -1,0 +1,106 @@
+//! The encryption key is changed while servers run, and the digest key with it.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::process::{KEY, Process};
+
+const ACCOUNT: &str = "123456789012";
+const NEXT_KEY: &str = "0808080808080808080808080808080808080808080808080808080808080808";
+const OTHER_KEY: &str = "0909090909090909090909090909090909090909090909090909090909090909";
+const SECRET: &str = "AWS.SecretsManager/Secret";
+const CREDENTIAL: &str =
+    "/planes/aws/aws/providers/System.AWS/credentials/spare?api-version=2023-10-01-preview";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_is_changed_under_running_servers_on_sqlite() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let url = format!("sqlite://{}", directory.path().join("ucp.db").display());
+    change_keys(&url).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_is_changed_under_running_servers_on_postgres() {
+    if let Some(database) = ucp_store_sql::testing::database().await {
+        change_keys(&database.url()).await;
+    }
+}
+
+async fn change_keys(database: &str) {
+    let (_simulator, aws) = Process::simulator("50ms").await;
+    let declared = json!({"Name": "s", "SecretString": "as it was"});
+
+    // An operation stands still with its declaration and its intent sealed under the first key.
+    let paused = Some("before-create");
+    let (first, url) = Process::serve(database, &aws, ACCOUNT, paused).await;
+    let client = Client::new(&url, ACCOUNT);
+    client.put_group().await;
+    put_credential(&client).await;
+    let (path, body) = client.action("put", SECRET, "s", &declared);
+    let status_url = client.call("POST", &path, &body).await.status_url;
+    let status_url = status_url.expect("polling headers");
+    first.line("\"paused\"").await;
+
+    let (done, told) = Process::rotate_key(&[NEXT_KEY], database, &[]).await;
+    assert!(!done, "the first key is missing: {told}");
+    assert!(told.contains("a key that was not given"), "{told}");
+    let both = [NEXT_KEY, KEY];
+    let (done, told) = Process::rotate_key(&both, database, &["--dry-run"]).await;
+    assert!(done && told.contains("4 sealed under"), "{told}");
+    assert!(told.contains("a previous key"), "{told}");
+    let (done, told) = Process::rotate_key(&both, database, &[]).await;
+    assert!(done, "{told}");
+    assert!(told.contains(": 4. Remain under other keys: 0."), "{told}");
+    let (done, told) = Process::rotate_key(&both, database, &[]).await;
+    assert!(
+        done && told.contains(": 0. Remain under other keys: 0."),
+        "{told}"
+    );
+    first.kill();
+
+    // Whoever has the new key alone takes it from there.
+    let (mut second, url) = Process::serve_under(&[NEXT_KEY], database, &aws, ACCOUNT, None).await;
+    let client = Client::new(&url, ACCOUNT);
+    let ended = client.follow(&status_url).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    let again = client.insist("put", SECRET, "s", &declared).await;
+    assert_eq!(again, Value::Null, "the digest key is still the same");
+
+    let (done, told) = Process::rotate_key(&[NEXT_KEY], database, &["--new-digest-key"]).await;
+    assert!(done && told.contains("Started the digest key"), "{told}");
+    second.terminate();
+    assert!(second.ended().await.success());
+    let (_third, url) = Process::serve_under(&both, database, &aws, ACCOUNT, None).await;
+    let client = Client::new(&url, ACCOUNT);
+    let resent = client.insist("put", SECRET, "s", &declared).await;
+    assert_eq!(
+        resent["status"], "Succeeded",
+        "an unknown digest is not an equal one"
+    );
+    let again = client.insist("put", SECRET, "s", &declared).await;
+    assert_eq!(again, Value::Null, "and now it is known again");
+    let updates = client.calls(&aws).await.into_iter();
+    let updates = updates.filter(|call| call["operation"] == "UpdateResource");
+    assert_eq!(updates.count(), 1);
+    refuse_other_keys(database).await;
+}
+
+async fn put_credential(client: &Client) {
+    let body = json!({"location": "global", "properties": {"kind": "AccessKey", "accessKeyId": "AKIA1",
+        "secretAccessKey": "a secret", "storage": {"kind": "Internal"}}});
+    let put = client.call("PUT", CREDENTIAL, &body.to_string()).await;
+    assert_eq!(put.status, 200, "{}", put.text);
+}
+
+/// A key that cannot be one is named by where it was given, not by what it is.
+async fn refuse_other_keys(database: &str) {
+    let (done, told) = Process::rotate_key(&[OTHER_KEY, "not-a-key"], database, &[]).await;
+    assert!(
+        !done && told.contains("UCP_PREVIOUS_ENCRYPTION_KEYS"),
+        "{told}"
+    );
+    assert!(!told.contains("not-a-key"), "{told}");
+    let nowhere = "sqlite:///nonexistent/ucp.db";
+    let (done, told) = Process::rotate_key(&[KEY], nowhere, &[]).await;
+    assert!(!done && told.contains("/nonexistent/ucp.db"), "{told}");
+}
