@@ -1,9 +1,12 @@
-//! Canaries in write-only properties: none is found in a database, a dump, a reply or a log.
+//! Canaries in write-only properties and in credentials (section 6, D33): none is found in a database, a dump, a reply or
+//! a log, while operations are in flight and when they have ended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::{Value, json};
 
 use super::client::{Client, eventually};
@@ -11,24 +14,64 @@ use super::process::Process;
 
 const ACCOUNT: &str = "123456789012";
 const CANARY: &str = "canary-3f9c";
+const CREDENTIALS: &str = "/planes/aws/aws/providers/System.AWS/credentials";
+const API_VERSION: &str = "api-version=2023-10-01-preview";
 
-/// Declarations with a canary in a write-only property, as a first put and as a changed second one.
-fn declarations(round: &str) -> Vec<(&'static str, &'static str, Value)> {
-    let canary = format!("{CANARY}-{round}");
+/// What becomes of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    /// It is accepted and succeeds.
+    Applied,
+    /// It is accepted, and AWS fails to create it.
+    Failed,
+    /// It is refused with a message, and the message must not repeat the value.
+    Refused,
+}
+
+/// Declarations with canaries in write-only properties, as a first put and as a changed second one.
+fn declarations(round: &str) -> Vec<(Fate, &'static str, &'static str, Value)> {
+    let canary = format!("{CANARY}-\"é\"-{round}");
     vec![
         (
+            Fate::Applied,
             "AWS.SecretsManager/Secret",
             "secret",
             json!({"Name": "s", "SecretString": canary}),
         ),
         (
+            Fate::Applied,
             "AWS.RDS/DBInstance",
             "database",
             json!({"DBInstanceIdentifier": "db", "DBInstanceClass": "db.t3.micro", "Engine": "postgres",
                 "AllocatedStorage": "20", "MasterUsername": "root", "MasterUserPassword": canary}),
         ),
-        // AWS refuses this one: it is refused with a message, and the message must not repeat the value.
         (
+            Fate::Applied,
+            "AWS.EC2/VPNConnection",
+            "in-a-list",
+            json!({"Type": "ipsec.1", "CustomerGatewayId": "cgw-1",
+                "VpnTunnelOptionsSpecifications": [{"PreSharedKey": canary}, {"PreSharedKey": canary}]}),
+        ),
+        (
+            Fate::Applied,
+            "AWS.ElasticLoadBalancingV2/ListenerRule",
+            "deep-in-a-list",
+            json!({"ListenerArn": "arn:aws:elasticloadbalancing:us-west-2:1:listener/app/a/1/2", "Priority": 1,
+                "Conditions": [{"Field": "path-pattern", "Values": ["/x"]}],
+                "Actions": [{"Type": "authenticate-oidc", "Order": 1, "AuthenticateOidcConfig": {
+                    "Issuer": "https://x.example", "AuthorizationEndpoint": "https://x.example/a",
+                    "TokenEndpoint": "https://x.example/t", "UserInfoEndpoint": "https://x.example/u",
+                    "ClientId": "c", "ClientSecret": canary}}]}),
+        ),
+        (
+            Fate::Failed,
+            "AWS.DirectoryService/SimpleAD",
+            "failed",
+            json!({"Name": "corp.example.com", "Size": "Small", "Password": canary,
+                "VpcSettings": {"VpcId": "vpc-0a1b2c3d", "SubnetIds": ["subnet-0a1b2c3d", "subnet-4e5f6071"]}}),
+        ),
+        (
+            Fate::Refused,
             "AWS.RDS/DBInstance",
             "refused",
             json!({"MasterUserPassword": {"nested": canary}}),
@@ -69,53 +112,144 @@ async fn secrets_are_nowhere_on_postgres() {
 /// `at_rest` is all that the database keeps.
 async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let (_simulator, aws) = Process::simulator("700ms").await;
-    let (server, base) = Process::serve(url, &aws, ACCOUNT, None).await;
+    let fault = json!({"match": {"operation": "CreateResource", "typeName": "AWS::DirectoryService::SimpleAD"},
+        "effect": {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "hidden"}});
+    let (mut server, base) = Process::serve(url, &aws, ACCOUNT, None).await;
     let client = Client::new(&base, ACCOUNT);
+    let faults = format!("{aws}/_simulator/faults");
+    let ordered = client.call("POST", &faults, &fault.to_string()).await;
+    assert!(ordered.status < 300, "{ordered:?}");
     client.put_group().await;
     let mut replies = String::new();
     for round in ["one", "two"] {
+        replies.push_str(&put_credentials(&client, round).await);
         let mut followed = Vec::new();
-        for (resource_type, alias, properties) in declarations(round) {
+        for (fate, resource_type, alias, properties) in declarations(round) {
             let (path, body) = client.action("put", resource_type, alias, &properties);
             let answer = client.call("POST", &path, &body).await;
             replies.push_str(&answer.text);
-            followed.extend(answer.status_url);
+            let accepted = answer.status_url.is_some();
+            assert_eq!(accepted, fate != Fate::Refused, "{alias}: {}", answer.text);
+            followed.extend(answer.status_url.map(|url| (fate, url)));
         }
-        assert_eq!(
-            followed.len(),
-            2,
-            "two are accepted, one is refused: {replies}"
-        );
         // While AWS works on it, the document waits in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
         assert_hidden("the database, with operations in flight", &at_rest());
-        for url in followed {
+        for (fate, url) in followed {
             let ended = client.follow(&url).await;
-            assert_eq!(ended["status"], "Succeeded", "{ended}");
+            let succeeded = ended["status"] == "Succeeded";
+            assert_eq!(succeeded, fate == Fate::Applied, "{ended}");
             replies.push_str(&ended.to_string());
+            let result = url.replace("operationStatuses", "operationResults");
+            replies.push_str(&client.call("GET", &result, "").await.text);
         }
     }
-    let updates = client
-        .calls(&aws)
-        .await
-        .into_iter()
-        .filter(|call| call["operation"] == "UpdateResource")
-        .count();
-    assert_eq!(updates, 2, "a changed secret is an update");
+    let updates = client.calls(&aws).await.into_iter();
+    let updates = updates.filter(|call| call["operation"] == "UpdateResource");
+    assert_eq!(updates.count(), 4, "a changed secret is an update");
     for reference in client.references().await {
         replies.push_str(&reference.to_string());
     }
     assert_hidden("the replies", replies.as_bytes());
     assert_hidden("the database", &at_rest());
     server.terminate();
+    assert!(server.ended().await.success(), "{}", server.output());
     assert_hidden("the logs", server.output().as_bytes());
 }
 
+/// Puts a credential with a canary, is refused another one, and reads: what was answered.
+async fn put_credentials(client: &Client, round: &str) -> String {
+    let body = |kind: &str| {
+        json!({"location": "global", "properties": {"kind": kind, "accessKeyId": "AKIA1",
+            "secretAccessKey": format!("{CANARY}-{round}"), "storage": {"kind": "Internal"}}})
+    };
+    let one = format!("{CREDENTIALS}/default?{API_VERSION}");
+    let mut replies = String::new();
+    for (method, path, body, status) in [
+        ("PUT", &one, body("AccessKey").to_string(), 200),
+        ("PUT", &one, body(CANARY).to_string(), 400),
+        ("GET", &one, String::new(), 200),
+        (
+            "GET",
+            &format!("{CREDENTIALS}?{API_VERSION}"),
+            String::new(),
+            200,
+        ),
+    ] {
+        let answer = client.call(method, path, &body).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+        replies.push_str(&answer.text);
+    }
+    replies
+}
+
 fn assert_hidden(place: &str, bytes: &[u8]) {
-    let found = bytes
-        .windows(CANARY.len())
-        .any(|window| window == CANARY.as_bytes());
-    assert!(!found, "a secret is readable in {place}");
+    for (encoding, form) in forms() {
+        assert!(
+            !holds(bytes, &form),
+            "a secret is readable in {place}, {encoding}"
+        );
+    }
+}
+
+fn holds(bytes: &[u8], form: &str) -> bool {
+    bytes
+        .windows(form.len())
+        .any(|window| window == form.as_bytes())
+}
+
+/// The canary as it would look in the encodings that a leak is likely to have.
+fn forms() -> Vec<(&'static str, String)> {
+    let escaped: Vec<String> = CANARY
+        .bytes()
+        .map(|byte| format!("\\u{byte:04x}"))
+        .collect();
+    let mut forms = vec![
+        ("as it is", CANARY.to_owned()),
+        ("in hexadecimal", hex::encode(CANARY)),
+        ("in upper-case hexadecimal", hex::encode_upper(CANARY)),
+        ("escaped", escaped.concat()),
+        (
+            "as a list of bytes",
+            format!("{:?}", CANARY.as_bytes())[1..].replace(']', ""),
+        ),
+    ];
+    for before in 0..3 {
+        // In base64 it looks different at each of three offsets; of the outermost digits its neighbours have a part.
+        let bytes = [&vec![0; before], CANARY.as_bytes()].concat();
+        let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        for (encoding, engine) in [("in base64", STANDARD), ("in base64 for URLs", URL_SAFE)] {
+            forms.push((encoding, engine.encode(&bytes)[first..last].to_owned()));
+        }
+    }
+    forms
+}
+
+#[test]
+fn a_canary_would_be_found() {
+    let text = format!("password={CANARY}!");
+    let shown = [
+        text.clone(),
+        json!({"escaped": text}).to_string(),
+        hex::encode(&text),
+        hex::encode_upper(&text),
+        format!("{:?}", text.as_bytes()),
+        STANDARD.encode(&text),
+        STANDARD.encode(format!("1{text}")),
+        STANDARD.encode(format!("12{text}")),
+        URL_SAFE.encode(&text),
+    ];
+    for shown in shown {
+        let found = forms()
+            .iter()
+            .any(|(_, form)| holds(shown.as_bytes(), form));
+        assert!(found, "{shown}");
+    }
+    assert!(
+        forms()
+            .iter()
+            .all(|(_, form)| !holds(b"nothing here", form))
+    );
 }
 
 /// Every byte of every file in a folder: the database, its log and its lock.
