@@ -68,6 +68,14 @@ impl CloudControl for Silent {
     ) -> Result<Progress, Fault> {
         std::future::pending().await
     }
+
+    async fn cancel_resource_request(
+        &self,
+        _: &Scope,
+        _: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        std::future::pending().await
+    }
 }
 
 #[tokio::test]
