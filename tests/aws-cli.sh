@@ -9,6 +9,7 @@ export AWS_PAGER='' AWS_MAX_ATTEMPTS=1
 unset AWS_SESSION_TOKEN AWS_PROFILE || true
 
 cloudcontrol() { aws --endpoint-url "$endpoint" --output json cloudcontrol "$@"; }
+sts() { aws --endpoint-url "$endpoint" --output json sts "$@"; }
 cloudformation() { aws --endpoint-url "$endpoint" --output json cloudformation "$@"; }
 
 fail() {
@@ -125,5 +126,18 @@ types=$(cloudformation list-types --visibility PUBLIC --type RESOURCE --page-siz
 check 'list-types' "$(echo "$types" | member '"AWS::EC2::VPC" in [each["TypeName"] for each in it["TypeSummaries"]]')" True
 types=$(cloudformation list-types --visibility PUBLIC --type RESOURCE --provisioning-type NON_PROVISIONABLE)
 check 'types without handlers' "$(echo "$types" | member 'len(it["TypeSummaries"])')" 110
+
+check 'get-caller-identity' "$(sts get-caller-identity | member 'it["Account"]')" "$account"
+role=arn:aws:iam::333333333333:role/guest
+refused 'what is no role' ValidationError sts assume-role --role-arn arn:aws:iam::333333333333:user/guest --role-session-name cli
+token=$(sts assume-role-with-web-identity --role-arn "$role" --role-session-name cli --web-identity-token token)
+check 'assume-role-with-web-identity' "$(echo "$token" | member 'it["AssumedRoleUser"]["Arn"]')" \
+    'arn:aws:sts::333333333333:assumed-role/guest/cli'
+session=$(sts assume-role --role-arn "$role" --role-session-name cli)
+AWS_ACCESS_KEY_ID=$(echo "$session" | member 'it["Credentials"]["AccessKeyId"]')
+AWS_SECRET_ACCESS_KEY=$(echo "$session" | member 'it["Credentials"]["SecretAccessKey"]')
+AWS_SESSION_TOKEN=$(echo "$session" | member 'it["Credentials"]["SessionToken"]')
+export AWS_SESSION_TOKEN
+check 'an assumed role' "$(sts get-caller-identity | member 'it["Account"]')" 333333333333
 
 echo 'all as AWS would have it'

@@ -27,6 +27,7 @@ impl CloudControl for Simulator {
             type_name: type_name.to_string(),
             desired_state: desired_state.to_owned(),
             client_token: Some(client_token.to_string()),
+            role_arn: None,
         });
         progress(self.direct(scope, &request)?)
     }
@@ -44,6 +45,7 @@ impl CloudControl for Simulator {
             identifier: identifier.to_string(),
             patch_document: patch_document.to_owned(),
             client_token: Some(client_token.to_string()),
+            role_arn: None,
         });
         progress(self.direct(scope, &request)?)
     }
@@ -59,6 +61,7 @@ impl CloudControl for Simulator {
             type_name: type_name.to_string(),
             identifier: identifier.to_string(),
             client_token: Some(client_token.to_string()),
+            role_arn: None,
         });
         progress(self.direct(scope, &request)?)
     }
@@ -72,6 +75,7 @@ impl CloudControl for Simulator {
         let request = Request::GetResource(request::GetResource {
             type_name: type_name.to_string(),
             identifier: identifier.to_string(),
+            role_arn: None,
         });
         match self.direct(scope, &request)? {
             Reply::Resource { resource, .. } => {

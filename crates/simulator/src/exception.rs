@@ -10,7 +10,7 @@ pub struct Exception {
 }
 
 words! {
-    /// The exceptions of Cloud Control, of the CloudFormation registry, and those common to all services.
+    /// The exceptions of Cloud Control, of the CloudFormation registry, of STS, and those common to all services.
     ExceptionCode {
         AccessDenied = "AccessDeniedException",
         CfnRegistry = "CFNRegistryException",

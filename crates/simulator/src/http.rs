@@ -13,7 +13,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::request::Caller;
 use crate::simulator::Simulator;
 use crate::world::Outcome;
 
@@ -38,6 +37,7 @@ impl Simulator {
                     .delete(controls::clear_faults),
             )
             .route("/_simulator/log", get(controls::list_calls))
+            .route("/_simulator/roles", post(controls::trust))
             .route("/_simulator/resources", get(controls::list_resources))
             .route(
                 "/_simulator/resources/{type_name}/{identifier}",
@@ -54,7 +54,8 @@ async fn call(
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Response {
-    let caller = caller(&headers);
+    let (access_key_id, region) = signer(&headers);
+    let caller = simulator.caller(access_key_id, region);
     let target = headers.get("x-amz-target");
     let body = body.map_err(|rejection| {
         let code = match rejection.status() {
@@ -68,12 +69,12 @@ async fn call(
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.starts_with("application/x-www-form-urlencoded"));
     if target.is_none() && is_form {
-        let request = body.and_then(|body| query::parse(&body));
-        let outcome = request.map(|request| simulator.call(&caller, &request));
+        let request = body.and_then(|body| query::parse(access_key_id, &body));
+        let outcome = request.and_then(|request| Ok(simulator.call(&caller?, &request)));
         respond(outcome, query::reply, query::error)
     } else {
         let request = body.and_then(|body| json::parse(target, &body));
-        let outcome = request.map(|request| simulator.call(&caller, &request));
+        let outcome = request.and_then(|request| Ok(simulator.call(&caller?, &request)));
         respond(outcome, json::reply, json::error)
     }
 }
@@ -101,9 +102,9 @@ fn respond(
 /// Every reply has the same request id: nothing can be looked up by it.
 const REQUEST_ID: &str = "00000000-0000-4000-8000-000000000000";
 
-/// Who signed the call. Any signature will do:
+/// The access key and the region that the call was signed for. Any signature will do:
 /// `AWS4-HMAC-SHA256 Credential=123456789012/20260101/us-west-2/cloudcontrolapi/aws4_request, …`.
-fn caller(headers: &HeaderMap) -> Caller {
+fn signer(headers: &HeaderMap) -> (&str, &str) {
     let authorization = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -117,5 +118,5 @@ fn caller(headers: &HeaderMap) -> Caller {
     let mut scope = credential.split('/');
     let key_id = scope.next().unwrap_or_default();
     let region = scope.nth(1).filter(|region| !region.is_empty());
-    Caller::new(key_id, region.unwrap_or(DEFAULT_REGION))
+    (key_id, region.unwrap_or(DEFAULT_REGION))
 }

@@ -1,5 +1,5 @@
-//! Cloud Control and the CloudFormation registry, simulated: the same calls, rules and texts, driven by the schemas of
-//! the real resource types, with latencies and faults to order.
+//! Cloud Control, the CloudFormation registry and the sessions of STS, simulated: the same calls, rules and texts, driven
+//! by the schemas of the real resource types, with latencies and faults to order.
 //!
 //! [`World`] is the pure core: its state is a function of the calls and of the time and chance they are given.
 //! [`Simulator`] shares one world between callers. It speaks AWS's wire protocols ([`Simulator::router`],
@@ -30,10 +30,11 @@ pub use exception::{Exception, ExceptionCode};
 pub use log::LogEntry;
 pub use progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
 pub use request::{
-    Action, Caller, CreateResource, DeleteResource, DescribeType, GetResource,
-    ListResourceRequests, ListResources, ListTypes, Reply, Request, RequestToken,
-    ResourceDescription, StatusFilter, TypeDescription, UpdateResource,
+    Action, AssumeRole, AssumeRoleWithWebIdentity, Caller, CreateResource, DeleteResource,
+    DescribeType, GetCallerIdentity, GetResource, ListResourceRequests, ListResources, ListTypes,
+    Reply, Request, RequestToken, ResourceDescription, Session, StatusFilter, TypeDescription,
+    UpdateResource,
 };
 pub use settings::Settings;
 pub use simulator::Simulator;
-pub use world::{NotInWorld, Outcome, ResourceSnapshot, World};
+pub use world::{NotInWorld, Outcome, ResourceSnapshot, Trust, World};

@@ -22,6 +22,12 @@ pub struct LogEntry {
     pub client_token: Option<String>,
     /// The resource request it was about or made.
     pub request_token: Option<String>,
+    /// The role that Cloud Control was to work as, or that was assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_arn: Option<String>,
+    /// The external id that the role was assumed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
     /// When it came.
     #[serde(serialize_with = "rfc3339")]
     pub time: Timestamp,

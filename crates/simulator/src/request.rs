@@ -1,4 +1,4 @@
-//! The ten calls and their replies, in AWS's terms.
+//! The calls and their replies, in AWS's terms.
 
 use serde::Deserialize;
 use ucp_model::Timestamp;
@@ -20,11 +20,11 @@ impl Caller {
     pub const NO_ACCOUNT: &str = "000000000000";
 
     /// The caller whom an access key id or an account name stands for: twelve digits are an account, as local AWS
-    /// emulators have it, anything else is [`Caller::NO_ACCOUNT`].
+    /// emulators have it, also behind the `AKIA` of a user's access key; anything else is [`Caller::NO_ACCOUNT`].
     pub fn new(account: &str, region: &str) -> Self {
-        let is_account = account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit());
+        let account = account.strip_prefix("AKIA").unwrap_or(account);
         Self {
-            account: if is_account {
+            account: if Self::is_account(account) {
                 account
             } else {
                 Self::NO_ACCOUNT
@@ -32,6 +32,11 @@ impl Caller {
             .to_owned(),
             region: region.to_owned(),
         }
+    }
+
+    /// Whether a text is an account: twelve digits.
+    pub(crate) fn is_account(text: &str) -> bool {
+        text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 
@@ -48,6 +53,9 @@ words! {
         ListResourceRequests = "ListResourceRequests",
         DescribeType = "DescribeType",
         ListTypes = "ListTypes",
+        GetCallerIdentity = "GetCallerIdentity",
+        AssumeRole = "AssumeRole",
+        AssumeRoleWithWebIdentity = "AssumeRoleWithWebIdentity",
     }
 }
 
@@ -74,6 +82,12 @@ pub enum Request {
     DescribeType(DescribeType),
     /// Reads which types there are.
     ListTypes(ListTypes),
+    /// Reads whose credentials signed it.
+    GetCallerIdentity(GetCallerIdentity),
+    /// Begins a session of a role.
+    AssumeRole(AssumeRole),
+    /// Begins a session of a role, without credentials.
+    AssumeRoleWithWebIdentity(AssumeRoleWithWebIdentity),
 }
 
 /// Input of `CreateResource`.
@@ -86,6 +100,8 @@ pub struct CreateResource {
     pub desired_state: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
+    /// The role that Cloud Control works as.
+    pub role_arn: Option<String>,
 }
 
 /// Input of `UpdateResource`.
@@ -100,6 +116,8 @@ pub struct UpdateResource {
     pub patch_document: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
+    /// The role that Cloud Control works as.
+    pub role_arn: Option<String>,
 }
 
 /// Input of `DeleteResource`.
@@ -112,6 +130,8 @@ pub struct DeleteResource {
     pub identifier: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
+    /// The role that Cloud Control works as.
+    pub role_arn: Option<String>,
 }
 
 /// Input of `GetResource`.
@@ -122,6 +142,8 @@ pub struct GetResource {
     pub type_name: String,
     /// The primary identifier.
     pub identifier: String,
+    /// The role that Cloud Control works as.
+    pub role_arn: Option<String>,
 }
 
 /// Input of `ListResources`.
@@ -136,6 +158,8 @@ pub struct ListResources {
     pub max_results: Option<i64>,
     /// Where the page before ended.
     pub next_token: Option<String>,
+    /// The role that Cloud Control works as.
+    pub role_arn: Option<String>,
 }
 
 /// Input of `GetResourceRequestStatus` and of `CancelResourceRequest`.
@@ -200,6 +224,39 @@ pub struct ListTypes {
     pub next_token: Option<String>,
 }
 
+/// Input of `GetCallerIdentity`: nothing but who signed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GetCallerIdentity {
+    /// The id of the access key.
+    pub access_key_id: String,
+}
+
+/// Input of `AssumeRole`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssumeRole {
+    /// The role.
+    pub role_arn: String,
+    /// What the session is called.
+    pub role_session_name: String,
+    /// What the role's trust policy may ask for.
+    pub external_id: Option<String>,
+    /// How long the session lasts.
+    pub duration_seconds: Option<i64>,
+}
+
+/// Input of `AssumeRoleWithWebIdentity`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssumeRoleWithWebIdentity {
+    /// The role.
+    pub role_arn: String,
+    /// What the session is called.
+    pub role_session_name: String,
+    /// What the identity provider says of the caller. Any text will do.
+    pub web_identity_token: String,
+    /// How long the session lasts.
+    pub duration_seconds: Option<i64>,
+}
+
 /// What a call is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
@@ -242,6 +299,37 @@ pub enum Reply {
         /// Where the next page begins.
         next_token: Option<String>,
     },
+    /// To `GetCallerIdentity`.
+    Identity {
+        /// Whose credentials they are.
+        account: String,
+        /// Who it is.
+        arn: String,
+        /// Who it is, in a word.
+        user_id: String,
+    },
+    /// To `AssumeRole` and to `AssumeRoleWithWebIdentity`.
+    Session {
+        /// Which of the two.
+        action: Action,
+        /// The session.
+        session: Session,
+    },
+}
+
+/// A session of a role, with its credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The id of its access key.
+    pub access_key_id: String,
+    /// The account of the role.
+    pub account: String,
+    /// Who acts in it: `arn:aws:sts::123456789012:assumed-role/name/session`.
+    pub arn: String,
+    /// The role's id and the session's name.
+    pub user_id: String,
+    /// When it ends.
+    pub expires_at: Timestamp,
 }
 
 /// A resource as Cloud Control shows it.
@@ -286,6 +374,9 @@ impl Request {
             Self::ListResourceRequests(_) => Action::ListResourceRequests,
             Self::DescribeType(_) => Action::DescribeType,
             Self::ListTypes(_) => Action::ListTypes,
+            Self::GetCallerIdentity(_) => Action::GetCallerIdentity,
+            Self::AssumeRole(_) => Action::AssumeRole,
+            Self::AssumeRoleWithWebIdentity(_) => Action::AssumeRoleWithWebIdentity,
         }
     }
 
@@ -301,7 +392,32 @@ impl Request {
             Self::GetResourceRequestStatus(_)
             | Self::CancelResourceRequest(_)
             | Self::ListResourceRequests(_)
-            | Self::ListTypes(_) => None,
+            | Self::ListTypes(_)
+            | Self::GetCallerIdentity(_)
+            | Self::AssumeRole(_)
+            | Self::AssumeRoleWithWebIdentity(_) => None,
+        }
+    }
+
+    /// The role that it is about, or that Cloud Control is to work as.
+    pub fn role_arn(&self) -> Option<&str> {
+        match self {
+            Self::CreateResource(input) => input.role_arn.as_deref(),
+            Self::UpdateResource(input) => input.role_arn.as_deref(),
+            Self::DeleteResource(input) => input.role_arn.as_deref(),
+            Self::GetResource(input) => input.role_arn.as_deref(),
+            Self::ListResources(input) => input.role_arn.as_deref(),
+            Self::AssumeRole(input) => Some(&input.role_arn),
+            Self::AssumeRoleWithWebIdentity(input) => Some(&input.role_arn),
+            _ => None,
+        }
+    }
+
+    /// The external id that it names.
+    pub fn external_id(&self) -> Option<&str> {
+        match self {
+            Self::AssumeRole(input) => input.external_id.as_deref(),
+            _ => None,
         }
     }
 

@@ -4,11 +4,12 @@ use serde_json::Value;
 use ucp_model::{Clock, Entropy};
 use ucp_schema::Catalogue;
 
+use crate::exception::Exception;
 use crate::faults::Fault;
 use crate::log::LogEntry;
 use crate::request::{Caller, Request};
 use crate::settings::Settings;
-use crate::world::{NotInWorld, Outcome, ResourceSnapshot, World};
+use crate::world::{NotInWorld, Outcome, ResourceSnapshot, Trust, World};
 
 /// A simulated AWS that callers share. Clones are the same AWS.
 #[derive(Clone)]
@@ -37,6 +38,16 @@ impl Simulator {
     pub fn call(&self, caller: &Caller, request: &Request) -> Outcome {
         self.world()
             .step(caller, request, self.clock.now(), &*self.entropy)
+    }
+
+    /// Who signed a call, now; see [`World::caller`].
+    pub fn caller(&self, access_key_id: &str, region: &str) -> Result<Caller, Exception> {
+        self.world().caller(access_key_id, region, self.clock.now())
+    }
+
+    /// Says who may assume a role; see [`World::trust`].
+    pub fn trust(&self, trust: Trust) {
+        self.world().trust(trust);
     }
 
     /// The calls so far, the oldest first.

@@ -7,6 +7,7 @@ mod mutations;
 mod out_of_band;
 mod region;
 mod registry;
+mod sessions;
 
 use std::collections::BTreeMap;
 
@@ -20,8 +21,10 @@ use crate::request::{Caller, Reply, Request, RequestToken};
 use crate::resource_type::Types;
 use crate::settings::Settings;
 use region::Region;
+use sessions::Sessions;
 
 pub use out_of_band::{NotInWorld, ResourceSnapshot};
+pub use sessions::Trust;
 
 /// A simulated AWS: its state is a function of the calls it got, and of the time and chance they came with.
 ///
@@ -30,6 +33,7 @@ pub struct World {
     types: Types,
     settings: Settings,
     regions: BTreeMap<Caller, Region>,
+    sessions: Sessions,
     faults: Faults,
     log: Log,
 }
@@ -59,6 +63,7 @@ impl World {
             types: Types::new(catalogue),
             settings,
             regions: BTreeMap::new(),
+            sessions: Sessions::default(),
             faults: Faults::default(),
             log: Log::default(),
         }
@@ -95,6 +100,8 @@ impl World {
             identifier: request.identifier().map(str::to_owned),
             client_token: request.client_token().map(str::to_owned),
             request_token,
+            role_arn: request.role_arn().map(str::to_owned),
+            external_id: request.external_id().map(str::to_owned),
             time: now,
             account: caller.account.clone(),
             region: caller.region.clone(),
@@ -109,6 +116,23 @@ impl World {
             Ok(reply) => Outcome::Replied(reply),
             Err(exception) => Outcome::Refused(exception),
         }
+    }
+
+    /// Who signed a call with the access key `access_key_id`: the role's account in a session, otherwise as
+    /// [`Caller::new`] has it.
+    pub fn caller(
+        &self,
+        access_key_id: &str,
+        region: &str,
+        now: Timestamp,
+    ) -> Result<Caller, Exception> {
+        let account = self.sessions.account(access_key_id, now)?;
+        Ok(Caller::new(account, region))
+    }
+
+    /// Says who may assume a role, and for how long. Roles that were not spoken of may be assumed by everyone.
+    pub fn trust(&mut self, trust: Trust) {
+        self.sessions.trust(trust);
     }
 
     /// The faults in force.
@@ -152,6 +176,11 @@ impl World {
             Request::ListResourceRequests(input) => self.list_resource_requests(input, moment),
             Request::DescribeType(input) => self.describe_type(input),
             Request::ListTypes(input) => self.list_types(input),
+            Request::GetCallerIdentity(input) => Ok(self.sessions.identity(input, moment)),
+            Request::AssumeRole(input) => self.sessions.assume_role(input, moment),
+            Request::AssumeRoleWithWebIdentity(input) => {
+                self.sessions.assume_role_with_web_identity(input, moment)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::faults::Fault;
 use crate::log::LogEntry;
 use crate::simulator::Simulator;
-use crate::world::{NotInWorld, ResourceSnapshot};
+use crate::world::{NotInWorld, ResourceSnapshot, Trust};
 
 /// Where a resource is, when that is not clear.
 #[derive(Deserialize)]
@@ -56,6 +56,16 @@ pub(super) async fn clear_faults(State(simulator): State<Simulator>) -> StatusCo
 
 pub(super) async fn list_calls(State(simulator): State<Simulator>) -> Json<Vec<LogEntry>> {
     Json(simulator.log())
+}
+
+pub(super) async fn trust(State(simulator): State<Simulator>, body: Bytes) -> Response {
+    match serde_json::from_slice::<Trust>(&body) {
+        Ok(trust) => {
+            simulator.trust(trust);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+    }
 }
 
 pub(super) async fn list_resources(

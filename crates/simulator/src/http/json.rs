@@ -30,9 +30,14 @@ pub(super) fn parse(target: Option<&HeaderValue>, body: &[u8]) -> Result<Request
         }
         Some(Action::CancelResourceRequest) => input(body).map(Request::CancelResourceRequest),
         Some(Action::ListResourceRequests) => input(body).map(Request::ListResourceRequests),
-        Some(Action::DescribeType | Action::ListTypes) | None => {
-            Err(Exception::new(ExceptionCode::UnknownOperation, ""))
-        }
+        Some(
+            Action::DescribeType
+            | Action::ListTypes
+            | Action::GetCallerIdentity
+            | Action::AssumeRole
+            | Action::AssumeRoleWithWebIdentity,
+        )
+        | None => Err(Exception::new(ExceptionCode::UnknownOperation, "")),
     }
 }
 
@@ -82,7 +87,10 @@ pub(super) fn reply(reply: &Reply) -> Response {
                 next_token.as_deref(),
             )
         }
-        Reply::Type { .. } | Reply::Types { .. } => json!({}),
+        Reply::Type { .. }
+        | Reply::Types { .. }
+        | Reply::Identity { .. }
+        | Reply::Session { .. } => json!({}),
     };
     respond(StatusCode::OK, &body)
 }

@@ -1,4 +1,4 @@
-//! CloudFormation's protocol, AWS Query: forms in, XML out.
+//! The protocol of CloudFormation and of STS, AWS Query: forms in, XML out.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,12 +8,16 @@ use axum::response::{IntoResponse, Response};
 
 use super::REQUEST_ID;
 use crate::exception::{Exception, ExceptionCode};
-use crate::request::{Action, DescribeType, ListTypes, Reply, Request, TypeDescription};
+use crate::request::{
+    Action, AssumeRole, AssumeRoleWithWebIdentity, DescribeType, GetCallerIdentity, ListTypes,
+    Reply, Request, Session, TypeDescription,
+};
 
-const NAMESPACE: &str = "http://cloudformation.amazonaws.com/doc/2010-05-15/";
+const CLOUDFORMATION: &str = "http://cloudformation.amazonaws.com/doc/2010-05-15/";
+const STS: &str = "https://sts.amazonaws.com/doc/2011-06-15/";
 
-/// The call that a request is.
-pub(super) fn parse(body: &[u8]) -> Result<Request, Exception> {
+/// The call that a request is, signed with `access_key_id`.
+pub(super) fn parse(access_key_id: &str, body: &[u8]) -> Result<Request, Exception> {
     let form: BTreeMap<Cow<'_, str>, Cow<'_, str>> = form_urlencoded::parse(body).collect();
     let text = |name: &str| form.get(name).map(|value| value.to_string());
     let action = text("Action");
@@ -30,9 +34,26 @@ pub(super) fn parse(body: &[u8]) -> Result<Request, Exception> {
             deprecated_status: text("DeprecatedStatus"),
             category: text("Filters.Category"),
             type_name_prefix: text("Filters.TypeNamePrefix"),
-            max_results: text("MaxResults").map(|text| number(&text)).transpose()?,
+            max_results: number(text("MaxResults"), "maxResults")?,
             next_token: text("NextToken"),
         })),
+        Some(Action::GetCallerIdentity) => Ok(Request::GetCallerIdentity(GetCallerIdentity {
+            access_key_id: access_key_id.to_owned(),
+        })),
+        Some(Action::AssumeRole) => Ok(Request::AssumeRole(AssumeRole {
+            role_arn: text("RoleArn").unwrap_or_default(),
+            role_session_name: text("RoleSessionName").unwrap_or_default(),
+            external_id: text("ExternalId"),
+            duration_seconds: number(text("DurationSeconds"), "durationSeconds")?,
+        })),
+        Some(Action::AssumeRoleWithWebIdentity) => Ok(Request::AssumeRoleWithWebIdentity(
+            AssumeRoleWithWebIdentity {
+                role_arn: text("RoleArn").unwrap_or_default(),
+                role_session_name: text("RoleSessionName").unwrap_or_default(),
+                web_identity_token: text("WebIdentityToken").unwrap_or_default(),
+                duration_seconds: number(text("DurationSeconds"), "durationSeconds")?,
+            },
+        )),
         _ => Err(Exception::new(
             ExceptionCode::InvalidAction,
             format!(
@@ -43,23 +64,25 @@ pub(super) fn parse(body: &[u8]) -> Result<Request, Exception> {
     }
 }
 
-fn number(text: &str) -> Result<i64, Exception> {
-    text.parse().map_err(|_| {
-        Exception::constraint(
-            &format!("'{text}'"),
-            "maxResults",
-            "Member must be a number",
-        )
-    })
+fn number(text: Option<String>, member: &str) -> Result<Option<i64>, Exception> {
+    let Some(text) = text else { return Ok(None) };
+    let number = text.parse().map_err(|_| {
+        Exception::constraint(&format!("'{text}'"), member, "Member must be a number")
+    });
+    number.map(Some)
 }
 
 /// The reply on the wire.
 pub(super) fn reply(reply: &Reply) -> Response {
-    let (action, result) = match reply {
+    let (namespace, action, result) = match reply {
         Reply::Type {
             description,
             schema,
-        } => (Action::DescribeType, described(description, schema)),
+        } => (
+            CLOUDFORMATION,
+            Action::DescribeType,
+            described(description, schema),
+        ),
         Reply::Types { types, next_token } => {
             let members: String = types.iter().map(summary).collect();
             let next_token = next_token
@@ -67,16 +90,30 @@ pub(super) fn reply(reply: &Reply) -> Response {
                 .map(|token| element("NextToken", token));
             let next_token = next_token.unwrap_or_default();
             (
+                CLOUDFORMATION,
                 Action::ListTypes,
                 format!("<TypeSummaries>{members}</TypeSummaries>{next_token}"),
             )
         }
+        Reply::Identity {
+            account,
+            arn,
+            user_id,
+        } => {
+            let members = [
+                element("Arn", arn),
+                element("UserId", user_id),
+                element("Account", account),
+            ];
+            (STS, Action::GetCallerIdentity, members.concat())
+        }
+        Reply::Session { action, session } => (STS, *action, begun(session)),
         _ => return error(&Exception::new(ExceptionCode::InternalFailure, "")),
     };
     respond(
         StatusCode::OK,
         format!(
-            "<{action}Response xmlns=\"{NAMESPACE}\"><{action}Result>{result}</{action}Result>\
+            "<{action}Response xmlns=\"{namespace}\"><{action}Result>{result}</{action}Result>\
              <ResponseMetadata><RequestId>{REQUEST_ID}</RequestId></ResponseMetadata></{action}Response>"
         ),
     )
@@ -94,8 +131,12 @@ pub(super) fn error(exception: &Exception) -> Response {
     } else {
         "Sender"
     };
-    // The Query protocol has names of its own for these two.
+    // The Query protocol has names of its own for these.
     let code = match exception.code {
+        ExceptionCode::AccessDenied => "AccessDenied",
+        ExceptionCode::ExpiredToken => "ExpiredToken",
+        ExceptionCode::ServiceUnavailable => "ServiceUnavailable",
+        ExceptionCode::UnrecognizedClient => "InvalidClientTokenId",
         ExceptionCode::Throttling => "Throttling",
         ExceptionCode::Validation => "ValidationError",
         code => code.as_str(),
@@ -103,7 +144,7 @@ pub(super) fn error(exception: &Exception) -> Response {
     respond(
         status,
         format!(
-            "<ErrorResponse xmlns=\"{NAMESPACE}\"><Error>{}{}{}</Error><RequestId>{REQUEST_ID}</RequestId></ErrorResponse>",
+            "<ErrorResponse xmlns=\"{CLOUDFORMATION}\"><Error>{}{}{}</Error><RequestId>{REQUEST_ID}</RequestId></ErrorResponse>",
             element("Type", blamed),
             element("Code", code),
             element("Message", &exception.message),
@@ -140,6 +181,25 @@ fn described(description: &TypeDescription, schema: &str) -> String {
         element("TimeCreated", &last_updated),
     ]
     .concat()
+}
+
+/// The secret and the token stand for nothing: any signature will do.
+fn begun(session: &Session) -> String {
+    let credentials = [
+        element("AccessKeyId", &session.access_key_id),
+        element("SecretAccessKey", "simulated"),
+        element("SessionToken", "simulated"),
+        element("Expiration", &session.expires_at.to_string()),
+    ];
+    let user = [
+        element("AssumedRoleId", &session.user_id),
+        element("Arn", &session.arn),
+    ];
+    format!(
+        "<Credentials>{}</Credentials><AssumedRoleUser>{}</AssumedRoleUser>",
+        credentials.concat(),
+        user.concat()
+    )
 }
 
 fn summary(description: &TypeDescription) -> String {

@@ -123,6 +123,7 @@ impl Aws {
         let request = Request::GetResource(GetResource {
             type_name: type_name.to_owned(),
             identifier: identifier.to_owned(),
+            role_arn: None,
         });
         self.call(&request).map(|reply| match reply {
             Reply::Resource { resource, .. } => serde_json::from_str(&resource.properties).unwrap(),
@@ -176,6 +177,7 @@ pub fn create(type_name: &str, desired_state: &Value) -> Request {
         type_name: type_name.to_owned(),
         desired_state: desired_state.to_string(),
         client_token: None,
+        role_arn: None,
     })
 }
 
@@ -185,6 +187,7 @@ pub fn update(type_name: &str, identifier: &str, patch: &Value) -> Request {
         identifier: identifier.to_owned(),
         patch_document: patch.to_string(),
         client_token: None,
+        role_arn: None,
     })
 }
 
@@ -193,6 +196,7 @@ pub fn delete(type_name: &str, identifier: &str) -> Request {
         type_name: type_name.to_owned(),
         identifier: identifier.to_owned(),
         client_token: None,
+        role_arn: None,
     })
 }
 

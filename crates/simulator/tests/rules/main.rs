@@ -10,5 +10,6 @@ mod faults;
 mod lists;
 mod out_of_band;
 mod requests;
+mod sessions;
 mod tokens;
 mod updates;

@@ -1,0 +1,190 @@
+//! GetCallerIdentity, AssumeRole and AssumeRoleWithWebIdentity: who a caller is, and whose role he acts in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use ucp_model::Timestamp;
+
+use super::Moment;
+use crate::chance::Chance;
+use crate::exception::{Exception, ExceptionCode};
+use crate::request::{
+    Action, AssumeRole, AssumeRoleWithWebIdentity, Caller, GetCallerIdentity, Reply, Session,
+};
+
+/// How the access keys of sessions begin; those of users do not.
+const SESSION_KEY: &str = "ASIA";
+/// How long a session may be asked to last, in seconds.
+const DURATION_SECONDS: std::ops::RangeInclusive<i64> = 900..=43_200;
+/// How long a session lasts that was not asked to, in seconds.
+const DURATION_DEFAULT: i64 = 3_600;
+
+/// Who may assume a role, and for how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Trust {
+    /// The role.
+    pub role_arn: String,
+    /// Only who knows this may assume it.
+    #[serde(default)]
+    pub external_id: Option<String>,
+    /// Sessions last this long, in milliseconds, whatever they were asked to.
+    #[serde(default)]
+    pub session_millis: Option<u64>,
+}
+
+/// The sessions that were begun, and what roles want of those who begin one.
+#[derive(Default)]
+pub(super) struct Sessions {
+    begun: BTreeMap<String, Session>,
+    trusts: BTreeMap<String, Trust>,
+}
+
+impl Sessions {
+    pub(super) fn trust(&mut self, trust: Trust) {
+        self.trusts.insert(trust.role_arn.clone(), trust);
+    }
+
+    /// The account that an access key stands for, or the key itself where it is of no session.
+    pub(super) fn account<'a>(
+        &'a self,
+        access_key_id: &'a str,
+        now: Timestamp,
+    ) -> Result<&'a str, Exception> {
+        match self.begun.get(access_key_id) {
+            Some(session) if session.expires_at <= now => Err(Exception::new(
+                ExceptionCode::ExpiredToken,
+                "The security token included in the request is expired",
+            )),
+            Some(session) => Ok(&session.account),
+            None if access_key_id.starts_with(SESSION_KEY) => Err(Exception::new(
+                ExceptionCode::UnrecognizedClient,
+                "The security token included in the request is invalid",
+            )),
+            None => Ok(access_key_id),
+        }
+    }
+
+    pub(super) fn identity(&self, input: &GetCallerIdentity, moment: &Moment<'_>) -> Reply {
+        let account = moment.caller.account.clone();
+        match self.begun.get(&input.access_key_id) {
+            Some(session) => Reply::Identity {
+                arn: session.arn.clone(),
+                user_id: session.user_id.clone(),
+                account,
+            },
+            None => Reply::Identity {
+                arn: root(&account),
+                user_id: account.clone(),
+                account,
+            },
+        }
+    }
+
+    pub(super) fn assume_role(
+        &mut self,
+        input: &AssumeRole,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        let wanted = self.trusts.get(&input.role_arn);
+        let wanted = wanted.and_then(|trust| trust.external_id.as_ref());
+        if wanted.is_some() && wanted != input.external_id.as_ref() {
+            return Err(Exception::new(
+                ExceptionCode::AccessDenied,
+                format!(
+                    "User: {} is not authorized to perform: sts:AssumeRole on resource: {}",
+                    root(&moment.caller.account),
+                    input.role_arn
+                ),
+            ));
+        }
+        let session = self.begin(
+            (&input.role_arn, &input.role_session_name),
+            input.duration_seconds,
+            moment,
+        )?;
+        Ok(Reply::Session {
+            action: Action::AssumeRole,
+            session,
+        })
+    }
+
+    pub(super) fn assume_role_with_web_identity(
+        &mut self,
+        input: &AssumeRoleWithWebIdentity,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        if input.web_identity_token.is_empty() {
+            return Err(Exception::constraint(
+                "''",
+                "webIdentityToken",
+                "Member must have length greater than or equal to 4",
+            ));
+        }
+        let session = self.begin(
+            (&input.role_arn, &input.role_session_name),
+            input.duration_seconds,
+            moment,
+        )?;
+        Ok(Reply::Session {
+            action: Action::AssumeRoleWithWebIdentity,
+            session,
+        })
+    }
+
+    fn begin(
+        &mut self,
+        (role_arn, name): (&str, &str),
+        duration_seconds: Option<i64>,
+        moment: &Moment<'_>,
+    ) -> Result<Session, Exception> {
+        let (account, role) = role(role_arn).ok_or_else(|| {
+            Exception::new(ExceptionCode::Validation, format!("{role_arn} is invalid"))
+        })?;
+        if name.len() < 2 {
+            return Err(Exception::constraint(
+                &format!("'{name}'"),
+                "roleSessionName",
+                "Member must have length greater than or equal to 2",
+            ));
+        }
+        let seconds = duration_seconds.unwrap_or(DURATION_DEFAULT);
+        if !DURATION_SECONDS.contains(&seconds) {
+            return Err(Exception::constraint(
+                &format!("'{seconds}'"),
+                "durationSeconds",
+                "Member must have value between 900 and 43200",
+            ));
+        }
+        let ordered = self.trusts.get(role_arn);
+        let ordered = ordered.and_then(|trust| trust.session_millis);
+        let lasts = ordered.map_or_else(
+            || Duration::from_secs(seconds.unsigned_abs()),
+            Duration::from_millis,
+        );
+        let chance = Chance::new(moment.entropy, "simulator.session");
+        let session = Session {
+            access_key_id: format!("{SESSION_KEY}{}", chance.upper(16)),
+            account: account.to_owned(),
+            arn: format!("arn:aws:sts::{account}:assumed-role/{role}/{name}"),
+            user_id: format!("AROA{}:{name}", chance.upper(17)),
+            expires_at: moment.now.after(lasts),
+        };
+        let id = session.access_key_id.clone();
+        self.begun.insert(id, session.clone());
+        Ok(session)
+    }
+}
+
+fn root(account: &str) -> String {
+    format!("arn:aws:iam::{account}:root")
+}
+
+/// The account and the name in `arn:aws:iam::123456789012:role/path/name`.
+fn role(arn: &str) -> Option<(&str, &str)> {
+    let (_, rest) = arn.strip_prefix("arn:")?.split_once(":iam::")?;
+    let (account, path) = rest.split_once(":role/")?;
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty())?;
+    Caller::is_account(account).then_some((account, name))
+}
