@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+
+/// Tags that resources get without being declared: the server's and its accounts'.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DefaultTags {
+    /// In every account.
+    pub everywhere: BTreeMap<String, String>,
+    /// In one account, by its twelve digits.
+    pub by_account: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl DefaultTags {
+    /// The tags in an account: its own win over those of all.
+    pub fn in_account(&self, account: &str) -> BTreeMap<String, String> {
+        let mut tags = self.everywhere.clone();
+        tags.extend(
+            self.by_account
+                .get(account)
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
+        tags
+    }
+}
+
+/// Which half of a tag AWS would refuse, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TagError {
+    /// The key.
+    #[error("`{0}` cannot be a tag's key: 1 to 128 characters that do not begin with `aws:`")]
+    Key(String),
+    /// The value of this key.
+    #[error("the value of the tag `{0}` is longer than 256 characters")]
+    Value(String),
+}
+
+/// Refuses a tag that AWS takes on no resource.
+pub fn valid_tag(key: &str, value: &str) -> Result<(), TagError> {
+    let is_reserved = key
+        .get(..4)
+        .is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"));
+    if is_reserved || !(1..=128).contains(&key.chars().count()) {
+        return Err(TagError::Key(key.chars().take(60).collect()));
+    }
+    if value.chars().count() > 256 {
+        return Err(TagError::Value(key.to_owned()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn an_accounts_tags_win_over_the_servers_by_key() {
+        let defaults = DefaultTags {
+            everywhere: tags(&[("team", "platform"), ("env", "dev")]),
+            by_account: [("123456789012".to_owned(), tags(&[("env", "prod")]))].into(),
+        };
+        assert_eq!(
+            defaults.in_account("123456789012"),
+            tags(&[("env", "prod"), ("team", "platform")])
+        );
+        assert_eq!(defaults.in_account("1"), defaults.everywhere);
+    }
+
+    #[test]
+    fn aws_keeps_keys_for_itself() {
+        assert_eq!(valid_tag("team", ""), Ok(()));
+        for key in ["", "aws:x", "AWS:x", &"k".repeat(129)] {
+            assert!(matches!(valid_tag(key, ""), Err(TagError::Key(_))));
+        }
+        let long = "v".repeat(257);
+        assert_eq!(valid_tag("k", &long), Err(TagError::Value("k".to_owned())));
+    }
+}
