@@ -42,6 +42,11 @@ impl Problem {
             }
             Rejection::Refused(failure) => Self::of_ended(&failure, context),
             Rejection::Aws(fault) => Self::of_read(&fault, context),
+            Rejection::Forbidden(failure) => Self::new(StatusCode::FORBIDDEN, failure),
+            Rejection::NotNow(failure) => Self {
+                retry_after: Some(context.retry_after()),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, failure)
+            },
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::Busy(operation) => {
                 let url = context.status_url(&operation);
@@ -148,6 +153,7 @@ fn status_of(code: &str) -> StatusCode {
         | "TooManyRequestsException" => StatusCode::TOO_MANY_REQUESTS,
         "AccessDenied"
         | "AccessDeniedException"
+        | "AccountMismatch"
         | "ExpiredToken"
         | "ExpiredTokenException"
         | "IncompleteSignature"

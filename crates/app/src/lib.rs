@@ -3,6 +3,7 @@
 //! Handlers call these functions and nothing else. They validate, claim and record. Of AWS they see what [`LiveReader`]
 //! shows: every mutation is an operation that the engine carries out.
 
+mod accounts;
 mod credentials;
 mod delete;
 mod identifier;
@@ -21,11 +22,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use ucp_model::{Checkpoints, Clock, CorrelationId, Entropy, Timestamp};
+use ucp_model::{Checkpoints, Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
 use ucp_schema::Catalogue;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
+pub use accounts::Accounts;
 pub use credentials::{CredentialPage, PutCredential};
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use identifier::Selector;
@@ -44,6 +46,10 @@ pub struct Parts {
     pub live: Arc<dyn LiveReader>,
     /// The resource types.
     pub catalogue: Catalogue,
+    /// The tags that the configuration gives to resources.
+    pub default_tags: DefaultTags,
+    /// Which AWS accounts can be reached.
+    pub accounts: Arc<dyn Accounts>,
     /// The keys of the documents.
     pub keys: Arc<Keys>,
     /// Time.

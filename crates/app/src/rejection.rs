@@ -24,6 +24,12 @@ pub enum Rejection {
     /// AWS did not let itself be read.
     #[error("AWS cannot be read")]
     Aws(#[source] Fault),
+    /// It would be done in a name that does not allow it: change the credentials, or what is asked for.
+    #[error("{}", .0.message)]
+    Forbidden(Failure),
+    /// What must be known first cannot be told now: try again.
+    #[error("{}", .0.message)]
+    NotNow(Failure),
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),

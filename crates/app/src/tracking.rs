@@ -72,7 +72,8 @@ impl App {
         })
     }
 
-    /// Claims the alias and records the operation, in one transaction. `None` when it is a delete of what is not mapped.
+    /// Claims the alias and records the operation, in one transaction, once it is sure that AWS calls land in the account
+    /// that is named. `None` when it is a delete of what is not mapped.
     pub(crate) async fn accept(
         &self,
         intake: Intake,
@@ -88,6 +89,7 @@ impl App {
             options,
             desired,
         } = intake;
+        self.parts.accounts.verify(&scope).await?;
         let new = NewOperation {
             id,
             kind,

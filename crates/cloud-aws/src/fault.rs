@@ -6,9 +6,11 @@ use std::io::{self, ErrorKind};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_cloudcontrol::config::http::HttpResponse;
 use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_sts::operation::assume_role::AssumeRoleError;
+use aws_sdk_sts::operation::assume_role_with_web_identity::AssumeRoleWithWebIdentityError;
 use ucp_cloud::{Call, Fault, fault_of};
 
-pub(crate) fn of<E>(call: Call, error: SdkError<E, HttpResponse>) -> Fault
+pub(crate) fn of<E>(call: Call, error: &SdkError<E, HttpResponse>) -> Fault
 where
     E: Error + ProvideErrorMetadata + Send + Sync + 'static,
 {
@@ -28,17 +30,17 @@ where
         }
         SdkError::ConstructionFailure(_) => Fault::Rejected {
             code: "InvalidRequest".to_owned(),
-            message: chain(&error),
+            message: chain(error),
         },
-        SdkError::DispatchFailure(_) if lacks_credentials(&error) => Fault::Denied {
-            code: "InvalidCredentials".to_owned(),
-            message: chain(&error),
+        SdkError::DispatchFailure(_) => match lacking_credentials(error) {
+            Some(fault) => fault,
+            None if found_nobody(error) => Fault::Transient {
+                code: "NetworkFailure".to_owned(),
+                message: chain(error),
+            },
+            None => incomplete(call, &chain(error)),
         },
-        SdkError::DispatchFailure(_) if found_nobody(&error) => Fault::Transient {
-            code: "NetworkFailure".to_owned(),
-            message: chain(&error),
-        },
-        _ => incomplete(call, &chain(&error)),
+        _ => incomplete(call, &chain(error)),
     }
 }
 
@@ -55,9 +57,32 @@ pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
     }
 }
 
-/// Whether the call was never sent for want of credentials.
-fn lacks_credentials(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|cause| cause.is::<CredentialsError>())
+/// Why there were no credentials to sign the call with, which was therefore never sent.
+fn lacking_credentials(error: &(dyn Error + 'static)) -> Option<Fault> {
+    let cause = causes(error).find_map(|cause| cause.downcast_ref::<CredentialsError>())?;
+    for cause in causes(cause) {
+        if let Some(refused) = cause.downcast_ref::<SdkError<AssumeRoleError, HttpResponse>>() {
+            return Some(of(Call::Read, refused));
+        }
+        let refused =
+            cause.downcast_ref::<SdkError<AssumeRoleWithWebIdentityError, HttpResponse>>();
+        if let Some(refused) = refused {
+            return Some(of(Call::Read, refused));
+        }
+    }
+    let message = chain(cause);
+    Some(match cause {
+        CredentialsError::ProviderTimedOut(_) | CredentialsError::ProviderError(_) => {
+            Fault::Transient {
+                code: "ServiceUnavailable".to_owned(),
+                message,
+            }
+        }
+        _ => Fault::Denied {
+            code: "InvalidCredentials".to_owned(),
+            message,
+        },
+    })
 }
 
 /// Whether the call was never sent because there was no connection to send it on.

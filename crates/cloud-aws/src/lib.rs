@@ -2,19 +2,29 @@
 //!
 //! The SDK's own retries are off: our classes of failure and our back-off decide. Every call has a time-out, so that a
 //! worker's lease outlasts it.
+//!
+//! Whose credentials sign a call follows from its scope. A plane's stored credential, or the SDK's default chain where it
+//! has none, makes a principal (`principal.rs`); an account's role is assumed on top of it. No call leaves for an account
+//! that its credentials are not of, unless that check is off.
 
+mod accounts;
+mod credential;
 mod fault;
+mod principal;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
-use aws_credential_types::Credentials;
+use aws_sdk_cloudcontrol::config::http::HttpResponse;
+use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_cloudcontrol::types::{HandlerErrorCode, OperationStatus, ProgressEvent};
 use aws_sdk_cloudformation::types::RegistryType;
 use serde_json::Value;
+use tokio::time::Instant;
 use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry};
 use ucp_model::{
     ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
@@ -22,6 +32,10 @@ use ucp_model::{
 };
 
 use crate::fault::{incomplete, of};
+use crate::principal::{Clients, Principal};
+
+pub use accounts::{Account, Accounts, AssumedRole};
+pub use credential::{BaseCredential, CredentialSource};
 
 /// How to reach AWS.
 #[derive(Clone, Debug)]
@@ -30,36 +44,46 @@ pub struct Settings {
     pub endpoint_url: Option<String>,
     /// With which credentials calls are signed.
     pub credentials: SigningCredentials,
+    /// Where the platform keeps this process's web identity.
+    pub web_identity_token_file: PathBuf,
     /// How long one call may take.
     pub call_timeout: Duration,
 }
 
 /// With which credentials calls are signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum SigningCredentials {
-    /// `aws-config`'s default chain: environment, profile, container, instance.
-    DefaultChain,
+    /// Those that lead to the account in the path.
+    PerAccount(Accounts),
     /// The account in the path is the access key id: the convention of local emulators to keep accounts apart.
     AccountAsAccessKey,
 }
 
 /// Cloud Control and the CloudFormation registry, over the network.
-#[derive(Debug)]
 pub struct Aws {
     config: SdkConfig,
-    credentials: SigningCredentials,
-    clients: Mutex<BTreeMap<(String, String), Clients>>,
+    settings: Settings,
+    source: Arc<dyn CredentialSource>,
+    /// Whoever the SDK's default chain finds.
+    ambient: Arc<Principal>,
+    /// Whoever the credentials of planes, by their folded names, are of.
+    stored: Mutex<BTreeMap<String, (BaseCredential, Arc<Principal>)>>,
 }
 
-#[derive(Clone, Debug)]
-struct Clients {
-    cloudcontrol: aws_sdk_cloudcontrol::Client,
-    cloudformation: aws_sdk_cloudformation::Client,
+/// What a call about one scope is made with.
+struct Access {
+    clients: Clients,
+    /// What Cloud Control is to work as.
+    role_arn: Option<String>,
+    /// The principal whose session it is, in a role of this scope.
+    session: Option<(Arc<Principal>, Scope)>,
+    /// When the call must have been answered.
+    deadline: Instant,
 }
 
 impl Aws {
     /// Loads the configuration; nothing is called yet.
-    pub async fn connect(settings: Settings) -> Self {
+    pub async fn connect(settings: Settings, source: Arc<dyn CredentialSource>) -> Self {
         let timeouts = TimeoutConfig::builder()
             .operation_timeout(settings.call_timeout)
             .connect_timeout(settings.call_timeout.min(Duration::from_secs(5)))
@@ -68,52 +92,153 @@ impl Aws {
             .region(Region::from_static("us-east-1"))
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts);
-        if let Some(url) = settings.endpoint_url {
+        if let Some(url) = &settings.endpoint_url {
             loader = loader.endpoint_url(url);
         }
-        if settings.credentials == SigningCredentials::AccountAsAccessKey {
-            loader = loader.credentials_provider(emulator_credentials("000000000000"));
-        }
+        let config = loader.load().await;
         Self {
-            config: loader.load().await,
-            credentials: settings.credentials,
-            clients: Mutex::default(),
+            ambient: Arc::new(Principal::new(&config)),
+            config,
+            settings,
+            source,
+            stored: Mutex::default(),
         }
     }
 
-    fn clients(&self, scope: &Scope) -> Clients {
-        let account = match self.credentials {
-            SigningCredentials::DefaultChain => String::new(),
-            SigningCredentials::AccountAsAccessKey => scope.account.clone(),
+    /// Refuses a scope whose account the credentials are not of, with [`Fault::Denied`]; any other fault means that it
+    /// cannot be told now.
+    pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
+        self.open(scope).await.map(drop)
+    }
+
+    async fn access(&self, scope: &Scope) -> Result<Access, Fault> {
+        let opened = tokio::time::timeout(self.settings.call_timeout, self.open(scope)).await;
+        opened.unwrap_or_else(|_| {
+            Err(Fault::Transient {
+                code: "ServiceUnavailable".to_owned(),
+                message: "Whose credentials to sign with was not found out in time.".to_owned(),
+            })
+        })
+    }
+
+    async fn open(&self, scope: &Scope) -> Result<Access, Fault> {
+        let Scope {
+            account, region, ..
+        } = scope;
+        let deadline = Instant::now() + self.settings.call_timeout;
+        let access = |clients, role_arn, session| Access {
+            clients,
+            role_arn,
+            session,
+            deadline,
         };
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (account, scope.region.clone());
-        clients
-            .entry(key)
-            .or_insert_with_key(|(account, region)| self.new_clients(account, region))
-            .clone()
+        let accounts = match &self.settings.credentials {
+            SigningCredentials::AccountAsAccessKey => {
+                let clients = self.ambient.emulated_clients(account, region).await;
+                return Ok(access(clients, None, None));
+            }
+            SigningCredentials::PerAccount(accounts) => accounts,
+        };
+        let principal = self.principal(&scope.plane).await?;
+        let mapped = accounts.by_id.get(account);
+        let role_arn = mapped.and_then(|mapped| mapped.cloud_control_role_arn.clone());
+        if let Some(role) = mapped.and_then(|mapped| mapped.role.as_ref()) {
+            let clients = principal.clients_in_role(account, role, region).await;
+            return Ok(access(clients, role_arn, Some((principal, scope.clone()))));
+        }
+        if accounts.verify {
+            verify_account(&principal, scope).await?;
+        }
+        Ok(access(principal.clients(region).await, role_arn, None))
     }
 
-    fn new_clients(&self, account: &str, region: &str) -> Clients {
-        let region = Region::new(region.to_owned());
-        let mut cloudcontrol =
-            aws_sdk_cloudcontrol::config::Builder::from(&self.config).region(region.clone());
-        let mut cloudformation =
-            aws_sdk_cloudformation::config::Builder::from(&self.config).region(region);
-        if self.credentials == SigningCredentials::AccountAsAccessKey {
-            cloudcontrol = cloudcontrol.credentials_provider(emulator_credentials(account));
-            cloudformation = cloudformation.credentials_provider(emulator_credentials(account));
-        }
-        Clients {
-            cloudcontrol: aws_sdk_cloudcontrol::Client::from_conf(cloudcontrol.build()),
-            cloudformation: aws_sdk_cloudformation::Client::from_conf(cloudformation.build()),
+    /// Whoever signs for an aws plane.
+    async fn principal(&self, plane: &str) -> Result<Arc<Principal>, Fault> {
+        let credential = self.source.base_credential(plane).await?;
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let plane = plane.to_ascii_lowercase();
+        let Some(credential) = credential else {
+            stored.remove(&plane);
+            return Ok(Arc::clone(&self.ambient));
+        };
+        match stored.get(&plane) {
+            Some((known, principal)) if *known == credential => Ok(Arc::clone(principal)),
+            _ => {
+                let token_file = self.settings.web_identity_token_file.clone();
+                let principal = Arc::new(Principal::of(&credential, &self.config, token_file));
+                stored.insert(plane, (credential, Arc::clone(&principal)));
+                Ok(principal)
+            }
         }
     }
 }
 
-/// Emulators take any secret.
-fn emulator_credentials(account: &str) -> Credentials {
-    Credentials::new(account, "emulator", None, None, "ucp")
+/// A call must not land in another account than the one it names.
+async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Fault> {
+    let account = principal.account(&scope.region).await;
+    let account = account.map_err(|fault| unidentified(fault, scope))?;
+    if account == scope.account {
+        return Ok(());
+    }
+    let named = &scope.account;
+    Err(Fault::Denied {
+        code: "AccountMismatch".to_owned(),
+        message: format!(
+            "The path names the account {named}, but ucp's credentials are of the account {account}. Use {account} in the path, give ucp credentials of {named}, or a role to assume: role_arn under [accounts.{named}] in its configuration file."
+        ),
+    })
+}
+
+/// Nobody could say whose credentials they are.
+fn unidentified(fault: Fault, scope: &Scope) -> Fault {
+    let (code, message) = (fault.code(), fault.message());
+    match fault {
+        Fault::Denied { .. } | Fault::Rejected { .. } => Fault::Denied {
+            code: "InvalidCredentials".to_owned(),
+            message: format!(
+                "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
+                scope.plane
+            ),
+        },
+        _ => Fault::Transient {
+            code: "ServiceUnavailable".to_owned(),
+            message: format!(
+                "Whose credentials ucp has is not known yet: STS in {} did not say ({code}: {message}). Try again.",
+                scope.region
+            ),
+        },
+    }
+}
+
+impl Access {
+    /// The reply to a call, in time.
+    async fn sent<T, E>(
+        self,
+        call: Call,
+        sending: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+    ) -> Result<T, Fault>
+    where
+        E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
+    {
+        let reply = tokio::time::timeout_at(self.deadline, sending).await;
+        let reply = reply.map_err(|_| incomplete(call, "no reply came in time"))?;
+        let fault = match reply {
+            Ok(reply) => return Ok(reply),
+            Err(error) => of(call, &error),
+        };
+        match (fault, self.session) {
+            // Refused before anything was done. AWS's clock is ahead of ours, or the session was revoked.
+            (Fault::Denied { code, message }, Some((principal, scope)))
+                if matches!(code.as_str(), "ExpiredToken" | "ExpiredTokenException") =>
+            {
+                principal
+                    .forget_session(&scope.account, &scope.region)
+                    .await;
+                Err(Fault::Transient { code, message })
+            }
+            (fault, _) => Err(fault),
+        }
+    }
 }
 
 #[async_trait]
@@ -125,17 +250,16 @@ impl CloudControl for Aws {
         desired_state: &str,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
-        let call = self.clients(scope).cloudcontrol.create_resource();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.create_resource();
         let call = call
             .type_name(type_name.as_str())
             .desired_state(desired_state);
-        let reply = call.client_token(client_token.to_string()).send().await;
-        progress(
-            Call::Mutation,
-            reply
-                .map_err(|error| of(Call::Mutation, error))?
-                .progress_event,
-        )
+        let call = call
+            .client_token(client_token.to_string())
+            .set_role_arn(access.role_arn.clone());
+        let reply = access.sent(Call::Mutation, call.send()).await?;
+        progress(Call::Mutation, reply.progress_event)
     }
 
     async fn update_resource(
@@ -146,20 +270,17 @@ impl CloudControl for Aws {
         patch_document: &str,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
-        let call = self.clients(scope).cloudcontrol.update_resource();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.update_resource();
         let call = call
             .type_name(type_name.as_str())
             .identifier(identifier.as_str());
         let call = call
             .patch_document(patch_document)
-            .client_token(client_token.to_string());
-        let reply = call.send().await;
-        progress(
-            Call::Mutation,
-            reply
-                .map_err(|error| of(Call::Mutation, error))?
-                .progress_event,
-        )
+            .client_token(client_token.to_string())
+            .set_role_arn(access.role_arn.clone());
+        let reply = access.sent(Call::Mutation, call.send()).await?;
+        progress(Call::Mutation, reply.progress_event)
     }
 
     async fn delete_resource(
@@ -169,17 +290,16 @@ impl CloudControl for Aws {
         identifier: &Identifier,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
-        let call = self.clients(scope).cloudcontrol.delete_resource();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.delete_resource();
         let call = call
             .type_name(type_name.as_str())
             .identifier(identifier.as_str());
-        let reply = call.client_token(client_token.to_string()).send().await;
-        progress(
-            Call::Mutation,
-            reply
-                .map_err(|error| of(Call::Mutation, error))?
-                .progress_event,
-        )
+        let call = call
+            .client_token(client_token.to_string())
+            .set_role_arn(access.role_arn.clone());
+        let reply = access.sent(Call::Mutation, call.send()).await?;
+        progress(Call::Mutation, reply.progress_event)
     }
 
     async fn get_resource(
@@ -188,11 +308,13 @@ impl CloudControl for Aws {
         type_name: &TypeName,
         identifier: &Identifier,
     ) -> Result<Value, Fault> {
-        let call = self.clients(scope).cloudcontrol.get_resource();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.get_resource();
         let call = call
             .type_name(type_name.as_str())
-            .identifier(identifier.as_str());
-        let reply = call.send().await.map_err(|error| of(Call::Read, error))?;
+            .identifier(identifier.as_str())
+            .set_role_arn(access.role_arn.clone());
+        let reply = access.sent(Call::Read, call.send()).await?;
         let described = reply.resource_description.and_then(described);
         let described = described
             .ok_or_else(|| incomplete(Call::Read, "GetResource returned no readable properties"))?;
@@ -205,11 +327,13 @@ impl CloudControl for Aws {
         type_name: &TypeName,
         next_token: Option<&str>,
     ) -> Result<ResourcePage, Fault> {
-        let call = self.clients(scope).cloudcontrol.list_resources();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.list_resources();
         let call = call
             .type_name(type_name.as_str())
-            .set_next_token(next_token.map(str::to_owned));
-        let reply = call.send().await.map_err(|error| of(Call::Read, error))?;
+            .set_next_token(next_token.map(str::to_owned))
+            .set_role_arn(access.role_arn.clone());
+        let reply = access.sent(Call::Read, call.send()).await?;
         let listed = reply.resource_descriptions.unwrap_or_default().into_iter();
         let resources = listed.map(described).collect::<Option<_>>();
         Ok(ResourcePage {
@@ -225,15 +349,11 @@ impl CloudControl for Aws {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
-        let call = self
-            .clients(scope)
-            .cloudcontrol
-            .get_resource_request_status();
-        let reply = call.request_token(request_token.as_str()).send().await;
-        progress(
-            Call::Read,
-            reply.map_err(|error| of(Call::Read, error))?.progress_event,
-        )
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.get_resource_request_status();
+        let call = call.request_token(request_token.as_str());
+        let reply = access.sent(Call::Read, call.send()).await?;
+        progress(Call::Read, reply.progress_event)
     }
 
     async fn cancel_resource_request(
@@ -241,23 +361,23 @@ impl CloudControl for Aws {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
-        let call = self.clients(scope).cloudcontrol.cancel_resource_request();
-        let reply = call.request_token(request_token.as_str()).send().await;
-        progress(
-            Call::Read,
-            reply.map_err(|error| of(Call::Read, error))?.progress_event,
-        )
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudcontrol.cancel_resource_request();
+        let call = call.request_token(request_token.as_str());
+        let reply = access.sent(Call::Read, call.send()).await?;
+        progress(Call::Read, reply.progress_event)
     }
 }
 
 #[async_trait]
 impl TypeRegistry for Aws {
     async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault> {
-        let call = self.clients(scope).cloudformation.describe_type();
+        let access = self.access(scope).await?;
+        let call = access.clients.cloudformation.describe_type();
         let call = call
             .r#type(RegistryType::Resource)
             .type_name(type_name.as_str());
-        let reply = call.send().await.map_err(|error| of(Call::Read, error))?;
+        let reply = access.sent(Call::Read, call.send()).await?;
         reply
             .schema
             .ok_or_else(|| incomplete(Call::Read, "DescribeType returned no schema"))

@@ -2,28 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use std::sync::Arc;
-use std::time::Duration;
+mod wire;
 
 use serde_json::json;
-use tokio::net::TcpListener;
 use ucp_cloud::{CloudControl, Fault, TypeRegistry};
-use ucp_cloud_aws::{Aws, Settings, SigningCredentials};
+use ucp_cloud_aws::{Aws, SigningCredentials};
 use ucp_model::{
-    ClientToken, Clock, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage,
-    Scope, SeededEntropy, Timestamp, TypeName,
+    ClientToken, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage, Scope,
+    SeededEntropy,
 };
-use ucp_schema::Catalogue;
 use ucp_simulator::Simulator;
 
-/// A clock that stands still; with no latency, every change ends at once.
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(1_767_225_600_000)
-    }
-}
+use crate::wire::{LONG_AGO, Stored, connect, fault, scope, simulator, token, type_name};
 
 struct Wire {
     aws: Aws,
@@ -33,24 +23,12 @@ struct Wire {
 }
 
 async fn wire() -> Wire {
-    let settings = ucp_simulator::Settings {
-        latency: Duration::ZERO..=Duration::ZERO,
-    };
-    let entropy = Arc::new(SeededEntropy::new(1));
-    let simulator = Simulator::new(Catalogue::embedded(), settings, Arc::new(Still), entropy);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(simulator.clone().serve(listener, std::future::pending()));
-    let aws = Aws::connect(Settings {
-        endpoint_url: Some(endpoint),
-        credentials: SigningCredentials::AccountAsAccessKey,
-        call_timeout: Duration::from_secs(20),
-    });
-    let scope = Scope::new("aws", "123456789012", "eu-west-1").unwrap();
+    let (endpoint, simulator, _) = simulator(LONG_AGO).await;
+    let credentials = SigningCredentials::AccountAsAccessKey;
     Wire {
-        aws: aws.await,
+        aws: connect(&endpoint, credentials, &Stored::default()).await,
         simulator,
-        scope,
+        scope: scope("123456789012"),
         entropy: SeededEntropy::new(2),
     }
 }
@@ -66,15 +44,6 @@ impl Wire {
             .await
             .unwrap()
     }
-
-    fn fault(&self, fault: serde_json::Value) {
-        self.simulator
-            .add_fault(serde_json::from_value(fault).unwrap());
-    }
-}
-
-fn type_name(name: &str) -> TypeName {
-    TypeName::from_cloudformation(name).unwrap()
 }
 
 #[tokio::test]
@@ -189,7 +158,10 @@ async fn exceptions_are_told_apart() {
     assert!(
         matches!(no_type, Err(Fault::Rejected { code, .. }) if code == "TypeNotFoundException")
     );
-    wire.fault(json!({"match": {"operation": "GetResource"}, "effect": {"kind": "refuse", "exception": "ThrottlingException"}}));
+    fault(
+        &wire.simulator,
+        json!({"match": {"operation": "GetResource"}, "effect": {"kind": "refuse", "exception": "ThrottlingException"}}),
+    );
     let throttled = aws
         .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
         .await;
@@ -202,7 +174,10 @@ async fn exceptions_are_told_apart() {
 #[tokio::test]
 async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
     let wire = wire().await;
-    wire.fault(json!({"count": 2, "effect": {"kind": "dropReply"}}));
+    fault(
+        &wire.simulator,
+        json!({"count": 2, "effect": {"kind": "dropReply"}}),
+    );
     let (aws, scope, vpc) = (&wire.aws, &wire.scope, type_name("AWS::EC2::VPC"));
     let token = wire.token();
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
@@ -233,16 +208,15 @@ async fn a_call_that_reaches_nobody_did_nothing() {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let endpoint = format!("http://{}", socket.local_addr().unwrap());
-    let aws = Aws::connect(Settings {
-        endpoint_url: Some(endpoint),
-        credentials: SigningCredentials::AccountAsAccessKey,
-        call_timeout: Duration::from_secs(20),
-    })
-    .await;
-    let scope = Scope::new("aws", "123456789012", "eu-west-1").unwrap();
-    let token = ClientToken(SeededEntropy::new(2).uuid("token"));
+    let credentials = SigningCredentials::AccountAsAccessKey;
+    let aws = connect(&endpoint, credentials, &Stored::default()).await;
     let fault = aws
-        .create_resource(&scope, &type_name("AWS::EC2::VPC"), "{}", token)
+        .create_resource(
+            &scope("123456789012"),
+            &type_name("AWS::EC2::VPC"),
+            "{}",
+            token(2),
+        )
         .await
         .unwrap_err();
     assert!(matches!(fault, Fault::Transient { .. }), "{fault:?}");

@@ -3,17 +3,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{App, Wake};
+use ucp_app::{Accounts, App, Rejection, Wake};
 use ucp_engine::{Abandoned, Engine, Nudges};
 use ucp_live::ReadOnly;
 use ucp_model::{
-    Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, GroupId, ReferenceId, SeededEntropy, Target,
+    Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, DefaultTags, GroupId, ReferenceId, Scope,
+    SeededEntropy, Target,
 };
 use ucp_schema::Catalogue;
 use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
@@ -135,6 +137,8 @@ impl World {
                 timeout: Duration::from_secs(10),
             }),
             catalogue,
+            default_tags: DefaultTags::default(),
+            accounts: Arc::new(AnyAccount),
             keys,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             entropy,
@@ -427,6 +431,16 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
 fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
+}
+
+/// The simulator takes every account.
+struct AnyAccount;
+
+#[async_trait]
+impl Accounts for AnyAccount {
+    async fn verify(&self, _: &Scope) -> Result<(), Rejection> {
+        Ok(())
+    }
 }
 
 struct NobodyToWake;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ucp_api::PathBase;
 use ucp_model::TypeName;
 
@@ -91,6 +91,20 @@ pub(crate) struct Serve {
         default_value = "api,worker"
     )]
     pub(crate) roles: Vec<Role>,
+    /// A TOML file about AWS accounts: the roles that lead to them, and default tags.
+    #[arg(long, env = "UCP_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Whether requests about an account that the credentials are not of, and that no role leads to, are refused.
+    #[arg(long, env = "UCP_VERIFY_ACCOUNT", default_value_t = true, action = ArgAction::Set, value_name = "BOOL")]
+    pub(crate) verify_account: bool,
+    /// Where the platform keeps the web identity that credentials of the kind IRSA are got with.
+    #[arg(
+        long,
+        env = "AWS_WEB_IDENTITY_TOKEN_FILE",
+        default_value = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
+        value_name = "FILE"
+    )]
+    pub(crate) web_identity_token_file: PathBuf,
     /// Another endpoint than AWS's own, for emulators.
     #[arg(long, env = "UCP_AWS_ENDPOINT_URL")]
     pub(crate) aws_endpoint_url: Option<String>,

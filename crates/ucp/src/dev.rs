@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::sync::watch;
 use ucp_api::AllowedHosts;
-use ucp_cloud_aws::{Aws, SigningCredentials};
+use ucp_cloud_aws::SigningCredentials;
+use ucp_model::DefaultTags;
 use ucp_store_sql::Sql;
 
 use crate::ambient::OsEntropy;
@@ -38,14 +40,16 @@ pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
     let simulating =
         tokio::spawn(simulated.serve(aws_listener, shutdown::requested(stopped.clone())));
-    let aws = Aws::connect(ucp_cloud_aws::Settings {
+    let aws = ucp_cloud_aws::Settings {
         endpoint_url: Some(format!("http://{aws_address}")),
         credentials: SigningCredentials::AccountAsAccessKey,
+        web_identity_token_file: PathBuf::new(),
         call_timeout: arguments.work.call_timeout()?,
-    });
+    };
     let node = Node {
         store: Arc::new(store),
-        aws: aws.await,
+        aws,
+        default_tags: DefaultTags::default(),
         catalogue,
         sealing,
         work: arguments.work,

@@ -3,8 +3,10 @@
 //! This is the binary: configuration, wiring, command line. What a request may do is in `ucp-app`, what happens to an
 //! operation in `ucp-model`.
 
+mod accounts;
 mod ambient;
 mod cli;
+mod config;
 mod demo;
 mod dev;
 mod keys;

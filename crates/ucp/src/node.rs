@@ -12,11 +12,12 @@ use ucp_cloud::CloudControl;
 use ucp_cloud_aws::Aws;
 use ucp_engine::{Engine, Nudges, Workers};
 use ucp_live::ReadOnly;
-use ucp_model::{Clock, Entropy};
+use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
 
+use crate::accounts::{OfAws, StoredCredentials};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
 use crate::{keys, pause, shutdown};
@@ -24,7 +25,8 @@ use crate::{keys, pause, shutdown};
 /// What a node is started with.
 pub(crate) struct Node {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) aws: Aws,
+    pub(crate) aws: ucp_cloud_aws::Settings,
+    pub(crate) default_tags: DefaultTags,
     pub(crate) catalogue: Catalogue,
     pub(crate) sealing: Keyring,
     pub(crate) work: Work,
@@ -59,8 +61,13 @@ impl Node {
         )
         .await?;
         let keys = Arc::new(keys);
+        let credentials = StoredCredentials {
+            store: Arc::clone(&self.store),
+            keys: Arc::clone(&keys),
+        };
+        let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
         let nudges = Nudges::default();
-        let cloud: Arc<dyn CloudControl> = Arc::new(self.aws);
+        let cloud: Arc<dyn CloudControl> = Arc::clone(&aws) as _;
         let call_timeout = self.work.call_timeout()?;
 
         let app = App::new(ucp_app::Parts {
@@ -70,6 +77,8 @@ impl Node {
                 timeout: self.work.read_timeout,
             }),
             catalogue: self.catalogue.clone(),
+            default_tags: self.default_tags,
+            accounts: Arc::new(OfAws(Arc::clone(&aws))),
             keys: Arc::clone(&keys),
             clock: Arc::clone(&clock),
             entropy: Arc::clone(&entropy),

@@ -4,23 +4,28 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use ucp_api::AllowedHosts;
-use ucp_cloud_aws::{Aws, SigningCredentials};
+use ucp_cloud_aws::{Accounts, SigningCredentials};
 use ucp_store_sql::Sql;
 
 use crate::cli::{Role, Serve};
+use crate::config::Config;
 use crate::node::{self, Node};
 use crate::{keys, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let shutdown = shutdown::on_signal()?;
+    let config = Config::read(arguments.config.as_deref())?;
     let sealing = keys::given(&arguments.keys)?;
     let catalogue = types::catalogue(&arguments.types)?;
-    let aws = Aws::connect(ucp_cloud_aws::Settings {
+    let aws = ucp_cloud_aws::Settings {
         endpoint_url: arguments.aws_endpoint_url.filter(|url| !url.is_empty()),
-        credentials: SigningCredentials::DefaultChain,
+        credentials: SigningCredentials::PerAccount(Accounts {
+            by_id: config.accounts,
+            verify: arguments.verify_account,
+        }),
+        web_identity_token_file: arguments.web_identity_token_file,
         call_timeout: arguments.work.call_timeout()?,
-    });
-    let aws = aws.await;
+    };
     let store = open(&arguments.database_url).await?;
     let listener = if arguments.roles.contains(&Role::Api) {
         let listener = node::listen(arguments.listen, "--listen").await?;
@@ -33,6 +38,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let node = Node {
         store: Arc::new(store),
         aws,
+        default_tags: config.default_tags,
         catalogue,
         sealing,
         work: arguments.work,

@@ -1,0 +1,236 @@
+//! Who we are to AWS: base credentials, and everything that is derived from them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use aws_config::identity::IdentityCache;
+use aws_config::sts::AssumeRoleProvider;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::credential_fn::provide_credentials_fn;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{self, SharedCredentialsProvider};
+use tokio::sync::{Mutex, OnceCell};
+use ucp_cloud::Call;
+use ucp_model::Fault;
+
+use crate::accounts::AssumedRole;
+use crate::credential::BaseCredential;
+use crate::fault::of;
+
+/// A session is renewed this long before it ends.
+const RENEWED_BEFORE: Duration = Duration::from_secs(60);
+/// How long a call to STS may take, and how long AWS's credentials may be looked for.
+const STS_TIMEOUT: Duration = Duration::from_secs(5);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How sessions of a web identity show in the logs of the account.
+const WEB_IDENTITY_SESSION: &str = "ucp";
+
+/// In whose name clients call.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    /// The base credentials'.
+    Base,
+    /// A role's, in this account.
+    Role(String),
+    /// The account's own, as emulators have it.
+    Emulated(String),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Clients {
+    pub(crate) cloudcontrol: aws_sdk_cloudcontrol::Client,
+    pub(crate) cloudformation: aws_sdk_cloudformation::Client,
+}
+
+/// Base credentials with the clients, sessions and the account that they lead to. Other credentials are another principal.
+#[derive(Debug)]
+pub(crate) struct Principal {
+    config: SdkConfig,
+    account: OnceCell<String>,
+    clients: Mutex<BTreeMap<(Name, String), Clients>>,
+}
+
+impl Principal {
+    /// Whoever `config`'s own credentials belong to.
+    pub(crate) fn new(config: &SdkConfig) -> Self {
+        Self {
+            config: with_cache(config.clone()),
+            account: OnceCell::new(),
+            clients: Mutex::default(),
+        }
+    }
+
+    /// Whoever `credential` belongs to.
+    pub(crate) fn of(
+        credential: &BaseCredential,
+        config: &SdkConfig,
+        web_identity_token_file: PathBuf,
+    ) -> Self {
+        let provider = match credential {
+            BaseCredential::AccessKey {
+                access_key_id,
+                secret_access_key,
+            } => SharedCredentialsProvider::new(Credentials::new(
+                access_key_id,
+                secret_access_key.as_str(),
+                None,
+                None,
+                "ucp",
+            )),
+            BaseCredential::WebIdentity { role_arn } => {
+                let sts = aws_sdk_sts::Client::new(&for_sts(config, None));
+                let role_arn = role_arn.clone();
+                SharedCredentialsProvider::new(provide_credentials_fn(move || {
+                    web_identity(
+                        sts.clone(),
+                        role_arn.clone(),
+                        web_identity_token_file.clone(),
+                    )
+                }))
+            }
+        };
+        let config = config.to_builder().credentials_provider(provider).build();
+        Self::new(&config)
+    }
+
+    /// The account that the base credentials are of. AWS is asked once, in `region`.
+    pub(crate) async fn account(&self, region: &str) -> Result<&str, Fault> {
+        let account = self.account.get_or_try_init(|| async {
+            let sts = aws_sdk_sts::Client::new(&for_sts(&self.config, Some(region)));
+            let identity = sts.get_caller_identity().send().await;
+            let identity = identity.map_err(|error| of(Call::Read, &error))?;
+            identity.account.ok_or_else(|| Fault::Transient {
+                code: "InternalFailure".to_owned(),
+                message: "GetCallerIdentity named no account".to_owned(),
+            })
+        });
+        Ok(account.await?)
+    }
+
+    /// The clients for `region` with the base credentials.
+    pub(crate) async fn clients(&self, region: &str) -> Clients {
+        let key = (Name::Base, region.to_owned());
+        let mut clients = self.clients.lock().await;
+        let clients = clients.entry(key);
+        clients
+            .or_insert_with(|| new_clients(&self.config, region))
+            .clone()
+    }
+
+    /// The clients for `region` in a role of `account`. The session is shared, begun when it is first needed, and
+    /// renewed before it ends.
+    pub(crate) async fn clients_in_role(
+        &self,
+        account: &str,
+        role: &AssumedRole,
+        region: &str,
+    ) -> Clients {
+        let key = (Name::Role(account.to_owned()), region.to_owned());
+        let mut clients = self.clients.lock().await;
+        if let Some(clients) = clients.get(&key) {
+            return clients.clone();
+        }
+        let provider = AssumeRoleProvider::builder(&role.arn)
+            .session_name(&role.session_name)
+            .configure(&for_sts(&self.config, Some(region)));
+        let provider = match &role.external_id {
+            Some(external_id) => provider.external_id(external_id),
+            None => provider,
+        };
+        let provider = SharedCredentialsProvider::new(provider.build().await);
+        let config = self.config.to_builder().credentials_provider(provider);
+        let fresh = new_clients(&with_cache(config.build()), region);
+        clients.insert(key, fresh.clone());
+        fresh
+    }
+
+    /// The clients for `region` with `account` as the access key id.
+    pub(crate) async fn emulated_clients(&self, account: &str, region: &str) -> Clients {
+        let key = (Name::Emulated(account.to_owned()), region.to_owned());
+        let mut clients = self.clients.lock().await;
+        let clients = clients.entry(key).or_insert_with(|| {
+            let provider = SharedCredentialsProvider::new(emulator_credentials(account));
+            let config = self.config.to_builder().credentials_provider(provider);
+            new_clients(&with_cache(config.build()), region)
+        });
+        clients.clone()
+    }
+
+    /// Ends what is known of a role's session: AWS says that it is over.
+    pub(crate) async fn forget_session(&self, account: &str, region: &str) {
+        let key = (Name::Role(account.to_owned()), region.to_owned());
+        self.clients.lock().await.remove(&key);
+    }
+}
+
+/// Emulators take any secret.
+fn emulator_credentials(account: &str) -> Credentials {
+    Credentials::new(account, "emulator", None, None, "ucp")
+}
+
+fn new_clients(config: &SdkConfig, region: &str) -> Clients {
+    let region = Region::new(region.to_owned());
+    let config = config.to_builder().region(region).build();
+    Clients {
+        cloudcontrol: aws_sdk_cloudcontrol::Client::new(&config),
+        cloudformation: aws_sdk_cloudformation::Client::new(&config),
+    }
+}
+
+/// `config` with a cache of its own for what its credentials come to.
+fn with_cache(config: SdkConfig) -> SdkConfig {
+    let cache = IdentityCache::lazy()
+        .buffer_time(RENEWED_BEFORE)
+        .load_timeout(LOAD_TIMEOUT)
+        .build();
+    config.into_builder().identity_cache(cache).build()
+}
+
+/// `config` for calls to STS, which are quick or fail.
+fn for_sts(config: &SdkConfig, region: Option<&str>) -> SdkConfig {
+    let timeouts = TimeoutConfig::builder()
+        .operation_timeout(STS_TIMEOUT)
+        .connect_timeout(STS_TIMEOUT)
+        .build();
+    let mut config = config.to_builder().timeout_config(timeouts);
+    if let Some(region) = region {
+        config = config.region(Region::new(region.to_owned()));
+    }
+    config.build()
+}
+
+/// Credentials of a role for the web identity that the platform keeps fresh in `token_file`.
+async fn web_identity(
+    sts: aws_sdk_sts::Client,
+    role_arn: String,
+    token_file: PathBuf,
+) -> provider::Result {
+    let token = tokio::fs::read_to_string(&token_file).await;
+    let token = token.map_err(|error| {
+        CredentialsError::invalid_configuration(format!(
+            "the web identity token {} cannot be read: {error}",
+            token_file.display()
+        ))
+    })?;
+    let call = sts.assume_role_with_web_identity().role_arn(role_arn);
+    let call = call.role_session_name(WEB_IDENTITY_SESSION);
+    let reply = call.web_identity_token(token).send().await;
+    let begun = reply
+        .map_err(CredentialsError::provider_error)?
+        .credentials
+        .ok_or_else(|| CredentialsError::unhandled("the reply holds no credentials"))?;
+    let expiry = begun
+        .expiration
+        .try_into()
+        .map_err(CredentialsError::unhandled)?;
+    Ok(Credentials::new(
+        begun.access_key_id,
+        begun.secret_access_key,
+        Some(begun.session_token),
+        Some(expiry),
+        "WebIdentity",
+    ))
+}

@@ -1,0 +1,118 @@
+//! A simulated AWS behind a socket, and the SDK in front of it.
+
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "each test binary uses its share, and a test may panic"
+)]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use ucp_cloud::Fault;
+use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource, Settings, SigningCredentials};
+use ucp_model::{ClientToken, Clock, Entropy, Scope, SeededEntropy, Timestamp, TypeName};
+use ucp_schema::Catalogue;
+use ucp_simulator::Simulator;
+
+/// 2026-01-01. The SDK takes what ends then for ended.
+pub const LONG_AGO: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+/// 2200-01-01. The SDK takes what ends then for lasting.
+pub const FAR_AHEAD: Timestamp = Timestamp::from_millis(7_258_118_400_000);
+
+/// AWS's clock, moved by hand; with no latency, every change ends at once.
+pub struct Hand(AtomicI64);
+
+impl Hand {
+    pub fn pass(&self, duration: Duration) {
+        let millis = i64::try_from(duration.as_millis()).unwrap();
+        self.0.fetch_add(millis, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// The credential that is stored, whatever the plane.
+#[derive(Clone, Default)]
+pub struct Stored(Arc<Mutex<Option<BaseCredential>>>);
+
+impl Stored {
+    pub fn put(&self, credential: Option<BaseCredential>) {
+        *self.0.lock().unwrap() = credential;
+    }
+
+    /// An access key of a user of `account`.
+    pub fn put_access_key(&self, account: &str) {
+        self.put(Some(BaseCredential::AccessKey {
+            access_key_id: format!("AKIA{account}"),
+            secret_access_key: "secret".to_owned().into(),
+        }));
+    }
+}
+
+#[async_trait]
+impl CredentialSource for Stored {
+    async fn base_credential(&self, _: &str) -> Result<Option<BaseCredential>, Fault> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+}
+
+/// Where the simulator listens, and the simulator.
+pub async fn simulator(now: Timestamp) -> (String, Simulator, Arc<Hand>) {
+    let settings = ucp_simulator::Settings {
+        latency: Duration::ZERO..=Duration::ZERO,
+    };
+    let entropy = Arc::new(SeededEntropy::new(1));
+    let clock = Arc::new(Hand(AtomicI64::new(now.as_millis())));
+    let simulator = Simulator::new(Catalogue::embedded(), settings, clock.clone(), entropy);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(simulator.clone().serve(listener, std::future::pending()));
+    (endpoint, simulator, clock)
+}
+
+pub async fn connect(endpoint: &str, credentials: SigningCredentials, stored: &Stored) -> Aws {
+    connect_as(endpoint, credentials, stored, "/nonexistent/token".into()).await
+}
+
+/// With a web identity in `token_file`.
+pub async fn connect_as(
+    endpoint: &str,
+    credentials: SigningCredentials,
+    stored: &Stored,
+    token_file: PathBuf,
+) -> Aws {
+    let settings = Settings {
+        endpoint_url: Some(endpoint.to_owned()),
+        credentials,
+        web_identity_token_file: token_file,
+        call_timeout: Duration::from_secs(20),
+    };
+    Aws::connect(settings, Arc::new(stored.clone())).await
+}
+
+pub fn type_name(name: &str) -> TypeName {
+    TypeName::from_cloudformation(name).unwrap()
+}
+
+pub fn scope(account: &str) -> Scope {
+    Scope::new("aws", account, "eu-west-1").unwrap()
+}
+
+pub fn token(seed: u64) -> ClientToken {
+    ClientToken(SeededEntropy::new(seed).uuid("token"))
+}
+
+pub fn fault(simulator: &Simulator, fault: Value) {
+    simulator.add_fault(serde_json::from_value(fault).unwrap());
+}

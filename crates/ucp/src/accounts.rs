@@ -1,0 +1,77 @@
+//! What AWS's side knows of accounts and credentials, for those who may not call AWS, and the other way around.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ucp_app::Rejection;
+use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
+use ucp_model::{CredentialId, CredentialKind, Failure, Fault, Scope};
+use ucp_seal::{Keys, Place};
+use ucp_store::{Store, StoredCredential};
+use zeroize::Zeroizing;
+
+/// The name of the credential that signs; others are kept, and nobody asks for them.
+const SIGNING: &str = "default";
+
+/// Accounts as AWS tells them.
+pub(crate) struct OfAws(pub(crate) Arc<Aws>);
+
+#[async_trait]
+impl ucp_app::Accounts for OfAws {
+    async fn verify(&self, scope: &Scope) -> Result<(), Rejection> {
+        self.0.verify(scope).await.map_err(|fault| {
+            let failure = Failure::new(fault.code(), fault.message());
+            match fault {
+                Fault::Denied { .. } => Rejection::Forbidden(failure),
+                _ => Rejection::NotNow(failure),
+            }
+        })
+    }
+}
+
+/// The credentials that clients put.
+pub(crate) struct StoredCredentials {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) keys: Arc<Keys>,
+}
+
+#[async_trait]
+impl CredentialSource for StoredCredentials {
+    async fn base_credential(&self, plane: &str) -> Result<Option<BaseCredential>, Fault> {
+        let Ok(id) = CredentialId::new(plane, SIGNING) else {
+            return Ok(None);
+        };
+        let stored = self.store.get_credential(&id).await;
+        let stored = stored.map_err(|error| Fault::Transient {
+            code: "ServiceUnavailable".to_owned(),
+            message: format!("the store does not tell {id}: {error}"),
+        })?;
+        stored.map(|stored| self.opened(stored)).transpose()
+    }
+}
+
+impl StoredCredentials {
+    fn opened(&self, stored: StoredCredential) -> Result<BaseCredential, Fault> {
+        let id = &stored.credential.id;
+        let unreadable = || Fault::Denied {
+            code: "InvalidCredentials".to_owned(),
+            message: format!("The secret of {id} does not open. Put it again."),
+        };
+        match stored.credential.kind {
+            CredentialKind::Irsa { role_arn } => Ok(BaseCredential::WebIdentity { role_arn }),
+            CredentialKind::AccessKey { access_key_id } => {
+                let sealed = stored.secret.as_ref().ok_or_else(unreadable)?;
+                let secret = self
+                    .keys
+                    .sealing
+                    .open(Place::Credential(id), &sealed.0)
+                    .map_err(|_| unreadable())?;
+                let secret = std::str::from_utf8(&secret).map_err(|_| unreadable())?;
+                Ok(BaseCredential::AccessKey {
+                    access_key_id,
+                    secret_access_key: Zeroizing::new(secret.to_owned()),
+                })
+            }
+        }
+    }
+}

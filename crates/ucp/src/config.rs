@@ -1,0 +1,282 @@
+//! `--config`: what is too much for a command line. A file that is wrong is refused with its line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use serde::Deserialize;
+use toml::Spanned;
+use ucp_cloud_aws::{Account, AssumedRole};
+use ucp_model::{DefaultTags, TagError, valid_tag};
+
+/// The session's name in accounts whose entry gives none.
+const SESSION_NAME: &str = "ucp";
+
+/// A configuration that makes sense.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Config {
+    /// How accounts are reached, by their twelve digits.
+    pub(crate) accounts: BTreeMap<String, Account>,
+    /// The tags that resources get without being declared.
+    pub(crate) default_tags: DefaultTags,
+}
+
+impl Config {
+    /// The configuration in `file`; an empty one where there is none.
+    pub(crate) fn read(file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        let text =
+            fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        Self::parse(&text).map_err(|wrong| {
+            let line = text[..wrong.at].matches('\n').count() + 1;
+            anyhow!("{}:{line}: {}", file.display(), wrong.message)
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, Wrong> {
+        let document: Document = toml::from_str(text).map_err(|error| Wrong {
+            at: error.span().map_or(0, |span| span.start.min(text.len())),
+            message: error.message().replace('\n', ", "),
+        })?;
+        let mut config = Self::default();
+        config.default_tags.everywhere = tags(document.default_tags)?;
+        for (id, entry) in document.accounts {
+            let at = id.span();
+            let id = id.into_inner();
+            if id.len() != 12 || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+                return wrong(
+                    at,
+                    format!("`{id}` is not an AWS account: write its 12 digits"),
+                );
+            }
+            let (account, tags) = entry.checked(&id)?;
+            if !tags.is_empty() {
+                config.default_tags.by_account.insert(id.clone(), tags);
+            }
+            config.accounts.insert(id, account);
+        }
+        Ok(config)
+    }
+}
+
+/// What is wrong, and at which byte.
+#[derive(Debug, PartialEq)]
+struct Wrong {
+    at: usize,
+    message: String,
+}
+
+fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong {
+        at: span.start,
+        message: message.into(),
+    })
+}
+
+type Tags = BTreeMap<Spanned<String>, Spanned<String>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    default_tags: Tags,
+    #[serde(default)]
+    accounts: BTreeMap<Spanned<String>, Entry>,
+}
+
+/// What a file says of an account.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    role_arn: Option<Spanned<String>>,
+    external_id: Option<Spanned<String>>,
+    session_name: Option<Spanned<String>>,
+    cloud_control_role_arn: Option<Spanned<String>>,
+    #[serde(default)]
+    default_tags: Tags,
+}
+
+impl Entry {
+    fn checked(self, id: &str) -> Result<(Account, BTreeMap<String, String>), Wrong> {
+        if let Some(name) = &self.session_name
+            && !fits(name.get_ref(), 2..=64, "_+=,.@-")
+        {
+            let message = "session_name is 2 to 64 letters, digits and characters of `_+=,.@-`";
+            return wrong(name.span(), message);
+        }
+        if let Some(external_id) = &self.external_id
+            && !fits(external_id.get_ref(), 2..=1_224, "_+=,.@:/-")
+        {
+            let message = "external_id is 2 to 1,224 letters, digits and characters of `_+=,.@:/-`";
+            return wrong(external_id.span(), message);
+        }
+        let role = match self.role_arn {
+            Some(arn) => Some(AssumedRole {
+                arn: role_of(arn, "role_arn", id)?,
+                external_id: self.external_id.map(Spanned::into_inner),
+                session_name: self
+                    .session_name
+                    .map_or_else(|| SESSION_NAME.to_owned(), Spanned::into_inner),
+            }),
+            None => {
+                for (given, name) in [
+                    (self.external_id, "external_id"),
+                    (self.session_name, "session_name"),
+                ] {
+                    if let Some(given) = given {
+                        let message = format!("{name} is for assuming a role: give role_arn too");
+                        return wrong(given.span(), message);
+                    }
+                }
+                None
+            }
+        };
+        let cloud_control_role_arn = match self.cloud_control_role_arn {
+            Some(arn) => Some(role_of(arn, "cloud_control_role_arn", id)?),
+            None => None,
+        };
+        let account = Account {
+            role,
+            cloud_control_role_arn,
+        };
+        Ok((account, tags(self.default_tags)?))
+    }
+}
+
+/// The ARN of a role of the account `id`.
+fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> {
+    let span = arn.span();
+    let arn = arn.into_inner();
+    let account = arn
+        .strip_prefix("arn:")
+        .and_then(|rest| rest.split_once(":iam::"))
+        .and_then(|(_, rest)| rest.split_once(":role/"))
+        .filter(|(_, role)| !role.is_empty() && arn.len() <= 2_048);
+    match account {
+        Some((account, _)) if account == id => Ok(arn),
+        Some((account, _)) => wrong(
+            span,
+            format!(
+                "{name} is a role of {account}, and calls about {id} would land there: give a role of {id}"
+            ),
+        ),
+        None => wrong(
+            span,
+            format!("{name} is not the ARN of a role: write arn:aws:iam::{id}:role/NAME"),
+        ),
+    }
+}
+
+fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
+    let mut checked = BTreeMap::new();
+    for (key, value) in tags {
+        match valid_tag(key.get_ref(), value.get_ref()) {
+            Ok(()) => checked.insert(key.into_inner(), value.into_inner()),
+            Err(error @ TagError::Key(_)) => return wrong(key.span(), error.to_string()),
+            Err(error @ TagError::Value(_)) => return wrong(value.span(), error.to_string()),
+        };
+    }
+    Ok(checked)
+}
+
+fn fits(text: &str, length: std::ops::RangeInclusive<usize>, others: &str) -> bool {
+    length.contains(&text.len())
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || others.contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line of what is wrong, and what is said of it.
+    fn refused(text: &str) -> (usize, String) {
+        let wrong = Config::parse(text).expect_err("it is wrong");
+        (text[..wrong.at].matches('\n').count() + 1, wrong.message)
+    }
+
+    fn refused_account(entry: &str) -> (usize, String) {
+        refused(&format!("[accounts.012345678901]\n{entry}"))
+    }
+
+    #[test]
+    fn a_file_says_how_accounts_are_reached() {
+        let config = Config::parse(
+            r#"
+            [default_tags]
+            team = "platform"
+            [accounts.012345678901]
+            role_arn = "arn:aws:iam::012345678901:role/team/ucp"
+            external_id = "x:1"
+            session_name = "deployments"
+            cloud_control_role_arn = "arn:aws:iam::012345678901:role/service"
+            [accounts.012345678901.default_tags]
+            "cost center" = ""
+            [accounts.222222222222]
+            role_arn = "arn:aws-cn:iam::222222222222:role/ucp"
+            [accounts.333333333333]
+            "#,
+        )
+        .expect("it is right");
+        let account = &config.accounts["012345678901"];
+        let role = account.role.as_ref().expect("a role");
+        assert_eq!(role.arn, "arn:aws:iam::012345678901:role/team/ucp");
+        assert_eq!(role.external_id.as_deref(), Some("x:1"));
+        assert_eq!(role.session_name, "deployments");
+        assert!(account.cloud_control_role_arn.is_some());
+        let tags = config.default_tags.in_account("012345678901");
+        assert_eq!(tags.len(), 2);
+        let role = config.accounts["222222222222"].role.as_ref();
+        assert_eq!(role.expect("a role").session_name, "ucp");
+        assert_eq!(config.accounts["333333333333"], Account::default());
+        assert_eq!(Config::parse(""), Ok(Config::default()));
+    }
+
+    #[test]
+    fn a_role_must_be_of_the_account_that_it_leads_to() {
+        for name in ["role_arn", "cloud_control_role_arn"] {
+            let entry = format!("{name} = \"arn:aws:iam::222222222222:role/ucp\"");
+            let (line, message) = refused_account(&entry);
+            assert_eq!(line, 2);
+            assert!(message.contains("222222222222"), "{message}");
+            assert!(message.contains("012345678901"), "{message}");
+            for no_role in ["arn:aws:iam::012345678901:user/u", "ucp", ""] {
+                let (_, message) = refused_account(&format!("{name} = \"{no_role}\""));
+                assert!(
+                    message.contains("arn:aws:iam::012345678901:role/NAME"),
+                    "{message}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let (line, message) = refused("[default_tags]\nteam = \"a\"\n[account.1]\n");
+        assert_eq!(line, 3);
+        assert!(message.contains("unknown field `account`"), "{message}");
+        let (line, message) = refused_account("\nrolearn = \"x\"");
+        assert_eq!(line, 3);
+        assert!(message.contains("role_arn"), "{message}");
+        for id in ["1234", "12345678901x"] {
+            let (line, message) = refused(&format!("\n[accounts.{id}]"));
+            assert_eq!(line, 2);
+            assert!(message.contains("12 digits"), "{message}");
+        }
+        let (line, message) = refused_account("\nexternal_id = \"x-1\"");
+        assert_eq!((line, message.contains("give role_arn too")), (3, true));
+        let (line, message) = refused_account("session_name = \"a b\"");
+        assert_eq!((line, message.contains("2 to 64")), (2, true));
+        let (line, message) = refused("[default_tags]\n\n\"aws:x\" = \"y\"");
+        assert_eq!((line, message.contains("`aws:x`")), (3, true));
+        let (line, message) = refused("[default_tags]\nteam = 7");
+        assert_eq!((line, message.contains("string")), (2, true));
+        assert_eq!(refused("[default_tags]\nteam = ").0, 2);
+        assert_eq!(refused("a = 1\na = 2").0, 2);
+    }
+}
