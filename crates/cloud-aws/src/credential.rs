@@ -34,7 +34,7 @@ impl fmt::Debug for BaseCredential {
 /// Where credentials are stored.
 #[async_trait]
 pub trait CredentialSource: Send + Sync {
-    /// The credential of an aws plane; none leaves it to the SDK's default chain. Asked before every call, so that a
-    /// changed credential signs the next one.
+    /// The credential of an aws plane; none leaves it to the SDK's default chain. Asked again and again, so that a changed
+    /// credential is picked up.
     async fn base_credential(&self, plane: &str) -> Result<Option<BaseCredential>, Fault>;
 }

@@ -14,7 +14,7 @@ mod principal;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,6 +46,8 @@ pub struct Settings {
     pub credentials: SigningCredentials,
     /// Where the platform keeps this process's web identity.
     pub web_identity_token_file: PathBuf,
+    /// How long a credential signs on after it was changed by another process.
+    pub credential_max_age: Duration,
     /// How long one call may take.
     pub call_timeout: Duration,
 }
@@ -66,8 +68,16 @@ pub struct Aws {
     source: Arc<dyn CredentialSource>,
     /// Whoever the SDK's default chain finds.
     ambient: Arc<Principal>,
-    /// Whoever the credentials of planes, by their folded names, are of.
-    stored: Mutex<BTreeMap<String, (BaseCredential, Arc<Principal>)>>,
+    /// Who signs for each aws plane, by its folded name.
+    signers: Mutex<BTreeMap<String, Signer>>,
+}
+
+/// Who signs for an aws plane.
+struct Signer {
+    credential: Option<BaseCredential>,
+    principal: Arc<Principal>,
+    /// When the source told it.
+    asked_at: Instant,
 }
 
 /// What a call about one scope is made with.
@@ -101,18 +111,19 @@ impl Aws {
             config,
             settings,
             source,
-            stored: Mutex::default(),
+            signers: Mutex::default(),
         }
     }
 
     /// Refuses a scope whose account the credentials are not of, with [`Fault::Denied`]; any other fault means that it
-    /// cannot be told now.
+    /// cannot be told now. A credential that was just changed counts.
     pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
-        self.open(scope).await.map(drop)
+        self.open(scope, Duration::ZERO).await.map(drop)
     }
 
     async fn access(&self, scope: &Scope) -> Result<Access, Fault> {
-        let opened = tokio::time::timeout(self.settings.call_timeout, self.open(scope)).await;
+        let opening = self.open(scope, self.settings.credential_max_age);
+        let opened = tokio::time::timeout(self.settings.call_timeout, opening).await;
         opened.unwrap_or_else(|_| {
             Err(Fault::Transient {
                 code: "ServiceUnavailable".to_owned(),
@@ -121,7 +132,7 @@ impl Aws {
         })
     }
 
-    async fn open(&self, scope: &Scope) -> Result<Access, Fault> {
+    async fn open(&self, scope: &Scope, max_age: Duration) -> Result<Access, Fault> {
         let Scope {
             account, region, ..
         } = scope;
@@ -139,7 +150,7 @@ impl Aws {
             }
             SigningCredentials::PerAccount(accounts) => accounts,
         };
-        let principal = self.principal(&scope.plane).await?;
+        let principal = self.principal(&scope.plane, max_age).await?;
         let mapped = accounts.by_id.get(account);
         let role_arn = mapped.and_then(|mapped| mapped.cloud_control_role_arn.clone());
         if let Some(role) = mapped.and_then(|mapped| mapped.role.as_ref()) {
@@ -152,24 +163,42 @@ impl Aws {
         Ok(access(principal.clients(region).await, role_arn, None))
     }
 
-    /// Whoever signs for an aws plane.
-    async fn principal(&self, plane: &str) -> Result<Arc<Principal>, Fault> {
-        let credential = self.source.base_credential(plane).await?;
-        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let plane = plane.to_ascii_lowercase();
-        let Some(credential) = credential else {
-            stored.remove(&plane);
-            return Ok(Arc::clone(&self.ambient));
-        };
-        match stored.get(&plane) {
-            Some((known, principal)) if *known == credential => Ok(Arc::clone(principal)),
-            _ => {
-                let token_file = self.settings.web_identity_token_file.clone();
-                let principal = Arc::new(Principal::of(&credential, &self.config, token_file));
-                stored.insert(plane, (credential, Arc::clone(&principal)));
-                Ok(principal)
-            }
+    /// Whoever signs for an aws plane, as it was told no longer than `max_age` ago.
+    async fn principal(&self, plane: &str, max_age: Duration) -> Result<Arc<Principal>, Fault> {
+        let key = plane.to_ascii_lowercase();
+        let asked_at = Instant::now();
+        if let Some(signer) = self.signers().get(&key)
+            && asked_at.duration_since(signer.asked_at) < max_age
+        {
+            return Ok(Arc::clone(&signer.principal));
         }
+        let credential = self.source.base_credential(plane).await?;
+        let mut signers = self.signers();
+        // Names without a credential are many as callers wish.
+        signers.retain(|_, signer| {
+            signer.credential.is_some() || asked_at.duration_since(signer.asked_at) < max_age
+        });
+        let principal = match (&credential, signers.get(&key)) {
+            (None, _) => Arc::clone(&self.ambient),
+            (Some(_), Some(known)) if known.credential == credential => {
+                Arc::clone(&known.principal)
+            }
+            (Some(credential), _) => {
+                let token_file = self.settings.web_identity_token_file.clone();
+                Arc::new(Principal::of(credential, &self.config, token_file))
+            }
+        };
+        let signer = Signer {
+            credential,
+            principal: Arc::clone(&principal),
+            asked_at,
+        };
+        signers.insert(key, signer);
+        Ok(principal)
+    }
+
+    fn signers(&self) -> MutexGuard<'_, BTreeMap<String, Signer>> {
+        self.signers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

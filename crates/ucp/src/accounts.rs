@@ -1,6 +1,7 @@
 //! What AWS's side knows of accounts and credentials, for those who may not call AWS, and the other way around.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_app::Rejection;
@@ -12,6 +13,8 @@ use zeroize::Zeroizing;
 
 /// The name of the credential that signs; others are kept, and nobody asks for them.
 const SIGNING: &str = "default";
+/// How long a worker may sign with a credential that another process has changed.
+pub(crate) const CREDENTIAL_MAX_AGE: Duration = Duration::from_secs(1);
 
 /// Accounts as AWS tells them.
 pub(crate) struct OfAws(pub(crate) Arc<Aws>);

@@ -12,6 +12,7 @@ use ucp_cloud_aws::SigningCredentials;
 use ucp_model::DefaultTags;
 use ucp_store_sql::Sql;
 
+use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::ambient::OsEntropy;
 use crate::cli::Dev;
 use crate::node::{Node, listen};
@@ -44,6 +45,7 @@ pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
         endpoint_url: Some(format!("http://{aws_address}")),
         credentials: SigningCredentials::AccountAsAccessKey,
         web_identity_token_file: PathBuf::new(),
+        credential_max_age: CREDENTIAL_MAX_AGE,
         call_timeout: arguments.work.call_timeout()?,
     };
     let node = Node {

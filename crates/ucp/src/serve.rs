@@ -7,6 +7,7 @@ use ucp_api::AllowedHosts;
 use ucp_cloud_aws::{Accounts, SigningCredentials};
 use ucp_store_sql::Sql;
 
+use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::cli::{Role, Serve};
 use crate::config::Config;
 use crate::node::{self, Node};
@@ -24,6 +25,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
             verify: arguments.verify_account,
         }),
         web_identity_token_file: arguments.web_identity_token_file,
+        credential_max_age: CREDENTIAL_MAX_AGE,
         call_timeout: arguments.work.call_timeout()?,
     };
     let store = open(&arguments.database_url).await?;

@@ -96,6 +96,7 @@ pub async fn connect_as(
         endpoint_url: Some(endpoint.to_owned()),
         credentials,
         web_identity_token_file: token_file,
+        credential_max_age: Duration::ZERO,
         call_timeout: Duration::from_secs(20),
     };
     Aws::connect(settings, Arc::new(stored.clone())).await
