@@ -1,6 +1,7 @@
 //! The real binary: killed at every crash point, sharing a database, keeping secrets, changing
-//! keys, shutting down.
+//! keys, reaching accounts, shutting down.
 
+mod accounts;
 mod client;
 mod crash_points;
 mod process;

@@ -23,6 +23,7 @@ const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) status_url: Option<String>,
+    pub(super) retry_after: Option<String>,
     pub(super) body: Value,
     pub(super) text: String,
 }
@@ -68,10 +69,12 @@ impl Client {
             .map_err(|_| "no answer")?
             .map_err(|error| error.to_string())?;
         let status = response.status().as_u16();
-        let status_url = response.headers().get("azure-asyncoperation");
-        let status_url = status_url
-            .and_then(|url| url.to_str().ok())
-            .map(str::to_owned);
+        let header = |name| {
+            let value = response.headers().get(name)?;
+            value.to_str().ok().map(str::to_owned)
+        };
+        let status_url = header("azure-asyncoperation");
+        let retry_after = header("retry-after");
         let bytes = response
             .into_body()
             .collect()
@@ -83,6 +86,7 @@ impl Client {
         Ok(Answer {
             status,
             status_url,
+            retry_after,
             body,
             text,
         })
@@ -211,9 +215,11 @@ impl Client {
             .await
     }
 
-    /// The calls of this client's account to the simulated AWS at `aws`.
+    /// The calls of this client's account to the simulated AWS at `aws`, besides those that ask whose account it is.
     pub(super) async fn calls(&self, aws: &str) -> Vec<Value> {
-        self.of_account(&format!("{aws}/_simulator/log")).await
+        let mut calls = self.of_account(&format!("{aws}/_simulator/log")).await;
+        calls.retain(|call| call["operation"] != "GetCallerIdentity");
+        calls
     }
 
     async fn of_account(&self, url: &str) -> Vec<Value> {

@@ -78,6 +78,18 @@ impl Process {
         Self::serve_under(&[KEY], database, aws, account, pause_at).await
     }
 
+    /// The same with more arguments.
+    pub(super) async fn serve_with(
+        arguments: &[&str],
+        database: &str,
+        aws: &str,
+        account: &str,
+    ) -> (Self, String) {
+        let mut command = serving(&[KEY], database, aws, account);
+        command.args(arguments).env_remove("UCP_PAUSE_AT");
+        Self::listening(&mut command).await
+    }
+
     /// The same with other encryption keys, the current one first.
     pub(super) async fn serve_under(
         keys: &[&str],
@@ -86,28 +98,16 @@ impl Process {
         account: &str,
         pause_at: Option<&str>,
     ) -> (Self, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
-        command
-            .args([
-                "serve",
-                "--listen=127.0.0.1:0",
-                "--lease=1s",
-                "--poll-interval=100ms",
-                "--retry-after=1s",
-            ])
-            .args(["--database-url", database, "--aws-endpoint-url", aws])
-            .envs(encryption_keys(keys))
-            .env(
-                "UCP_LOG",
-                "info,ucp=debug,ucp_api=debug,ucp_app=debug,ucp_engine=debug",
-            )
-            .env("AWS_ACCESS_KEY_ID", account)
-            .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env_remove("UCP_PAUSE_AT");
-        if let Some(point) = pause_at {
-            command.env("UCP_PAUSE_AT", point);
-        }
-        let process = Self::start(&mut command);
+        let mut command = serving(keys, database, aws, account);
+        match pause_at {
+            Some(point) => command.env("UCP_PAUSE_AT", point),
+            None => command.env_remove("UCP_PAUSE_AT"),
+        };
+        Self::listening(&mut command).await
+    }
+
+    async fn listening(command: &mut Command) -> (Self, String) {
+        let process = Self::start(command);
         let line = process.line("\"listening\"").await;
         let event: Value = serde_json::from_str(&line).expect("a JSON log");
         let address = event["listen.address"].as_str().expect("an address");
@@ -212,4 +212,26 @@ fn encryption_keys(keys: &[&str]) -> [(&'static str, String); 2] {
         ("UCP_ENCRYPTION_KEY", (*current).to_owned()),
         ("UCP_PREVIOUS_ENCRYPTION_KEYS", previous.join(",")),
     ]
+}
+
+/// `ucp serve` with the credentials of `account` in its environment.
+fn serving(keys: &[&str], database: &str, aws: &str, account: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+    command
+        .args([
+            "serve",
+            "--listen=127.0.0.1:0",
+            "--lease=1s",
+            "--poll-interval=100ms",
+            "--retry-after=1s",
+        ])
+        .args(["--database-url", database, "--aws-endpoint-url", aws])
+        .envs(encryption_keys(keys))
+        .env(
+            "UCP_LOG",
+            "info,ucp=debug,ucp_api=debug,ucp_app=debug,ucp_engine=debug",
+        )
+        .env("AWS_ACCESS_KEY_ID", account)
+        .env("AWS_SECRET_ACCESS_KEY", "secret");
+    command
 }
