@@ -22,7 +22,7 @@ const ANYWHERE: &[(&str, &str)] = &[
         "The host is not ours, or a page of another site asks",
     ),
     ("500", "A defect"),
-    ("503", "The store cannot be reached; try again"),
+    ("503", "The store or STS cannot be reached; try again"),
 ];
 /// What any request with a body may be answered.
 const WITH_BODY: &[(&str, &str)] = &[
