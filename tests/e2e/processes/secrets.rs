@@ -160,7 +160,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
 /// Puts a credential with a canary, is refused another one, and reads: what was answered.
 async fn put_credentials(client: &Client, round: &str) -> String {
     let body = |kind: &str| {
-        json!({"location": "global", "properties": {"kind": kind, "accessKeyId": "AKIA1",
+        json!({"location": "global", "properties": {"kind": kind, "accessKeyId": format!("AKIA{ACCOUNT}"),
             "secretAccessKey": format!("{CANARY}-{round}"), "storage": {"kind": "Internal"}}})
     };
     let one = format!("{CREDENTIALS}/default?{API_VERSION}");
