@@ -46,6 +46,8 @@ moments! {
     Accept = "accept",
     /// The commit that takes a lease.
     Claim = "claim",
+    /// The commit that starts an operation as a part of one on a group.
+    StartChild = "start-child",
     /// `GetResource`, before anything is decided.
     Look = "look",
     /// The commit of the intent: client token and exact bytes.
@@ -56,7 +58,7 @@ moments! {
     Update = "update",
     /// `DeleteResource`.
     Delete = "delete",
-    /// The commit of a request token, or of a revealed identifier.
+    /// The commit of a request token, of a revealed identifier, or of how far an operation on a group is.
     RecordProgress = "record-progress",
     /// `GetResourceRequestStatus`.
     Poll = "poll",

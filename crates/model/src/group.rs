@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::{ETag, GroupId, Timestamp};
+use crate::{ETag, GroupId, OperationId, Timestamp};
 
 /// A resource group: the deployment scope, in which aliases are unique per resource type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct ResourceGroup {
     pub tags: BTreeMap<String, String>,
     /// AWS tags that the resources put into the group get by default.
     pub default_tags: BTreeMap<String, String>,
+    /// The operation that deletes it; meanwhile nothing else may change it or what it tracks.
+    pub deletion: Option<OperationId>,
     /// When it was first written.
     pub created_at: Timestamp,
     /// When it was last written.

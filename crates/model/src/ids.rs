@@ -210,7 +210,7 @@ impl fmt::Display for PlaneId {
 }
 
 /// A resource group: `/planes/radius/{plane}/resourcegroups/{name}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId {
     /// The radius plane's name.
     pub plane: String,
@@ -225,6 +225,14 @@ impl GroupId {
             plane: arm_name("plane", plane)?,
             name: arm_name("resource group", name)?,
         })
+    }
+
+    /// The plane that it is on.
+    pub fn plane_id(&self) -> PlaneId {
+        PlaneId {
+            kind: PlaneKind::Radius,
+            name: self.plane.clone(),
+        }
     }
 
     /// What the store compares.
@@ -373,7 +381,7 @@ impl fmt::Display for TypeName {
 }
 
 /// Where an AWS resource lives: `/planes/aws/{plane}/accounts/{account}/regions/{region}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
     /// The aws plane's name.
     pub plane: String,
@@ -473,7 +481,7 @@ impl Target<'_> {
 
 /// A tracked reference, the `trackedBy` of the contract:
 /// `/planes/radius/{plane}/resourcegroups/{group}/providers/AWS.EC2/VPC:reference/{alias}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ReferenceId {
     /// The group in which the alias is unique.
     pub group: GroupId,

@@ -11,6 +11,7 @@ mod default_tags;
 mod etag;
 mod failure;
 mod group;
+pub mod group_operation;
 pub mod ids;
 pub mod json;
 pub mod operation;
@@ -27,6 +28,7 @@ pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use etag::ETag;
 pub use failure::{Detail, Failure, chain};
 pub use group::ResourceGroup;
+pub use group_operation::GroupOperation;
 pub use ids::{
     ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId, PlaneKind,
     ReferenceId, RequestToken, Scope, Target, TypeName,

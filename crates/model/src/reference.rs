@@ -17,6 +17,8 @@ pub struct Reference {
     pub identifier: Option<Identifier>,
     /// Whether deleting the reference deletes the AWS resource.
     pub owned: bool,
+    /// ARM tags of the reference itself; they never reach AWS.
+    pub tags: BTreeMap<String, String>,
     /// What the latest operation made of it.
     pub provisioning_state: ProvisioningState,
     /// What the last successful put declared.

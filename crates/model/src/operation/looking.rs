@@ -11,6 +11,7 @@ use crate::{Detail, Failure, Fault, Identifier, RetryClass};
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
     match presence {
         Presence::Unknown(fault) => look_again(step, &fault),
+        presence if step.operation.kind == Kind::Import => imported(step, presence),
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
         Presence::Unreadable if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
             Failure::new(
@@ -24,6 +25,44 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         ),
         Presence::Absent | Presence::Unreadable => follow(step, None, plan),
         Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
+    }
+}
+
+/// An import maps what is there, and asks nothing of AWS but a look. What was declared of it nobody knows, so there is no
+/// baseline: a later put removes nothing.
+fn imported(step: &Step<'_>, presence: Presence) -> Decision {
+    let operation = step.operation;
+    let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
+    match presence {
+        Presence::Present { live, .. } => step.finish(
+            Finish {
+                state: State::Succeeded,
+                identifier: operation.identifier.clone(),
+                mapping: MappingChange::Applied {
+                    owned: operation.options.take_ownership,
+                },
+                live: Some(live),
+            },
+            "it is there",
+        ),
+        Presence::Absent => {
+            let message = format!(
+                "AWS has no {} '{name}' in {}; nothing was imported. Check the identifier, the account and the region.",
+                operation.type_name, operation.scope
+            );
+            step.fail(
+                Failure::new("NotFound", message),
+                "there is nothing to import",
+            )
+        }
+        Presence::Unreadable | Presence::Unknown(_) => {
+            let message = format!(
+                "{} has no read handler, so ucp cannot see whether '{name}' exists; nothing was imported.",
+                operation.type_name
+            );
+            let failure = Failure::new("UnsupportedActionException", message);
+            step.fail(failure, "cannot be read, so cannot be imported")
+        }
     }
 }
 
@@ -161,7 +200,7 @@ fn follow(
                 Kind::Put if operation.identifier.is_some() => MappingChange::Applied {
                     owned: operation.created || operation.options.take_ownership,
                 },
-                Kind::Put | Kind::Delete => MappingChange::Removed,
+                Kind::Put | Kind::Delete | Kind::Import => MappingChange::Removed,
             };
             let identifier = operation.identifier.clone();
             step.finish(

@@ -1,4 +1,4 @@
-//! Operations: one asynchronous create, update or delete each, and the state machine that moves them.
+//! Operations: one asynchronous create, update, delete or import each, and the state machine that moves them.
 
 mod decide;
 mod looking;
@@ -43,6 +43,13 @@ pub enum Kind {
     Put,
     /// The resource is to be gone.
     Delete,
+    /// The alias is to stand for the resource, which is left as it is.
+    Import,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Put, Self::Delete, Self::Import];
 }
 
 /// What was decided to ask of Cloud Control.
@@ -457,6 +464,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Kind::Put => "put",
             Kind::Delete => "delete",
+            Kind::Import => "import",
         })
     }
 }

@@ -1,0 +1,354 @@
+//! Deleting a group: what it owns goes in waves, what is named by another after that other; then the group goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Survey, wait};
+use super::naming::Names;
+use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
+use crate::operation::Kind;
+use crate::{Detail, Failure, Identifier, Operation, Reference, State, Timestamp, retry};
+
+/// How often a delete that failed for a passing reason is tried while nothing else goes.
+const TRIES_MAX: u32 = 5;
+/// Waits between these tries.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// The next step of a deletion.
+pub(super) fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timestamp) -> Decision {
+    let members = Members::of(survey, now);
+    let total = usize::try_from(operation.total).unwrap_or(usize::MAX);
+    let done = total.saturating_sub(members.0.len());
+    let next_wait = |due_at| wait(done, BTreeMap::new(), due_at, now);
+
+    let running = members.count(|member| member.standing == Standing::Running);
+    let room = CHILDREN_AT_ONCE.saturating_sub(running);
+    let free = members.free();
+    let ready = free
+        .iter()
+        .filter(|member| member.standing == Standing::Ready);
+    let start: Vec<Child> = ready.take(room).map(|member| member.delete()).collect();
+    if !start.is_empty() {
+        return Decision {
+            next: Next::Start(start),
+            reason: "nothing that is left refers to them",
+        };
+    }
+    if running > 0 {
+        return Decision {
+            next: next_wait(None),
+            reason: "deletes are under way",
+        };
+    }
+    let candidates = match free.is_empty() {
+        true => members.of_a_cycle(),
+        false => free,
+    };
+    if let Some(member) = candidates
+        .iter()
+        .filter(|member| member.standing == Standing::Ready)
+        .min_by_key(|member| member.tries)
+    {
+        return Decision {
+            next: Next::Start(vec![member.delete()]),
+            reason: "they refer to each other, so one of them goes first",
+        };
+    }
+    let until = candidates
+        .iter()
+        .filter_map(|member| member.standing.until());
+    if let Some(until) = until.min() {
+        return Decision {
+            next: next_wait(Some(until)),
+            reason: "deletes are tried again later",
+        };
+    }
+    let progress = match members.blocked() {
+        None => Progress::Succeeded,
+        Some(failure) => Progress::Failed(failure),
+    };
+    Decision {
+        reason: match progress {
+            Progress::Succeeded => "nothing owned is left",
+            Progress::Running | Progress::Failed(_) => "what is left cannot be deleted",
+        },
+        next: Next::End(Ending {
+            progress,
+            done: u32::try_from(done).unwrap_or(u32::MAX),
+            outcomes: BTreeMap::new(),
+        }),
+    }
+}
+
+/// Where one owned reference is.
+#[derive(Clone, Debug, PartialEq)]
+enum Standing {
+    /// Its delete is under way.
+    Running,
+    /// Its delete can start.
+    Ready,
+    /// Its delete can start then.
+    Later(Timestamp),
+    /// AWS refuses its delete for this reason, and will do so again.
+    Settled(Failure),
+}
+
+impl Standing {
+    fn until(&self) -> Option<Timestamp> {
+        match self {
+            Standing::Later(until) => Some(*until),
+            Standing::Running | Standing::Ready | Standing::Settled(_) => None,
+        }
+    }
+}
+
+/// An owned reference whose resource is not gone.
+#[derive(Debug)]
+struct Member<'a> {
+    reference: &'a Reference,
+    identifier: &'a Identifier,
+    standing: Standing,
+    /// How often its delete has failed since something else went.
+    tries: u32,
+    /// Which others name it.
+    named_by: BTreeSet<usize>,
+}
+
+impl Member<'_> {
+    fn delete(&self) -> Child {
+        Child {
+            kind: Kind::Delete,
+            reference: self.reference.id.clone(),
+            scope: self.reference.scope.clone(),
+            identifier: None,
+            take_ownership: false,
+        }
+    }
+}
+
+/// What is still owned, in the order of the references' keys.
+#[derive(Debug)]
+struct Members<'a>(Vec<Member<'a>>);
+
+impl<'a> Members<'a> {
+    fn of(survey: Survey<'a>, now: Timestamp) -> Self {
+        let owned: Vec<(&Reference, &Identifier)> = survey
+            .references
+            .iter()
+            .filter(|reference| reference.owned)
+            .filter_map(|reference| Some((reference, reference.identifier.as_ref()?)))
+            .collect();
+        let mut tries_of: BTreeMap<String, Vec<&Operation>> = BTreeMap::new();
+        for child in survey.children {
+            if let Some(reference) = &child.reference {
+                tries_of.entry(reference.key()).or_default().push(child);
+            }
+        }
+        let mut names = Names::default();
+        for (index, (_, identifier)) in owned.iter().enumerate() {
+            names.insert(identifier.as_str(), index);
+        }
+        let mut named_by: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); owned.len()];
+        for (index, (reference, _)) in owned.iter().enumerate() {
+            let named = reference
+                .observed
+                .iter()
+                .flat_map(|live| names.named_in(live));
+            for other in named.filter(|other| *other != index) {
+                named_by[other].insert(index);
+            }
+        }
+        let last_gone = survey
+            .children
+            .iter()
+            .filter(|child| child.state == State::Succeeded)
+            .filter_map(|child| child.ended_at)
+            .max();
+        let members = owned.into_iter().zip(named_by);
+        Self(
+            members
+                .map(|((reference, identifier), named_by)| {
+                    let key = reference.id.key();
+                    let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
+                    let (standing, tries) = standing(tries, last_gone, now);
+                    let standing = match standing {
+                        Standing::Ready if survey.refused.contains_key(&key) => {
+                            Standing::Later(now.after(BUSY_RETRY))
+                        }
+                        other => other,
+                    };
+                    Member {
+                        reference,
+                        identifier,
+                        standing,
+                        tries,
+                        named_by,
+                    }
+                })
+                .collect(),
+        )
+    }
+
+    fn count(&self, is_meant: impl Fn(&Member<'_>) -> bool) -> usize {
+        self.0.iter().filter(|member| is_meant(member)).count()
+    }
+
+    /// Every other that has to go before this one, directly or not.
+    fn before(&self, index: usize) -> BTreeSet<usize> {
+        let mut before = BTreeSet::new();
+        let mut left: Vec<usize> = self.0[index].named_by.iter().copied().collect();
+        while let Some(other) = left.pop() {
+            if before.insert(other) {
+                left.extend(&self.0[other].named_by);
+            }
+        }
+        before
+    }
+
+    fn is_settled(&self, index: usize) -> bool {
+        matches!(self.0[index].standing, Standing::Settled(_))
+    }
+
+    /// The first of those before this one that cannot be deleted.
+    fn held_by(&self, index: usize) -> Option<&Member<'a>> {
+        let mut before = self.before(index).into_iter();
+        before
+            .find(|other| *other != index && self.is_settled(*other))
+            .map(|other| &self.0[other])
+    }
+
+    /// Those that nothing else names.
+    fn free(&self) -> Vec<&Member<'a>> {
+        self.0
+            .iter()
+            .filter(|member| member.named_by.is_empty())
+            .filter(|member| !matches!(member.standing, Standing::Settled(_)))
+            .collect()
+    }
+
+    /// Those that only others in the same cycle have to precede.
+    fn of_a_cycle(&self) -> Vec<&Member<'a>> {
+        let before: Vec<BTreeSet<usize>> =
+            (0..self.0.len()).map(|index| self.before(index)).collect();
+        let is_first = |index: usize| {
+            !self.is_settled(index)
+                && before[index]
+                    .iter()
+                    .all(|other| !self.is_settled(*other) && before[*other].contains(&index))
+        };
+        let indices = (0..self.0.len()).filter(|index| is_first(*index));
+        indices.map(|index| &self.0[index]).collect()
+    }
+
+    /// Why what is left stays; none when nothing is left.
+    fn blocked(&self) -> Option<Failure> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let details: Vec<Detail> = (0..self.0.len()).map(|index| self.detail(index)).collect();
+        let message = format!(
+            "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Mend the causes, or let go of the resources (PATCH their references with ownedResource false), then delete the group again.",
+            details.len()
+        );
+        Some(Failure::new("ResourceGroupDeletionBlocked", message).with_details(details))
+    }
+
+    fn detail(&self, index: usize) -> Detail {
+        let Member {
+            reference,
+            identifier,
+            standing,
+            ..
+        } = &self.0[index];
+        let alias = &reference.id.alias;
+        let (code, reason) = match (standing, self.held_by(index)) {
+            (Standing::Settled(failure), _) => (failure.code.as_str(), failure.message.clone()),
+            (_, Some(holder)) => (
+                "DependentNotDeleted",
+                format!(
+                    "left alone, because '{}' ({}) refers to it and could not be deleted",
+                    holder.reference.id.alias, holder.identifier
+                ),
+            ),
+            (_, None) => ("DependentNotDeleted", "left alone".to_owned()),
+        };
+        let id = reference
+            .scope
+            .resource(&reference.id.type_name, identifier);
+        Detail::at(code, format!("'{alias}' ({identifier}): {reason}"), id)
+    }
+}
+
+/// Where a reference is after these tries of its delete, and how many of them failed since something else went.
+fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
+    let failed_since = |child: &&&Operation| last_gone.is_none_or(|gone| child.accepted_at >= gone);
+    let count = u32::try_from(tries.iter().filter(failed_since).count()).unwrap_or(u32::MAX);
+    if tries.iter().any(|child| child.ended_at.is_none()) {
+        return (Standing::Running, count);
+    }
+    let last = tries.iter().max_by_key(|child| child.ended_at);
+    let Some((failure, ended_at)) = last.and_then(|last| last.failure().zip(last.ended_at)) else {
+        return (Standing::Ready, count);
+    };
+    let standing = match persistence(failure) {
+        Persistence::Lasting => Standing::Settled(failure.clone()),
+        Persistence::Passing | Persistence::OfThisMoment if count == 0 => Standing::Ready,
+        Persistence::Passing if count < TRIES_MAX => {
+            let wait = retry::backoff(count - 1, FIRST_RETRY, LONGEST_RETRY, 1.0);
+            match ended_at.after(wait) {
+                until if until <= now => Standing::Ready,
+                until => Standing::Later(until),
+            }
+        }
+        Persistence::Passing | Persistence::OfThisMoment => Standing::Settled(failure.clone()),
+    };
+    (standing, count)
+}
+
+/// How long the reason of a failed delete is likely to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Persistence {
+    /// It goes by itself, or with others of the group.
+    Passing,
+    /// It may go when something else of the group has gone.
+    OfThisMoment,
+    /// Somebody has to do something about it.
+    Lasting,
+}
+
+/// Services word their dependency refusals freely, and many of them come as `InvalidRequest`.
+fn persistence(failure: &Failure) -> Persistence {
+    const DEPENDENCY: [&str; 5] = ["depend", "in use", "being used", "not empty", "attached"];
+    let message = failure.message.to_lowercase();
+    match failure.code.trim_end_matches("Exception") {
+        "AccessDenied"
+        | "Canceled"
+        | "ExpiredToken"
+        | "InvalidClientTokenId"
+        | "InvalidCredentials"
+        | "MissingAuthenticationToken"
+        | "NotAuthorized"
+        | "OptInRequired"
+        | "OutcomeUnknown"
+        | "SignatureDoesNotMatch"
+        | "TypeNotFound"
+        | "UnauthorizedTaggingOperation"
+        | "UnrecognizedClient"
+        | "UnsupportedAction" => Persistence::Lasting,
+        "ConcurrentOperation"
+        | "GeneralService"
+        | "HandlerFailure"
+        | "HandlerInternalFailure"
+        | "InternalFailure"
+        | "NetworkFailure"
+        | "NotStabilized"
+        | "ResourceConflict"
+        | "ServiceInternalError"
+        | "ServiceTimeout"
+        | "ServiceUnavailable"
+        | "Throttling" => Persistence::Passing,
+        _ if DEPENDENCY.iter().any(|word| message.contains(word)) => Persistence::Passing,
+        _ => Persistence::OfThisMoment,
+    }
+}

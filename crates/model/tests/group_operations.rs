@@ -1,0 +1,295 @@
+//! What happens next to an operation on a group.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers are tests too: what goes wrong panics"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ucp_model::group_operation::{Decision, Next, Progress, Survey, Task, decide};
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{
+    CorrelationId, Failure, GroupId, GroupOperation, Identifier, Operation, OperationId,
+    ProvisioningState, Reference, ReferenceId, Scope, State, Timestamp, TypeName,
+};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1_000)
+}
+
+fn operation_id(number: i64) -> OperationId {
+    format!("{number:032x}").parse().unwrap()
+}
+
+fn group() -> GroupId {
+    GroupId::new("local", "rg").unwrap()
+}
+
+fn scope() -> Scope {
+    Scope::new("aws", "1234", "us-west-2").unwrap()
+}
+
+fn reference_id(alias: &str) -> ReferenceId {
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    ReferenceId::new(group(), type_name, alias).unwrap()
+}
+
+/// An owned reference, whose identifier is its alias.
+fn owned(alias: &str, live: Value) -> Reference {
+    Reference {
+        id: reference_id(alias),
+        scope: scope(),
+        identifier: Some(Identifier::new(alias)),
+        owned: true,
+        tags: BTreeMap::new(),
+        provisioning_state: ProvisioningState::Succeeded,
+        baseline: None,
+        observed: Some(live),
+        observed_at: Some(at(0)),
+        created_at: at(0),
+        updated_at: at(0),
+        revision: 1,
+    }
+}
+
+/// A delete of `alias` from second `from`; under way unless it has an end.
+fn child(alias: &str, from: i64, end: Option<(i64, State)>) -> Operation {
+    let id = reference_id(alias);
+    let (ended_at, state) = end.unzip();
+    Operation {
+        id: operation_id(from),
+        kind: Kind::Delete,
+        scope: scope(),
+        type_name: id.type_name.clone(),
+        reference: Some(id),
+        identifier: Some(Identifier::new(alias)),
+        was_mapped: true,
+        was_owned: true,
+        created: false,
+        replacing: None,
+        cancel_requested_at: None,
+        options: Options::default(),
+        state: state.unwrap_or(State::Accepted),
+        state_since: at(from),
+        attempt: 0,
+        due_at: at(from),
+        changes: Vec::new(),
+        result: None,
+        schema_fingerprint: String::new(),
+        parent: None,
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        accepted_at: at(from),
+        ended_at: ended_at.map(at),
+    }
+}
+
+fn failed(code: &str, message: &str) -> State {
+    State::Failed(Failure::new(code, message))
+}
+
+fn deletion(total: u32) -> GroupOperation {
+    GroupOperation {
+        id: operation_id(0),
+        group: group(),
+        task: Task::Delete,
+        progress: Progress::Running,
+        total,
+        done: 0,
+        outcomes: BTreeMap::new(),
+        due_at: at(0),
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        accepted_at: at(0),
+        ended_at: None,
+    }
+}
+
+fn next(references: &[Reference], children: &[Operation], now: i64) -> Decision {
+    let survey = Survey {
+        references,
+        children,
+        refused: &BTreeMap::new(),
+    };
+    decide(&deletion(3), survey, at(now))
+}
+
+fn started(decision: &Decision) -> Vec<&str> {
+    match &decision.next {
+        Next::Start(children) => children
+            .iter()
+            .map(|child| child.reference.alias.as_str())
+            .collect(),
+        other => panic!("expected a start, got {other:?}"),
+    }
+}
+
+fn details(decision: &Decision) -> Vec<(String, String)> {
+    match &decision.next {
+        Next::End(ending) => match &ending.progress {
+            Progress::Failed(failure) => {
+                assert_eq!(failure.code, "ResourceGroupDeletionBlocked");
+                let details = failure.details.iter();
+                details
+                    .map(|detail| (detail.code.clone(), detail.message.clone()))
+                    .collect()
+            }
+            other => panic!("expected a failure, got {other:?}"),
+        },
+        other => panic!("expected an end, got {other:?}"),
+    }
+}
+
+/// A VPC, a subnet in it, and an instance in that.
+fn chain() -> Vec<Reference> {
+    vec![
+        owned("instance", json!({"SubnetId": "subnet", "VpcId": "vpc"})),
+        owned("subnet", json!({"VpcId": "vpc"})),
+        owned("vpc", json!({"VpcId": "vpc"})),
+    ]
+}
+
+#[test]
+fn what_is_named_goes_after_what_names_it() {
+    let mut left = chain();
+    assert_eq!(started(&next(&left, &[], 1)), ["instance"]);
+    let gone = child("instance", 1, Some((2, State::Succeeded)));
+    left.remove(0);
+    assert_eq!(started(&next(&left, &[gone], 2)), ["subnet"]);
+}
+
+#[test]
+fn what_nothing_names_goes_at_once() {
+    let independent = ["a", "b", "c"].map(|alias| owned(alias, json!({})));
+    assert_eq!(started(&next(&independent, &[], 1)), ["a", "b", "c"]);
+}
+
+#[test]
+fn it_waits_while_deletes_are_under_way() {
+    let decision = next(&chain(), &[child("instance", 1, None)], 2);
+    assert_eq!(decision.to_string(), "wait: deletes are under way");
+}
+
+#[test]
+fn what_is_not_owned_is_not_touched() {
+    let unowned = Reference {
+        owned: false,
+        ..owned("a", json!({}))
+    };
+    assert_eq!(
+        next(&[unowned], &[], 1).to_string(),
+        "succeeded: nothing owned is left"
+    );
+}
+
+#[test]
+fn a_dependency_refusal_is_tried_again_later_and_at_once_when_something_has_gone() {
+    let left = [owned("a", json!({})), owned("b", json!({}))];
+    let refused = child(
+        "a",
+        1,
+        Some((2, failed("InvalidRequest", "a has dependencies"))),
+    );
+    let settled = child("b", 1, Some((2, failed("AccessDenied", "no"))));
+    let children = [refused.clone(), settled];
+    let Next::Wait(moved) = next(&left, &children, 2).next else {
+        panic!("expected a wait")
+    };
+    assert_eq!(moved.due_at, at(2).after(Duration::from_secs(2)));
+    assert_eq!(started(&next(&left, &children, 4)), ["a"]);
+    let gone = child("b", 1, Some((3, State::Succeeded)));
+    assert_eq!(started(&next(&left[..1], &[refused, gone], 3)), ["a"]);
+}
+
+#[test]
+fn tries_are_bounded() {
+    let left = [owned("a", json!({}))];
+    let tries: Vec<Operation> = (1..=5)
+        .map(|from| {
+            child(
+                "a",
+                from * 100,
+                Some((from * 100 + 1, failed("Throttling", "slow down"))),
+            )
+        })
+        .collect();
+    assert_eq!(started(&next(&left, &tries[..4], 1_000)), ["a"]);
+    let end = next(&left, &tries, 1_000);
+    assert_eq!(
+        details(&end),
+        [("Throttling".to_owned(), "'a' (a): slow down".to_owned())]
+    );
+}
+
+#[test]
+fn a_refusal_that_nothing_mends_is_not_tried_again_nor_what_it_refers_to() {
+    for code in [
+        "AccessDenied",
+        "UnsupportedActionException",
+        "OutcomeUnknown",
+    ] {
+        let denied = child("instance", 1, Some((2, failed(code, "no"))));
+        let details = details(&next(&chain(), &[denied], 1_000));
+        let codes: Vec<&str> = details.iter().map(|(code, _)| code.as_str()).collect();
+        assert_eq!(codes, [code, "DependentNotDeleted", "DependentNotDeleted"]);
+        assert!(
+            details[2].1.contains("'instance' (instance) refers to it"),
+            "{details:?}"
+        );
+    }
+}
+
+#[test]
+fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
+    let left = [owned("a", json!({}))];
+    let refused = child(
+        "a",
+        1,
+        Some((2, failed("InvalidRequest", "deletion protection"))),
+    );
+    assert_eq!(details(&next(&left, &[refused.clone()], 9)).len(), 1);
+    let gone = child("b", 1, Some((3, State::Succeeded)));
+    assert_eq!(started(&next(&left, &[refused, gone], 9)), ["a"]);
+}
+
+#[test]
+fn a_cycle_is_broken_where_it_begins_and_elsewhere_after_a_refusal() {
+    // "a" is behind the cycle of "b" and "c".
+    let left = [
+        owned("a", json!({})),
+        owned("b", json!({"Peer": "c", "Of": "a"})),
+        owned("c", json!({"Peer": "b"})),
+    ];
+    assert_eq!(started(&next(&left, &[], 1)), ["b"]);
+    let refused = child("b", 1, Some((2, failed("ResourceConflict", "in use by c"))));
+    assert_eq!(started(&next(&left, &[refused], 2)), ["c"]);
+}
+
+#[test]
+fn what_something_else_works_on_is_tried_again() {
+    let left = [owned("a", json!({}))];
+    let refused = BTreeMap::from([(left[0].id.key(), Failure::new("Conflict", "busy"))]);
+    let survey = Survey {
+        references: &left,
+        children: &[],
+        refused: &refused,
+    };
+    let Next::Wait(moved) = decide(&deletion(1), survey, at(1)).next else {
+        panic!("expected a wait")
+    };
+    assert_eq!(moved.due_at, at(6));
+}
+
+#[test]
+fn how_much_is_done_is_told_honestly() {
+    let running = deletion(3).moved(
+        match next(&chain()[1..], &[child("subnet", 1, None)], 2).next {
+            Next::Wait(moved) => moved,
+            other => panic!("expected a wait, got {other:?}"),
+        },
+    );
+    assert_eq!((running.done, running.percent_complete()), (1, 33));
+}
