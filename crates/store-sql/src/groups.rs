@@ -1,15 +1,15 @@
 //! The resource groups.
 
-use ucp_model::{GroupId, ResourceGroup, Timestamp};
+use ucp_model::{GroupId, OperationId, ResourceGroup, Timestamp};
 use ucp_store::{Error, Precondition, PutGroup, rules};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::state::{count, from_json, to_json};
+use crate::state::{count, from_json, parsed, to_json};
 
 /// All that a [`ResourceGroup`] is made of.
 macro_rules! columns {
     () => {
-        "plane, name, location, tags, default_tags, created_at, updated_at, revision"
+        "plane, name, location, tags, default_tags, deletion, created_at, updated_at, revision"
     };
 }
 
@@ -22,10 +22,12 @@ statements! {
             location = $2, tags = $3, default_tags = $4, updated_at = $5, revision = $6
         WHERE key = $1"];
     GET = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"];
-    LOCK = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_groups WHERE plane_key = $1 ORDER BY key"];
     /// A foreign key would not stop the group from being changed while an operation is accepted in it.
-    HOLD = ["SELECT plane, name FROM resource_groups WHERE key = $1"] lock " FOR SHARE";
+    HOLD = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR SHARE";
+    LOCK = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR UPDATE";
+    SET_DELETION = ["UPDATE resource_groups SET deletion = $2 WHERE key = $1"];
+    DELETE = ["DELETE FROM resource_groups WHERE key = $1"];
 }
 
 pub(crate) async fn put(
@@ -74,25 +76,66 @@ pub(crate) async fn list(database: &Database, plane: &str) -> Result<Vec<Resourc
     rows.iter().map(read).collect()
 }
 
-/// The recorded id of the group, which stays as it is until the transaction ends.
+/// The recorded id of the group, which stays as it is until the transaction ends and is not being deleted.
 pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<GroupId, Abort> {
-    let row = transaction.fetch_optional(HOLD, values![id.key()]).await?;
-    Ok(read_id(&row.ok_or(Error::NoSuchGroup)?)?)
+    let group = held(transaction, id).await?;
+    match group.deletion {
+        Some(deletion) => Err(Error::GroupDeleting(deletion).into()),
+        None => Ok(group.id),
+    }
 }
 
-fn read_id(row: &Row) -> Result<GroupId, Error> {
-    Ok(GroupId {
-        plane: row.get("plane")?,
-        name: row.get("name")?,
-    })
+/// The same for the children of its deletion.
+pub(crate) async fn hold_even_deleting(
+    transaction: &mut Transaction,
+    id: &GroupId,
+) -> Result<GroupId, Abort> {
+    Ok(held(transaction, id).await?.id)
+}
+
+async fn held(transaction: &mut Transaction, id: &GroupId) -> Result<ResourceGroup, Abort> {
+    let row = transaction.fetch_optional(HOLD, values![id.key()]).await?;
+    Ok(read(&row.ok_or(Error::NoSuchGroup)?)?)
+}
+
+/// The group, which nobody else holds or changes until the transaction ends.
+pub(crate) async fn lock(
+    transaction: &mut Transaction,
+    id: &GroupId,
+) -> Result<Option<ResourceGroup>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Writes which operation deletes the group.
+pub(crate) async fn set_deletion(
+    transaction: &mut Transaction,
+    id: &GroupId,
+    deletion: Option<OperationId>,
+) -> Result<(), Abort> {
+    let deletion = deletion.map(|operation| operation.to_string());
+    transaction
+        .execute(SET_DELETION, values![id.key(), deletion])
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn delete(transaction: &mut Transaction, id: &GroupId) -> Result<(), Abort> {
+    transaction.execute(DELETE, values![id.key()]).await?;
+    Ok(())
 }
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {
+    let deletion: Option<&str> = row.get("deletion")?;
     Ok(ResourceGroup {
-        id: read_id(row)?,
+        id: GroupId {
+            plane: row.get("plane")?,
+            name: row.get("name")?,
+        },
         location: row.get("location")?,
         tags: from_json(row.get("tags")?)?,
         default_tags: from_json(row.get("default_tags")?)?,
+        deletion: deletion.map(parsed).transpose()?,
         created_at: Timestamp::from_millis(row.get("created_at")?),
         updated_at: Timestamp::from_millis(row.get("updated_at")?),
         revision: row.count("revision")?,

@@ -1,7 +1,9 @@
 //! The leases: who may step which operation.
 
 use ucp_model::Timestamp;
-use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Sealed};
+use ucp_store::{
+    Claimed, ClaimedGroup, Documents, Error, Job, Lease, LeaseTerm, ListedOperation, Sealed,
+};
 
 use crate::database::{Abort, Row, Transaction, statements, values};
 use crate::operations::{self, columns, generation};
@@ -31,13 +33,13 @@ pub(crate) async fn claim(
     now: Timestamp,
     term: LeaseTerm,
     limit: usize,
-) -> Result<Vec<Claimed>, Abort> {
+) -> Result<Vec<Job>, Abort> {
     let expires_at = now.after(term.0);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
     let rows = transaction.fetch(CLAIM, values).await?;
     // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for it.
-    let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
+    let mut claimed: Vec<Job> = Vec::with_capacity(rows.len());
     for row in &rows {
         match read(row, owner, expires_at) {
             Ok(readable) => claimed.push(readable),
@@ -47,29 +49,40 @@ pub(crate) async fn claim(
             }
         }
     }
-    claimed.sort_unstable_by_key(|claimed| (claimed.operation.due_at, claimed.operation.id));
+    claimed.sort_unstable_by_key(Job::order);
     Ok(claimed)
 }
 
-fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error> {
-    let operation = operations::read(row)?;
-    let desired: Option<Vec<u8>> = row.get("desired")?;
-    let document: Option<Vec<u8>> = row.get("document")?;
-    let baseline: Option<&str> = row.get("baseline")?;
-    Ok(Claimed {
-        lease: Lease {
-            operation: operation.id,
+fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Job, Error> {
+    let lease = |operation| {
+        Ok::<Lease, Error>(Lease {
+            operation,
             owner: owner.to_owned(),
             generation: row.count("generation")?,
             expires_at,
-        },
+        })
+    };
+    let operation = match operations::read_listed(row)? {
+        ListedOperation::Resource(operation) => *operation,
+        ListedOperation::Group(operation) => {
+            return Ok(Job::Group(Box::new(ClaimedGroup {
+                lease: lease(operation.id)?,
+                operation: *operation,
+            })));
+        }
+    };
+    let desired: Option<Vec<u8>> = row.get("desired")?;
+    let document: Option<Vec<u8>> = row.get("document")?;
+    let baseline: Option<&str> = row.get("baseline")?;
+    Ok(Job::Resource(Box::new(Claimed {
+        lease: lease(operation.id)?,
         operation,
         documents: Documents {
             desired: desired.map(Sealed),
             document: document.map(Sealed),
         },
         baseline: baseline.map(from_json).transpose()?,
-    })
+    })))
 }
 
 /// Writes when the lease, as renewed, runs out.

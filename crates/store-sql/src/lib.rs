@@ -9,6 +9,7 @@
 mod credentials;
 mod database;
 mod events;
+mod group_operations;
 mod groups;
 mod keys;
 mod leases;

@@ -3,25 +3,25 @@
 use ucp_model::{
     CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
 };
-use ucp_store::{Error, Forgotten, rules};
+use ucp_store::{Error, Forgotten, ReferenceUpdate, rules};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::state::{corrupt, count, from_json, parsed, to_json};
-use crate::{events, operations};
+use crate::{events, groups, operations};
 
 /// All that a [`Reference`] is made of.
 macro_rules! columns {
     () => {
         "id, plane, account, region, identifier, owned, provisioning_state, baseline, observed, \
-         observed_at, created_at, updated_at, revision"
+         observed_at, created_at, updated_at, revision, tags"
     };
 }
 
 statements! {
     /// When two first puts of an alias meet here, the second waits, and then fails to insert its operation.
     PUT = ["INSERT INTO mappings (key, id, group_key, plane, account, region, identifier, target_key, owned,
-            provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (key) DO UPDATE SET
             identifier = excluded.identifier,
             target_key = excluded.target_key,
@@ -31,7 +31,8 @@ statements! {
             observed = excluded.observed,
             observed_at = excluded.observed_at,
             updated_at = excluded.updated_at,
-            revision = excluded.revision"];
+            revision = excluded.revision,
+            tags = excluded.tags"];
     GET = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM mappings WHERE group_key = $1 ORDER BY key"];
@@ -54,6 +55,16 @@ pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<
 pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Reference>, Error> {
     let rows = database.read(LIST, values![group.key()]).await?;
     rows.iter().map(read).collect()
+}
+
+/// The mappings of a group that nobody else holds.
+pub(crate) async fn of_group(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Vec<Reference>, Abort> {
+    let rows = transaction.fetch(LIST, values![group.key()]).await?;
+    let mappings: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
+    Ok(mappings?)
 }
 
 /// The mapping of an alias, which nobody else changes until the transaction ends.
@@ -84,6 +95,7 @@ pub(crate) async fn put(transaction: &mut Transaction, mapping: &Reference) -> R
         mapping.created_at.as_millis(),
         mapping.updated_at.as_millis(),
         count(mapping.revision)?,
+        to_json(&mapping.tags)?,
     ];
     transaction.execute(PUT, values).await?;
     Ok(())
@@ -124,6 +136,7 @@ pub(crate) async fn forget(
     now: Timestamp,
 ) -> Result<Forgotten, Abort> {
     let mapping = lock(transaction, id).await?.ok_or(Error::NotMapped)?;
+    groups::hold(transaction, &id.group).await?;
     operations::refuse_busy_alias(transaction, id).await?;
     if mapping.owned {
         return Ok(Forgotten::Owned(Box::new(mapping)));
@@ -132,6 +145,34 @@ pub(crate) async fn forget(
     let event = rules::forgot(&mapping, caller, correlation_id, now);
     events::append(transaction, &event, Some(id)).await?;
     Ok(Forgotten::Forgotten)
+}
+
+pub(crate) async fn update(
+    transaction: &mut Transaction,
+    id: &ReferenceId,
+    update: &ReferenceUpdate,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Result<Reference, Abort> {
+    let mapping = lock(transaction, id).await?.ok_or(Error::NotMapped)?;
+    groups::hold(transaction, &id.group).await?;
+    operations::refuse_busy_alias(transaction, id).await?;
+    if let Some(target) = mapping.target().map(|target| target.key()) {
+        if let Some(busy) = operations::holder(transaction, &target).await? {
+            return Err(Error::Busy(busy).into());
+        }
+        if update.owned == Some(true)
+            && let Some(owner) = other_owner(transaction, &target, id).await?
+        {
+            return Err(Error::OwnedElsewhere(owner).into());
+        }
+    }
+    let updated = rules::update(mapping, update.clone(), now);
+    put(transaction, &updated).await?;
+    let event = rules::updated(&updated, caller, correlation_id, now);
+    events::append(transaction, &event, Some(id)).await?;
+    Ok(updated)
 }
 
 fn read(row: &Row) -> Result<Reference, Error> {
@@ -151,6 +192,7 @@ fn read(row: &Row) -> Result<Reference, Error> {
         },
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,
+        tags: from_json(row.get("tags")?)?,
         provisioning_state,
         baseline: baseline.map(from_json).transpose()?,
         observed: observed.map(from_json).transpose()?,

@@ -6,11 +6,11 @@ use ucp_model::{
     Timestamp, TypeName,
 };
 use ucp_store::rules::{self, Alias};
-use ucp_store::{Accepted, Error, FinishOperation, Lease, NewOperation, Sealed};
+use ucp_store::{Accepted, Error, FinishOperation, Lease, ListedOperation, NewOperation, Sealed};
 
 use crate::database::{Abort, Database, Row, Statement, Transaction, Value, statements, values};
 use crate::state::{StateColumns, corrupt, from_json, parsed, to_json};
-use crate::{events, groups, mappings};
+use crate::{events, group_operations, groups, mappings};
 
 /// All that an [`Operation`] is made of.
 macro_rules! columns {
@@ -19,7 +19,7 @@ macro_rules! columns {
          options, cancel_requested_at, \
          state, action, client_token, token_issued_at, base_digest, unanswered_sends, request_token, failure, state_since, \
          attempt, due_at, changes, result, schema_fingerprint, parent, correlation_id, caller, \
-         accepted_at, ended_at"
+         accepted_at, ended_at, group_name, items_total, items_done"
     };
 }
 pub(crate) use columns;
@@ -27,10 +27,13 @@ pub(crate) use columns;
 statements! {
     INSERT = ["INSERT INTO operations (id, kind, plane, account, region, type_name, reference, reference_key,
             identifier, target_key, was_mapped, created, options, state, state_since, attempt, due_at, changes,
-            schema_fingerprint, parent, correlation_id, caller, accepted_at, desired, generation, was_owned)
+            schema_fingerprint, parent, correlation_id, caller, accepted_at, desired, generation, was_owned, group_key)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $13, $14, 0, $14, $15, $16, $17, $18, $19,
-            $14, $20, 0, $21)"];
+            $14, $20, 0, $21, $22)"];
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
+    CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
+    /// The operation that an ended one is a part of goes on.
+    WAKE_PARENT = ["UPDATE operations SET due_at = $2 WHERE id = $1 AND ended_at IS NULL AND due_at > $2"];
     BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
     BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
     STEP = ["UPDATE operations SET
@@ -48,7 +51,7 @@ statements! {
     REQUEST_CANCEL = ["UPDATE operations SET
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
             due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
-        WHERE id = $1 AND ended_at IS NULL"];
+        WHERE id = $1 AND ended_at IS NULL AND group_name IS NULL"];
     CREATED = ["SELECT ", columns!(), " FROM operations
         WHERE ended_at > $1 AND created = 1 AND type_name = $2 AND identifier = $3"];
     LIVE = ["SELECT COUNT(*) AS live,
@@ -57,8 +60,27 @@ statements! {
 }
 
 pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
+    match listed(database, id).await? {
+        Some(ListedOperation::Resource(operation)) => Ok(Some(*operation)),
+        Some(ListedOperation::Group(_)) | None => Ok(None),
+    }
+}
+
+/// The operation, whatever it is on.
+pub(crate) async fn listed(
+    database: &Database,
+    id: OperationId,
+) -> Result<Option<ListedOperation>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
-    rows.first().map(read).transpose()
+    rows.first().map(read_listed).transpose()
+}
+
+pub(crate) async fn children(
+    database: &Database,
+    parent: OperationId,
+) -> Result<Vec<Operation>, Error> {
+    let rows = database.read(CHILDREN, values![parent.to_string()]).await?;
+    rows.iter().map(read).collect()
 }
 
 /// Whether an operation that ended well after `since` created the AWS resource.
@@ -109,9 +131,10 @@ pub(crate) async fn request_cancel(
 pub(crate) async fn accept(
     transaction: &mut Transaction,
     new: &NewOperation,
+    by: Claimant,
 ) -> Result<Accepted, Abort> {
     let alias = match &new.reference {
-        Some(id) => Some(idle_alias(transaction, id).await?),
+        Some(id) => Some(idle_alias(transaction, id, by).await?),
         None => None,
     };
     let accepted = rules::accept(new.clone(), alias)?;
@@ -136,9 +159,25 @@ pub(crate) async fn accept(
     Ok(accepted)
 }
 
+/// Who may claim for an alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claimant {
+    /// A request.
+    Anyone,
+    /// A child of the operation on the group.
+    Child,
+}
+
 /// What stands under an alias that no live operation works on, and stays so until the transaction ends.
-async fn idle_alias(transaction: &mut Transaction, id: &ReferenceId) -> Result<Alias, Abort> {
-    let group = groups::hold(transaction, &id.group).await?;
+async fn idle_alias(
+    transaction: &mut Transaction,
+    id: &ReferenceId,
+    by: Claimant,
+) -> Result<Alias, Abort> {
+    let group = match by {
+        Claimant::Anyone => groups::hold(transaction, &id.group).await?,
+        Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
+    };
     let mapping = mappings::lock(transaction, id).await?;
     refuse_busy_alias(transaction, id).await?;
     Ok(Alias { group, mapping })
@@ -158,7 +197,10 @@ pub(crate) async fn refuse_busy_alias(
 }
 
 /// The live operation that works on an AWS resource.
-async fn holder(transaction: &mut Transaction, target: &str) -> Result<Option<OperationId>, Abort> {
+pub(crate) async fn holder(
+    transaction: &mut Transaction,
+    target: &str,
+) -> Result<Option<OperationId>, Abort> {
     let row = transaction
         .fetch_optional(BUSY_TARGET, values![target])
         .await?;
@@ -194,6 +236,7 @@ async fn insert(
         operation.caller.as_str(),
         desired.map(|sealed| sealed.0.clone()),
         operation.was_owned,
+        reference.map(|reference| reference.group.key()),
     ];
     transaction.execute(INSERT, values).await?;
     Ok(())
@@ -262,11 +305,16 @@ pub(crate) async fn finish(
         mappings::delete_idle(transaction, target).await?;
     }
     let event = rules::ended(operation);
-    events::append(transaction, &event, operation.reference.as_ref()).await
+    events::append(transaction, &event, operation.reference.as_ref()).await?;
+    if let (Some(parent), Some(ended_at)) = (operation.parent, operation.ended_at) {
+        let values = values![parent.to_string(), ended_at.as_millis()];
+        transaction.execute(WAKE_PARENT, values).await?;
+    }
+    Ok(())
 }
 
 /// Writes what may change about an operation; no row means that the lease is lost.
-async fn write(
+pub(crate) async fn write(
     transaction: &mut Transaction,
     statement: Statement,
     values: Vec<Value>,
@@ -328,10 +376,19 @@ async fn owned_elsewhere(
     Ok(owner.is_some())
 }
 
-/// The operation in a row of [`columns!`].
+/// The operation in a row of [`columns!`], whatever it is on.
+pub(crate) fn read_listed(row: &Row) -> Result<ListedOperation, Error> {
+    let group: Option<&str> = row.get("group_name")?;
+    Ok(match group {
+        Some(_) => ListedOperation::Group(Box::new(group_operations::read(row)?)),
+        None => ListedOperation::Resource(Box::new(read(row)?)),
+    })
+}
+
+/// The operation on a resource in a row of [`columns!`].
 pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     let kind: &str = row.get("kind")?;
-    let Some(kind) = [Kind::Put, Kind::Delete]
+    let Some(kind) = Kind::ALL
         .into_iter()
         .find(|candidate| candidate.to_string() == kind)
     else {

@@ -2,18 +2,22 @@ use std::fs::File;
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, Credential, CredentialId, GroupId, Operation, OperationId, Plane, PlaneId,
-    Reference, ReferenceId, ResourceGroup, Target, Timestamp,
+    CorrelationId, Credential, CredentialId, GroupId, GroupOperation, Operation, OperationId,
+    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Target, Timestamp,
 };
 use ucp_store::{
-    Accepted, Claimed, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm, NewCredential,
-    NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
-    StoredCredential,
+    Accepted, Error, Event, FinishOperation, Forgotten, GroupDeletion, Job, Lease, LeaseTerm,
+    ListedOperation, NewCredential, NewGroupOperation, NewOperation, OperationPage, Precondition,
+    PutGroup, PutPlane, ReferenceUpdate, Sealed, SealedKey, SealedPlace, Store, StoredCredential,
 };
 
 use crate::database::{Database, transaction};
 use crate::nudges::Nudges;
-use crate::{credentials, events, groups, keys, leases, mappings, operations, planes, sealed};
+use crate::operations::Claimant;
+use crate::{
+    credentials, events, group_operations, groups, keys, leases, mappings, operations, planes,
+    sealed,
+};
 
 /// A store in a SQL database.
 #[derive(Debug)]
@@ -118,11 +122,41 @@ impl Store for Sql {
         ))
     }
 
+    async fn delete_resource_group(
+        &self,
+        new: NewGroupOperation,
+        precondition: &Precondition,
+    ) -> Result<GroupDeletion, Error> {
+        let deletion = transaction!(self.database, |tx| group_operations::delete_group(
+            &mut tx,
+            &new,
+            precondition
+        ))?;
+        self.nudge();
+        Ok(deletion)
+    }
+
+    async fn accept_group_import(&self, new: NewGroupOperation) -> Result<GroupOperation, Error> {
+        let accepted = transaction!(self.database, |tx| group_operations::accept_import(
+            &mut tx, &new
+        ))?;
+        self.nudge();
+        Ok(accepted)
+    }
+
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
-        let accepted = transaction!(self.database, |tx| operations::accept(&mut tx, &new))?;
-        if let Some(nudges) = &self.nudges {
-            nudges.send();
-        }
+        let by = Claimant::Anyone;
+        let accepted = transaction!(self.database, |tx| operations::accept(&mut tx, &new, by))?;
+        self.nudge();
+        Ok(accepted)
+    }
+
+    async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
+        let accepted = transaction!(self.database, |tx| async {
+            group_operations::hold(&mut tx, lease).await?;
+            operations::accept(&mut tx, &new, Claimant::Child).await
+        })?;
+        self.nudge();
         Ok(accepted)
     }
 
@@ -132,7 +166,7 @@ impl Store for Sql {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Claimed>, Error> {
+    ) -> Result<Vec<Job>, Error> {
         transaction!(self.database, |tx| leases::claim(
             &mut tx, owner, now, term, limit
         ))
@@ -175,6 +209,39 @@ impl Store for Sql {
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error> {
         transaction!(self.database, |tx| operations::finish(
             &mut tx, lease, &finish
+        ))?;
+        if finish.operation.parent.is_some() {
+            self.nudge();
+        }
+        Ok(())
+    }
+
+    async fn commit_group_step(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+        ended_children: usize,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = renewed(lease, now, term);
+        transaction!(self.database, |tx| group_operations::step(
+            &mut tx,
+            &renewed,
+            operation,
+            ended_children,
+            now,
+        ))?;
+        Ok(renewed)
+    }
+
+    async fn finish_group_operation(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+    ) -> Result<(), Error> {
+        transaction!(self.database, |tx| group_operations::finish(
+            &mut tx, lease, operation
         ))
     }
 
@@ -208,6 +275,24 @@ impl Store for Sql {
         ))
     }
 
+    async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Reference, Error> {
+        transaction!(self.database, |tx| mappings::update(
+            &mut tx,
+            id,
+            &update,
+            caller,
+            correlation_id,
+            now
+        ))
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
         transaction!(self.database, |tx| leases::release_all(&mut tx))
     }
@@ -218,6 +303,29 @@ impl Store for Sql {
 
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
         operations::was_created(&self.database, target, since).await
+    }
+
+    async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error> {
+        group_operations::get(&self.database, id).await
+    }
+
+    async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error> {
+        operations::children(&self.database, parent).await
+    }
+
+    async fn list_operations(
+        &self,
+        group: &GroupId,
+        page: OperationPage,
+    ) -> Result<Vec<ListedOperation>, Error> {
+        groups::get(&self.database, group).await?;
+        group_operations::list(&self.database, group, page).await
+    }
+
+    async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        transaction!(self.database, |tx| group_operations::remove_ended(
+            &mut tx, before, limit
+        ))
     }
 
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
@@ -271,6 +379,15 @@ impl Store for Sql {
         match &self.nudges {
             Some(nudges) => nudges.received().await,
             None => std::future::pending().await,
+        }
+    }
+}
+
+impl Sql {
+    /// Wakes the workers of other processes.
+    fn nudge(&self) {
+        if let Some(nudges) = &self.nudges {
+            nudges.send();
         }
     }
 }

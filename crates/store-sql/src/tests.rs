@@ -17,7 +17,8 @@ use ucp_store::{Error, NewOperation, Precondition, PutGroup, Sealed, Store};
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, credentials, events, groups, keys, leases, mappings, operations, planes, sealed,
+    OpenError, Sql, credentials, events, group_operations, groups, keys, leases, mappings,
+    operations, planes, sealed,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -89,6 +90,7 @@ fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
     [
         credentials::STATEMENTS,
         events::STATEMENTS,
+        group_operations::STATEMENTS,
         groups::STATEMENTS,
         keys::STATEMENTS,
         leases::STATEMENTS,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{CorrelationId, GroupId, ReferenceId, Scope, Timestamp, TypeName};
-use ucp_store::{LeaseTerm, NewOperation, Precondition, PutGroup, Sealed, Store};
+use ucp_store::{Job, LeaseTerm, NewOperation, Precondition, PutGroup, Sealed, Store};
 use ucp_store_sql::{OpenError, Sql};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -80,6 +80,9 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         .await
         .unwrap()
         .remove(0);
+    let Job::Resource(claimed) = claimed else {
+        panic!("an operation on a group: {claimed:?}");
+    };
     assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
     assert_eq!(
         claimed.documents.desired,

@@ -8,12 +8,15 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use ucp_model::operation::{Change, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, Credential, CredentialId, CredentialKind, GroupId, Identifier,
-    Operation, OperationId, Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target,
-    Timestamp, TypeName,
+    Baseline, CorrelationId, Credential, CredentialId, CredentialKind, GroupId, GroupOperation,
+    Identifier, Operation, OperationId, Plane, PlaneId, Reference, ReferenceId, ResourceGroup,
+    Scope, Target, Timestamp, TypeName,
 };
 
-use crate::Precondition;
+use crate::{
+    GroupDeletion, Job, ListedOperation, NewGroupOperation, OperationPage, Precondition,
+    ReferenceUpdate,
+};
 
 /// What a caller would do differently when the store says no.
 #[derive(Debug, thiserror::Error)]
@@ -21,10 +24,16 @@ pub enum Error {
     /// The resource group does not exist.
     #[error("the resource group does not exist")]
     NoSuchGroup,
+    /// This operation is deleting the resource group.
+    #[error("operation {0} is deleting the resource group")]
+    GroupDeleting(OperationId),
     /// The alias maps nothing.
     #[error("the alias maps nothing")]
     NotMapped,
-    /// The alias, or the AWS resource it leads to, has a live operation.
+    /// The alias maps a resource already.
+    #[error("the alias maps a resource already")]
+    AlreadyMapped,
+    /// The alias, the AWS resource it leads to, or the group has a live operation.
     #[error("operation {0} is under way")]
     Busy(OperationId),
     /// The alias maps a resource in another scope.
@@ -230,22 +239,23 @@ pub enum Forgotten {
     Owned(Box<Reference>),
 }
 
-/// One line of the append-only history, written in the transaction that ended the operation or forgot the reference.
+/// One line of the append-only history, written in the transaction that ended the operation or that forgot or updated the
+/// reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// When.
     pub at: Timestamp,
     /// Who.
     pub caller: String,
-    /// `put`, `delete` or `forget`.
+    /// `put`, `delete`, `import`, `deleteGroup`, `importGroup`, `forget` or `update`.
     pub kind: String,
-    /// The operation; none for `forget`.
+    /// The operation; none for `update`, and for `forget` unless a group was deleted.
     pub operation: Option<OperationId>,
     /// What ties it to the caller's deployment.
     pub correlation_id: CorrelationId,
     /// The tracking id, where there is one.
     pub reference: Option<String>,
-    /// The AWS resource's id, where it is known.
+    /// The AWS resource's id, where it is known, or the group's.
     pub resource: Option<String>,
     /// What changed, by path.
     pub changes: Vec<Change>,
@@ -283,6 +293,7 @@ pub trait Store: Send + Sync {
     async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error>;
 
     /// Creates the group, or replaces all but its id; or [`Error::PreconditionFailed`].
+    /// [`Error::GroupDeleting`] while it is being deleted.
     async fn put_resource_group(
         &self,
         put: PutGroup,
@@ -324,22 +335,47 @@ pub trait Store: Send + Sync {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Error>;
+    /// Deletes the group, or begins to.
+    ///
+    /// The first of these that holds is the answer:
+    ///
+    /// - [`GroupDeletion::Absent`] when there is no such group.
+    /// - [`Error::PreconditionFailed`] when what is there is not what the precondition asks for.
+    /// - [`GroupDeletion::Running`] when it is being deleted already.
+    /// - [`Error::Busy`] when an operation on one of its references, or an import into it, is live.
+    /// - [`GroupDeletion::Removed`] when it tracks nothing: it is gone.
+    /// - [`GroupDeletion::Accepted`]: the operation is recorded, due at once, with the number of owned references as its
+    ///   total, and from now on nobody but its children may change the group or what it tracks.
+    async fn delete_resource_group(
+        &self,
+        new: NewGroupOperation,
+        precondition: &Precondition,
+    ) -> Result<GroupDeletion, Error>;
+
+    /// Records an import into a group, due at once; [`Error::NoSuchGroup`], or [`Error::GroupDeleting`].
+    async fn accept_group_import(&self, new: NewGroupOperation) -> Result<GroupOperation, Error>;
 
     /// Claims the alias and records the operation, or does neither.
     ///
     /// The first of these that holds is the answer:
     ///
     /// - [`Error::NoSuchGroup`] when the reference's group does not exist. It cannot vanish while this runs.
+    /// - [`Error::GroupDeleting`] when it is being deleted.
     /// - [`Error::Busy`] when the alias has a live operation.
+    /// - [`Error::AlreadyMapped`] for an import of a mapped alias.
     /// - [`Error::MappedElsewhere`] when the alias is mapped and the mapping's account or region is another.
     /// - [`Error::NotMapped`] for a delete of an alias that maps nothing.
     /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
     ///
-    /// Otherwise a put of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned; a put
+    /// Otherwise a put or import of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned; a put
     /// or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
     /// `Provisioning` or `Deleting`. The operation is due at once.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
+
+    /// The same for a child of the operation on a group that `lease` is on, or [`Error::LeaseLost`]; `new.parent` names that
+    /// operation. Being deleted does not keep it out of the group.
+    async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error>;
 
     /// Takes leases on up to `limit` live operations that are due and whose lease nobody holds or has run out, earliest
     /// first. Their lease generation rises by one. No two callers ever hold the same generation.
@@ -349,7 +385,7 @@ pub trait Store: Send + Sync {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Claimed>, Error>;
+    ) -> Result<Vec<Job>, Error>;
 
     /// Writes a step that does not end the operation, and renews the lease from `now`, or [`Error::LeaseLost`]. What the
     /// operation was accepted with never changes. `document` replaces the recorded bytes when given.
@@ -388,6 +424,8 @@ pub trait Store: Send + Sync {
     ///   operation's.
     /// - [`MappingChange::Removed`]: the operation's own mapping goes. When a delete ends `Succeeded`, every mapping of
     ///   the AWS resource goes with it, except where a live operation holds it.
+    ///
+    /// The operation that it is a part of, if any, becomes due at `ended_at`, unless it is earlier.
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;
 
     /// Notes that a live operation is to be cancelled and makes it due at once; whoever steps it next learns of it. The
@@ -397,9 +435,29 @@ pub trait Store: Send + Sync {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Option<Operation>, Error>;
+    /// Writes how far an operation on a group is and when it goes on, and renews the lease from `now`, or
+    /// [`Error::LeaseLost`]. Unless exactly `ended_children` of its children have ended by now, it is due at `now` instead:
+    /// its worker has not seen the others.
+    async fn commit_group_step(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+        ended_children: usize,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error>;
+
+    /// Ends an operation on a group, with an event, or [`Error::LeaseLost`]. When a deletion ends well, every reference of
+    /// the group is forgotten, with an event each, and the group is gone; otherwise the group is usable again.
+    async fn finish_group_operation(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+    ) -> Result<(), Error>;
 
     /// Removes the mapping of a reference that does not own its resource, with an event.
-    /// [`Error::NotMapped`] when there is none, [`Error::Busy`] when an operation is under way.
+    /// [`Error::NotMapped`] when there is none, [`Error::GroupDeleting`] when its group is being deleted, [`Error::Busy`]
+    /// when an operation is under way.
     async fn forget_reference(
         &self,
         id: &ReferenceId,
@@ -408,14 +466,45 @@ pub trait Store: Send + Sync {
         now: Timestamp,
     ) -> Result<Forgotten, Error>;
 
+    /// Changes who owns the resource of a mapped reference, or the reference's tags, with an event.
+    ///
+    /// The first of these that holds is the answer: [`Error::NotMapped`]; [`Error::GroupDeleting`]; [`Error::Busy`] when
+    /// the alias or its resource has a live operation; [`Error::OwnedElsewhere`] when it is to own a resource that another
+    /// reference owns.
+    async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Reference, Error>;
+
     /// Drops every lease, whoever holds it: for an engine that knows no other process can be alive.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
-    /// The operation, if it was ever accepted.
+    /// The operation on a resource, if it was ever accepted and not yet removed.
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
 
     /// Whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error>;
+    /// The same for an operation on a group.
+    async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error>;
+
+    /// The operations that are a part of `parent`, by when they were accepted, then by id.
+    async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error>;
+
+    /// The operations on a group and on its references that the page asks for, the latest first, then by id downwards.
+    /// [`Error::NoSuchGroup`] when there is no such group.
+    async fn list_operations(
+        &self,
+        group: &GroupId,
+        page: OperationPage,
+    ) -> Result<Vec<ListedOperation>, Error>;
+
+    /// Removes up to `limit` operations that ended before `before`, those that ended first. A child stays as long as the
+    /// operation that it is a part of is live. How many there were.
+    async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 
     /// How many operations are live, and when the next of them can be claimed: when it is due and its lease, if somebody
     /// holds it, has run out. With it a worker knows how long it may sleep, and a test that the world is at rest.

@@ -7,6 +7,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod contract;
+mod groups;
 mod memory;
 mod precondition;
 pub mod rules;
@@ -15,6 +16,10 @@ pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
     NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
     StoredCredential,
+};
+pub use groups::{
+    ClaimedGroup, GroupDeletion, Job, ListedOperation, NewGroupOperation, OperationPage,
+    ReferenceUpdate, Status,
 };
 pub use memory::Memory;
 pub use precondition::{Precondition, Tags};

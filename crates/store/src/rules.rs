@@ -1,14 +1,18 @@
 //! What the contract makes of planes, groups, operations and mappings, as pure functions: an engine fetches rows, asks here, and writes
 //! the answer.
 
+use std::collections::BTreeMap;
+
+use ucp_model::group_operation::{Progress, Task};
 use ucp_model::operation::{Kind, MappingChange, State};
 use ucp_model::{
-    CorrelationId, GroupId, Operation, Plane, ProvisioningState, Reference, ReferenceId,
-    ResourceGroup, Target, Timestamp,
+    CorrelationId, GroupId, GroupOperation, Operation, Plane, ProvisioningState, Reference,
+    ReferenceId, ResourceGroup, Target, Timestamp,
 };
 
 use crate::{
-    Accepted, Error, Event, FinishOperation, NewOperation, Precondition, PutGroup, PutPlane,
+    Accepted, Error, Event, FinishOperation, NewGroupOperation, NewOperation, Precondition,
+    PutGroup, PutPlane, ReferenceUpdate,
 };
 
 /// What [`Store::put_plane`](crate::Store::put_plane) writes over `current`.
@@ -38,11 +42,15 @@ pub fn put_group(
     now: Timestamp,
 ) -> Result<ResourceGroup, Error> {
     precondition.judge(current.map(ResourceGroup::etag))?;
+    if let Some(deletion) = current.and_then(|current| current.deletion) {
+        return Err(Error::GroupDeleting(deletion));
+    }
     Ok(ResourceGroup {
         id: current.map_or(put.id, |current| current.id.clone()),
         location: put.location,
         tags: put.tags,
         default_tags: put.default_tags,
+        deletion: None,
         created_at: current.map_or(now, |current| current.created_at),
         updated_at: now,
         revision: current.map_or(1, |current| current.revision + 1),
@@ -102,6 +110,7 @@ pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error
 
 fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference, Error> {
     match alias.mapping {
+        Some(_) if new.kind == Kind::Import => Err(Error::AlreadyMapped),
         Some(mapping) if !mapping.scope.is_same_place(&new.scope) => {
             Err(Error::MappedElsewhere(mapping.scope))
         }
@@ -120,6 +129,7 @@ fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference
             scope: new.scope.clone(),
             identifier: None,
             owned: false,
+            tags: BTreeMap::new(),
             provisioning_state: under_way(new.kind),
             baseline: None,
             observed: None,
@@ -133,7 +143,7 @@ fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference
 
 fn under_way(kind: Kind) -> ProvisioningState {
     match kind {
-        Kind::Put => ProvisioningState::Provisioning,
+        Kind::Put | Kind::Import => ProvisioningState::Provisioning,
         Kind::Delete => ProvisioningState::Deleting,
     }
 }
@@ -228,6 +238,78 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
         && operation.target().is_some_and(is_target)
 }
 
+/// What is recorded for an operation on `group`, of whose references so many are owned.
+pub fn accept_group_operation(
+    new: NewGroupOperation,
+    group: GroupId,
+    owned: usize,
+) -> GroupOperation {
+    let total = match &new.task {
+        Task::Delete => owned,
+        Task::Import(items) => items.len(),
+    };
+    GroupOperation {
+        id: new.id,
+        group,
+        task: new.task,
+        progress: Progress::Running,
+        total: u32::try_from(total).unwrap_or(u32::MAX),
+        done: 0,
+        outcomes: BTreeMap::new(),
+        due_at: new.accepted_at,
+        correlation_id: new.correlation_id,
+        caller: new.caller,
+        accepted_at: new.accepted_at,
+        ended_at: None,
+    }
+}
+
+/// Whether the group goes with the end of `operation`.
+pub fn removes_group(operation: &GroupOperation) -> bool {
+    operation.task == Task::Delete && operation.progress == Progress::Succeeded
+}
+
+/// The line of the history that ends `operation`.
+pub fn group_operation_ended(operation: &GroupOperation) -> Event {
+    Event {
+        at: operation.ended_at.unwrap_or(operation.due_at),
+        caller: operation.caller.clone(),
+        kind: operation.kind().to_owned(),
+        operation: Some(operation.id),
+        correlation_id: operation.correlation_id.clone(),
+        reference: None,
+        resource: Some(operation.group.to_string()),
+        changes: Vec::new(),
+        outcome: operation.status().to_owned(),
+        code: operation.failure().map(|failure| failure.code.clone()),
+    }
+}
+
+/// The line of the history that forgets `mapping` because `operation` deletes its group.
+pub fn forgot_with_group(mapping: &Reference, operation: &GroupOperation) -> Event {
+    let GroupOperation {
+        caller,
+        correlation_id,
+        ..
+    } = operation;
+    let at = operation.ended_at.unwrap_or(operation.due_at);
+    Event {
+        operation: Some(operation.id),
+        ..forgot(mapping, caller, correlation_id, at)
+    }
+}
+
+/// What `update` makes of a mapping.
+pub fn update(mapping: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
+    Reference {
+        owned: update.owned.unwrap_or(mapping.owned),
+        tags: update.tags.unwrap_or(mapping.tags),
+        updated_at: now,
+        revision: mapping.revision + 1,
+        ..mapping
+    }
+}
+
 /// The line of the history that ends `operation`.
 pub fn ended(operation: &Operation) -> Event {
     Event {
@@ -253,10 +335,30 @@ pub fn forgot(
     correlation_id: &CorrelationId,
     now: Timestamp,
 ) -> Event {
+    without_operation("forget", mapping, caller, correlation_id, now)
+}
+
+/// The line of the history that updates `mapping`.
+pub fn updated(
+    mapping: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    without_operation("update", mapping, caller, correlation_id, now)
+}
+
+fn without_operation(
+    kind: &str,
+    mapping: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
     Event {
         at: now,
         caller: caller.to_owned(),
-        kind: "forget".to_owned(),
+        kind: kind.to_owned(),
         operation: None,
         correlation_id: correlation_id.clone(),
         reference: Some(mapping.id.to_string()),

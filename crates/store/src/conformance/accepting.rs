@@ -1,5 +1,7 @@
 //! [`Store::accept_operation`](crate::Store::accept_operation).
 
+use std::collections::BTreeMap;
+
 use ucp_model::operation::Options;
 use ucp_model::{ProvisioningState, Reference, Scope, State};
 
@@ -21,6 +23,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
         scope: scope(),
         identifier: None,
         owned: false,
+        tags: BTreeMap::new(),
         provisioning_state: ProvisioningState::Provisioning,
         baseline: None,
         observed: None,

@@ -81,7 +81,7 @@ pub async fn claimers_share_no_operation(store: Engine) {
             loop {
                 let owner = format!("worker-{claimer}");
                 let claimed = store.claim_due_operations(&owner, at(2), TERM, 5).await;
-                let claimed = claimed.unwrap();
+                let claimed = on_resources(claimed.unwrap());
                 assert!(claimed.len() <= 5);
                 if claimed.is_empty() {
                     return mine;

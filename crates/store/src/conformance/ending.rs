@@ -1,5 +1,7 @@
 //! Finishing and forgetting.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use ucp_model::operation::{Change, MappingChange};
 use ucp_model::{
@@ -20,6 +22,7 @@ pub async fn applied_writes_the_mapping(store: Engine) {
         scope: scope(),
         identifier: identifier("x"),
         owned: true,
+        tags: BTreeMap::new(),
         provisioning_state: ProvisioningState::Succeeded,
         baseline: Some(baseline("x")),
         observed: Some(json!({ "Name": "x" })),

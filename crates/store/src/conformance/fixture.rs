@@ -12,7 +12,7 @@ use ucp_model::{
 };
 
 use crate::{
-    Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
+    Accepted, Claimed, Error, FinishOperation, Forgotten, Job, Lease, LeaseTerm, NewOperation,
     Precondition, PutGroup, PutPlane, Sealed, Store,
 };
 
@@ -154,12 +154,19 @@ pub(super) async fn accept(store: &Engine, new: NewOperation) -> Accepted {
     store.accept_operation(new).await.unwrap()
 }
 
-/// Everything that can be claimed at `now`.
+/// Everything that can be claimed at `now`; nothing of it is on a group.
 pub(super) async fn claim(store: &Engine, now: Timestamp) -> Vec<Claimed> {
-    store
-        .claim_due_operations("worker", now, TERM, 100)
-        .await
-        .unwrap()
+    let jobs = store.claim_due_operations("worker", now, TERM, 100).await;
+    on_resources(jobs.unwrap())
+}
+
+/// The jobs as operations on resources, which all of them have to be.
+pub(super) fn on_resources(jobs: Vec<Job>) -> Vec<Claimed> {
+    let claimed = |job| match job {
+        Job::Resource(claimed) => *claimed,
+        Job::Group(claimed) => panic!("an operation on a group: {claimed:?}"),
+    };
+    jobs.into_iter().map(claimed).collect()
 }
 
 /// Accepts and claims, when nothing else can be claimed.

@@ -16,14 +16,15 @@ pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
     }
     let claim = |limit| store.claim_due_operations("worker", at(40), TERM, limit);
     assert!(claim(0).await.unwrap().is_empty());
-    let ids = |claimed: Vec<crate::Claimed>| -> Vec<_> {
-        claimed.iter().map(|claimed| claimed.operation.id).collect()
+    let ids = |jobs: Vec<crate::Job>| -> Vec<_> {
+        let claimed = on_resources(jobs).into_iter();
+        claimed.map(|claimed| claimed.operation.id).collect()
     };
     let first = claim(2).await.unwrap();
-    assert_eq!(first[0].lease.owner, "worker");
-    assert_eq!(first[0].lease.generation, 1);
-    assert_eq!(first[0].lease.operation, operation_id(2));
-    assert_eq!(first[0].lease.expires_at, at(40).after(TERM.0));
+    assert_eq!(first[0].lease().owner, "worker");
+    assert_eq!(first[0].lease().generation, 1);
+    assert_eq!(first[0].lease().operation, operation_id(2));
+    assert_eq!(first[0].lease().expires_at, at(40).after(TERM.0));
     assert_eq!(ids(first), [operation_id(2), operation_id(3)]);
     assert_eq!(ids(claim(2).await.unwrap()), [operation_id(1)]);
     assert!(claim(2).await.unwrap().is_empty());

@@ -13,6 +13,7 @@ pub mod concurrency;
 pub mod credentials;
 pub mod ending;
 mod fixture;
+pub mod groups;
 pub mod leasing;
 pub mod preconditions;
 pub mod random;
@@ -115,6 +116,20 @@ macro_rules! conformance {
                 what_is_resealed_is_read_anew
                 what_has_changed_is_not_resealed
                 a_digest_key_can_be_replaced
+            }
+            groups {
+                an_empty_group_is_removed
+                a_busy_group_is_not_deleted
+                a_deletion_closes_the_group
+                a_child_needs_its_parents_lease
+                the_end_of_a_child_wakes_its_parent
+                a_finished_deletion_removes_the_group
+                a_failed_deletion_opens_the_group
+                an_import_is_remembered
+                an_import_claims_a_new_alias
+                a_reference_is_updated
+                the_operations_of_a_group_are_listed
+                ended_operations_are_removed
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

@@ -1,13 +1,20 @@
 //! Random commands: whatever the sequence, an engine answers as [`Memory`] does.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
 use ucp_model::operation::{Action, Intent, Kind, MappingChange, Options};
-use ucp_model::{Operation, PlaneKind, Scope, State, Timestamp};
+use ucp_model::{
+    Failure, GroupOperation, Identifier, Operation, PlaneKind, Scope, State, Timestamp,
+};
 
 use super::fixture::*;
-use crate::{Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, Precondition, Store};
+use crate::{
+    Claimed, ClaimedGroup, FinishOperation, Job, LeaseTerm, Memory, NewGroupOperation,
+    NewOperation, OperationPage, Precondition, ReferenceUpdate, Status, Store,
+};
 
 /// Seeds that are always played.
 const SEEDS: std::ops::Range<u64> = 1..5;
@@ -27,7 +34,12 @@ pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
                 got.text, expected.text,
                 "seed {seed}, turn {turn}: {command:?}"
             );
-            player.held.extend(expected.claimed);
+            for job in expected.claimed {
+                match job {
+                    Job::Resource(claimed) => player.held.push(*claimed),
+                    Job::Group(claimed) => player.held_groups.push(*claimed),
+                }
+            }
         }
         for command in player.questions() {
             let expected = play(&memory, &command).await;
@@ -43,18 +55,26 @@ pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
 #[derive(Clone, Debug)]
 enum Command {
     PutGroup(String, i64),
+    DeleteGroup(NewGroupOperation),
+    ImportGroup(NewGroupOperation),
     Accept(NewOperation),
+    AcceptChild(Box<ClaimedGroup>, NewOperation),
     Claim(Timestamp, usize),
     Step(Box<Claimed>, Operation, bool, Timestamp),
     Renew(Box<Claimed>, Timestamp),
     Release(Box<Claimed>),
     Finish(Box<Claimed>, FinishOperation),
+    GroupStep(Box<ClaimedGroup>, GroupOperation, usize, Timestamp),
+    GroupFinish(Box<ClaimedGroup>, GroupOperation),
     Forget(String, String, Timestamp),
+    Update(String, String, ReferenceUpdate, Timestamp),
+    RemoveEnded(Timestamp, usize),
     TakeOver,
     Plane(String, i64),
     GetOperation(u64),
     GetReference(String, String),
     ListReferences(String),
+    ListOperations(String, OperationPage),
     ListEvents(String, String),
     ListPlanesAndGroups,
     Live,
@@ -62,7 +82,7 @@ enum Command {
 
 struct Reply {
     text: String,
-    claimed: Vec<Claimed>,
+    claimed: Vec<Job>,
 }
 
 async fn play(store: &dyn Store, command: &Command) -> Reply {
@@ -74,7 +94,15 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             let put = store.put_resource_group(put, &Precondition::NONE, at(second));
             format!("{:?}", put.await)
         }
+        Command::DeleteGroup(new) => {
+            let deletion = store.delete_resource_group(new, &Precondition::NONE);
+            format!("{:?}", deletion.await)
+        }
+        Command::ImportGroup(new) => format!("{:?}", store.accept_group_import(new).await),
         Command::Accept(new) => format!("{:?}", store.accept_operation(new).await),
+        Command::AcceptChild(parent, new) => {
+            format!("{:?}", store.accept_child(&parent.lease, new).await)
+        }
         Command::Claim(now, limit) => {
             let answer = store.claim_due_operations("worker", now, TERM, limit).await;
             claimed = answer.as_ref().cloned().unwrap_or_default();
@@ -91,6 +119,22 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         Command::Release(claimed) => format!("{:?}", store.release_lease(&claimed.lease).await),
         Command::Finish(claimed, finish) => {
             format!("{:?}", store.finish_operation(&claimed.lease, finish).await)
+        }
+        Command::GroupStep(claimed, operation, ended, now) => {
+            let step = store.commit_group_step(&claimed.lease, &operation, ended, now, TERM);
+            format!("{:?}", step.await)
+        }
+        Command::GroupFinish(claimed, operation) => {
+            let finish = store.finish_group_operation(&claimed.lease, &operation);
+            format!("{:?}", finish.await)
+        }
+        Command::Update(group, name, update, now) => {
+            let (id, correlation) = (alias_in(&group, &name), correlation());
+            let update = store.update_reference(&id, update, "caller", &correlation, now);
+            format!("{:?}", update.await)
+        }
+        Command::RemoveEnded(before, limit) => {
+            format!("{:?}", store.remove_ended_operations(before, limit).await)
         }
         Command::Forget(group, name, now) => {
             let (id, correlation) = (alias_in(&group, &name), correlation());
@@ -112,13 +156,22 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             }
         }
         Command::GetOperation(number) => {
-            format!("{:?}", store.get_operation(operation_id(number)).await)
+            let id = operation_id(number);
+            let children = store.list_children(id).await;
+            let (on_resource, on_group) = (
+                store.get_operation(id).await,
+                store.get_group_operation(id).await,
+            );
+            format!("{on_resource:?} {on_group:?} {children:?}")
         }
         Command::GetReference(group, name) => {
             format!("{:?}", store.get_reference(&alias_in(&group, &name)).await)
         }
         Command::ListReferences(name) => {
             format!("{:?}", store.list_references(&group(&name)).await)
+        }
+        Command::ListOperations(name, page) => {
+            format!("{:?}", store.list_operations(&group(&name), page).await)
         }
         Command::ListEvents(group, name) => {
             format!("{:?}", store.list_events(&alias_in(&group, &name)).await)
@@ -142,6 +195,7 @@ struct Player {
     now: i64,
     /// Whatever was claimed, whether or not the lease is still good.
     held: Vec<Claimed>,
+    held_groups: Vec<ClaimedGroup>,
 }
 
 const ALIASES: [&str; 5] = ["a", "A", "b", "c", "é d"];
@@ -155,6 +209,7 @@ impl Player {
             operations: 0,
             now: 10,
             held: Vec::new(),
+            held_groups: Vec::new(),
         }
     }
 
@@ -191,7 +246,26 @@ impl Player {
     }
 
     fn draw(&mut self) -> Command {
-        match self.below(24) {
+        match self.below(30) {
+            24 => match self.flip() {
+                true => Command::DeleteGroup(self.new_group_operation(Task::Delete)),
+                false => Command::ImportGroup(self.import()),
+            },
+            25..=27 => self.with_held_group(),
+            28 => {
+                let update = ReferenceUpdate {
+                    owned: self.flip().then(|| self.flip()),
+                    tags: self
+                        .flip()
+                        .then(|| BTreeMap::from([("now".to_owned(), self.now.to_string())])),
+                };
+                Command::Update(self.group(), self.alias(), update, self.now())
+            }
+            29 if self.below(8) == 0 => Command::RemoveEnded(at(self.now - 20), 3),
+            29 => {
+                let page = self.page();
+                Command::ListOperations(self.group(), page)
+            }
             0 => Command::PutGroup(self.group(), self.now),
             1..=6 => Command::Accept(self.new_operation()),
             7..=9 => Command::Claim(self.now(), usize::try_from(self.below(4)).unwrap()),
@@ -210,10 +284,10 @@ impl Player {
     fn new_operation(&mut self) -> NewOperation {
         self.operations += 1;
         let number = self.seed * 10_000 + self.operations;
-        let kind = if self.below(3) == 0 {
-            Kind::Delete
-        } else {
-            Kind::Put
+        let kind = match self.below(6) {
+            0 | 1 => Kind::Delete,
+            2 => Kind::Import,
+            _ => Kind::Put,
         };
         let region = if self.below(8) == 0 {
             "eu-west-1"
@@ -238,6 +312,90 @@ impl Player {
             desired: (kind == Kind::Put).then(|| sealed("desired")),
             accepted_at: self.now(),
             ..put(number, "-")
+        }
+    }
+
+    fn new_group_operation(&mut self, task: Task) -> NewGroupOperation {
+        self.operations += 1;
+        NewGroupOperation {
+            id: operation_id(self.seed * 10_000 + self.operations),
+            group: group(&self.group()),
+            task,
+            correlation_id: correlation(),
+            caller: "caller".to_owned(),
+            accepted_at: self.now(),
+        }
+    }
+
+    fn import(&mut self) -> NewGroupOperation {
+        let items = (0..self.below(3)).map(|_| ImportItem {
+            reference: alias_in("g", self.pick(&ALIASES)),
+            scope: scope(),
+            identifier: Identifier::new(self.pick(&NAMES)),
+            owned: self.flip(),
+        });
+        let items = items.collect();
+        self.new_group_operation(Task::Import(items))
+    }
+
+    fn page(&mut self) -> OperationPage {
+        let status = usize::try_from(self.below(8)).unwrap();
+        OperationPage {
+            status: Status::ALL.get(status).copied(),
+            after: self.flip().then(|| {
+                let number = self.seed * 10_000 + self.below(self.operations + 1);
+                (at(self.now - 5), operation_id(number))
+            }),
+            limit: 4,
+        }
+    }
+
+    /// A command under the lease of an operation on a group.
+    fn with_held_group(&mut self) -> Command {
+        let Some(claimed) = self.held_groups.last().cloned() else {
+            return Command::Live;
+        };
+        let now = self.now();
+        let operation = GroupOperation {
+            done: 1,
+            outcomes: BTreeMap::from([(0, ImportOutcome::Missing)]),
+            ..claimed.operation.clone()
+        };
+        let claimed = Box::new(claimed);
+        match self.below(4) {
+            0 => {
+                let due_at = self.now();
+                let ended = usize::try_from(self.below(3)).unwrap();
+                Command::GroupStep(
+                    claimed,
+                    GroupOperation {
+                        due_at,
+                        ..operation
+                    },
+                    ended,
+                    now,
+                )
+            }
+            1 => {
+                let progress = match self.flip() {
+                    true => Progress::Succeeded,
+                    false => Progress::Failed(Failure::new("Blocked", "It stays.")),
+                };
+                let operation = GroupOperation {
+                    progress,
+                    due_at: now,
+                    ended_at: Some(now),
+                    ..operation
+                };
+                Command::GroupFinish(claimed, operation)
+            }
+            _ => {
+                let new = NewOperation {
+                    parent: Some(claimed.operation.id),
+                    ..self.new_operation()
+                };
+                Command::AcceptChild(claimed, new)
+            }
         }
     }
 
@@ -286,7 +444,9 @@ impl Player {
         let name = self.pick(&NAMES);
         let operation = &claimed.operation;
         let (state, mapping) = match (operation.kind, self.below(4)) {
-            (Kind::Put, 0 | 1) => (State::Succeeded, MappingChange::Applied { owned }),
+            (Kind::Put | Kind::Import, 0 | 1) => {
+                (State::Succeeded, MappingChange::Applied { owned })
+            }
             (Kind::Delete, 0 | 1) => (State::Succeeded, MappingChange::Removed),
             (_, 2) => (failed(), MappingChange::Kept { owned }),
             _ => (failed(), MappingChange::Removed),
@@ -314,6 +474,12 @@ impl Player {
         let mut questions = vec![Command::ListPlanesAndGroups, Command::Live];
         for group in groups {
             questions.push(Command::ListReferences(group.clone()));
+            let page = OperationPage {
+                status: None,
+                after: None,
+                limit: 100,
+            };
+            questions.push(Command::ListOperations(group.clone(), page));
             for name in ALIASES {
                 questions.push(Command::GetReference(group.clone(), name.to_owned()));
                 questions.push(Command::ListEvents(group.clone(), name.to_owned()));

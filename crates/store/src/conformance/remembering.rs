@@ -97,6 +97,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
         location: put.location,
         tags: put.tags,
         default_tags: put.default_tags,
+        deletion: None,
         created_at: at(1),
         updated_at: at(1),
         revision: 1,

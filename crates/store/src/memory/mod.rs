@@ -1,5 +1,6 @@
 //! The in-memory reference engine: one lock, ordered maps, and nothing that outlives the process.
 
+mod groups;
 mod tables;
 
 use std::ops::Bound;
@@ -7,15 +8,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, Credential, CredentialId, GroupId, Operation, OperationId, Plane, PlaneId,
-    Reference, ReferenceId, ResourceGroup, Target, Timestamp,
+    CorrelationId, Credential, CredentialId, GroupId, GroupOperation, Operation, OperationId,
+    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Target, Timestamp,
 };
 
-use self::tables::{Held, Row, Tables};
+use self::tables::{Claimant, Tables};
 use crate::{
-    Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewCredential, NewOperation, Precondition, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace,
-    Store, StoredCredential, rules,
+    Accepted, Claimed, ClaimedGroup, Documents, Error, Event, FinishOperation, Forgotten,
+    GroupDeletion, Job, Lease, LeaseTerm, ListedOperation, NewCredential, NewGroupOperation,
+    NewOperation, OperationPage, Precondition, PutGroup, PutPlane, ReferenceUpdate, Sealed,
+    SealedKey, SealedPlace, Store, StoredCredential, rules,
 };
 
 /// A store that lives and dies with the process; for tests, and to read what the others do.
@@ -163,41 +165,26 @@ impl Store for Memory {
         Ok(true)
     }
 
-    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
-        let mut tables = self.tables();
-        let alias = match &new.reference {
-            Some(id) => Some(tables.idle_alias(id)?),
-            None => None,
-        };
-        let desired = new.desired.clone();
-        let accepted = rules::accept(new, alias)?;
-        let operation = &accepted.operation;
+    async fn delete_resource_group(
+        &self,
+        new: NewGroupOperation,
+        precondition: &Precondition,
+    ) -> Result<GroupDeletion, Error> {
+        self.tables().delete_group(new, precondition)
+    }
 
-        let target = operation.target().map(|target| target.key());
-        if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
-            return Err(Error::Busy(busy));
-        }
-        if let Some(reference) = &accepted.reference {
-            let owner = tables.owner_of(target.as_deref(), &reference.id.key());
-            if let Some(owner) = owner.filter(|_| operation.options.take_ownership) {
-                return Err(Error::OwnedElsewhere(owner.id.clone()));
-            }
-            tables
-                .references
-                .insert(reference.id.key(), reference.clone());
-        }
-        let row = Row {
-            operation: operation.clone(),
-            documents: Documents {
-                desired,
-                document: None,
-            },
-            target,
-            generation: 0,
-            held: None,
-        };
-        tables.operations.insert(operation.id, row);
-        Ok(accepted)
+    async fn accept_group_import(&self, new: NewGroupOperation) -> Result<GroupOperation, Error> {
+        self.tables().accept_import(new)
+    }
+
+    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
+        self.tables().accept(new, Claimant::Anyone)
+    }
+
+    async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
+        let mut tables = self.tables();
+        tables.group_leased(lease)?;
+        tables.accept(new, Claimant::Child)
     }
 
     async fn claim_due_operations(
@@ -206,42 +193,40 @@ impl Store for Memory {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Claimed>, Error> {
+    ) -> Result<Vec<Job>, Error> {
         let mut tables = self.tables();
+        let expires_at = now.after(term.0);
         let mut due: Vec<(Timestamp, OperationId)> = tables
-            .live()
-            .filter(|row| row.claimable_at() <= now)
-            .map(|row| (row.operation.due_at, row.operation.id))
+            .claimable()
+            .filter(|(claimable_at, _, _)| *claimable_at <= now)
+            .map(|(_, due_at, id)| (due_at, id))
             .collect();
         due.sort_unstable();
         due.truncate(limit);
 
-        let mut claimed = Vec::new();
+        let mut jobs = Vec::new();
         for (_, id) in due {
+            if let Some(row) = tables.group_operations.get_mut(&id) {
+                jobs.push(Job::Group(Box::new(ClaimedGroup {
+                    lease: row.slot.claim(id, owner, expires_at),
+                    operation: row.operation.clone(),
+                })));
+            }
             let Some(row) = tables.operations.get_mut(&id) else {
                 continue;
             };
-            row.generation += 1;
-            row.held = Some(Held {
-                owner: owner.to_owned(),
-                expires_at: now.after(term.0),
-            });
+            let lease = row.slot.claim(id, owner, expires_at);
             let row = row.clone();
             let reference = row.operation.reference.as_ref();
             let mapping = reference.and_then(|id| tables.references.get(&id.key()));
-            claimed.push(Claimed {
-                lease: Lease {
-                    operation: id,
-                    owner: owner.to_owned(),
-                    generation: row.generation,
-                    expires_at: now.after(term.0),
-                },
+            jobs.push(Job::Resource(Box::new(Claimed {
+                lease,
                 operation: row.operation,
                 documents: row.documents,
                 baseline: mapping.and_then(|mapping| mapping.baseline.clone()),
-            });
+            })));
         }
-        Ok(claimed)
+        Ok(jobs)
     }
 
     async fn commit_step(
@@ -253,7 +238,7 @@ impl Store for Memory {
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
         let mut tables = self.tables();
-        let renewed = tables.leased(lease)?.renew(lease, now, term);
+        let renewed = tables.leased(lease)?.slot.renew(lease, now, term);
         let target = tables.free_target(operation);
         let owned_elsewhere = tables.is_owned_elsewhere(operation);
 
@@ -277,12 +262,12 @@ impl Store for Memory {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        Ok(self.tables().leased(lease)?.renew(lease, now, term))
+        Ok(self.tables().slot_leased(lease)?.renew(lease, now, term))
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
-        if let Ok(row) = self.tables().leased(lease) {
-            row.held = None;
+        if let Ok(slot) = self.tables().slot_leased(lease) {
+            slot.held = None;
         }
         Ok(())
     }
@@ -293,7 +278,7 @@ impl Store for Memory {
         row.write(&finish.operation);
         row.documents = Documents::default();
         row.target = None;
-        row.held = None;
+        row.slot.held = None;
         let operation = row.operation.clone();
 
         if let Some(id) = &operation.reference
@@ -308,6 +293,7 @@ impl Store for Memory {
             tables.remove_idle_mappings(&operation);
         }
         tables.events.push(rules::ended(&operation));
+        tables.wake_parent(&operation);
         Ok(())
     }
 
@@ -328,6 +314,32 @@ impl Store for Memory {
         Ok(Some(operation.clone()))
     }
 
+    async fn commit_group_step(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+        ended_children: usize,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let mut tables = self.tables();
+        let unseen = tables.ended_children(lease.operation) != ended_children;
+        let row = tables.group_leased(lease)?;
+        row.write(operation);
+        if unseen {
+            row.operation.due_at = now;
+        }
+        Ok(row.slot.renew(lease, now, term))
+    }
+
+    async fn finish_group_operation(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+    ) -> Result<(), Error> {
+        self.tables().finish_group_operation(lease, operation)
+    }
+
     async fn forget_reference(
         &self,
         id: &ReferenceId,
@@ -337,6 +349,7 @@ impl Store for Memory {
     ) -> Result<Forgotten, Error> {
         let mut tables = self.tables();
         let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        tables.refuse_deletion(&id.group)?;
         tables.refuse_busy_alias(&id.key())?;
         if mapping.owned {
             return Ok(Forgotten::Owned(Box::new(mapping.clone())));
@@ -347,9 +360,38 @@ impl Store for Memory {
         Ok(Forgotten::Forgotten)
     }
 
+    async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Reference, Error> {
+        let mut tables = self.tables();
+        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        let mapping = mapping.clone();
+        tables.refuse_deletion(&id.group)?;
+        tables.refuse_busy_alias(&id.key())?;
+        let target = mapping.target().map(|target| target.key());
+        if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
+            return Err(Error::Busy(busy));
+        }
+        if update.owned == Some(true)
+            && let Some(owner) = tables.owner_of(target.as_deref(), &id.key())
+        {
+            return Err(Error::OwnedElsewhere(owner.id.clone()));
+        }
+        let updated = rules::update(mapping, update, now);
+        let event = rules::updated(&updated, caller, correlation_id, now);
+        tables.references.insert(id.key(), updated.clone());
+        tables.events.push(event);
+        Ok(updated)
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
-        for row in self.tables().operations.values_mut() {
-            row.held = None;
+        for slot in self.tables().slots() {
+            slot.held = None;
         }
         Ok(())
     }
@@ -365,10 +407,35 @@ impl Store for Memory {
         Ok(rows.any(|row| rules::created(&row.operation, target, since)))
     }
 
+    async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error> {
+        let tables = self.tables();
+        let row = tables.group_operations.get(&id);
+        Ok(row.map(|row| row.operation.clone()))
+    }
+
+    async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error> {
+        Ok(self.tables().children_of(parent))
+    }
+
+    async fn list_operations(
+        &self,
+        group: &GroupId,
+        page: OperationPage,
+    ) -> Result<Vec<ListedOperation>, Error> {
+        let tables = self.tables();
+        tables.group(group)?;
+        Ok(tables.operations_of(group, page))
+    }
+
+    async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        Ok(self.tables().remove_ended(before, limit))
+    }
+
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
         let tables = self.tables();
-        let count = tables.live().fold(0, |count, _| count + 1);
-        Ok((count, tables.live().map(Row::claimable_at).min()))
+        let count = tables.claimable().fold(0, |count, _| count + 1);
+        let next = tables.claimable().map(|(claimable_at, _, _)| claimable_at);
+        Ok((count, next.min()))
     }
 
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
@@ -378,11 +445,7 @@ impl Store for Memory {
     async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
         let tables = self.tables();
         tables.group(group)?;
-        let references = tables.references.values();
-        Ok(references
-            .filter(|reference| reference.id.group.key() == group.key())
-            .cloned()
-            .collect())
+        Ok(tables.references_of(group))
     }
 
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {

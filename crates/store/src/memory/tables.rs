@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{
-    GroupId, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, GroupOperation, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup,
+    Timestamp,
 };
 
 use crate::rules::Alias;
@@ -17,6 +18,7 @@ pub(super) struct Tables {
     pub(super) credentials: BTreeMap<String, StoredCredential>,
     pub(super) references: BTreeMap<String, Reference>,
     pub(super) operations: BTreeMap<OperationId, Row>,
+    pub(super) group_operations: BTreeMap<OperationId, GroupRow>,
     pub(super) events: Vec<Event>,
     pub(super) digest_key: Option<SealedKey>,
 }
@@ -28,8 +30,30 @@ pub(super) struct Row {
     pub(super) documents: Documents,
     /// The key of the AWS resource that no other live operation may work on.
     pub(super) target: Option<String>,
+    pub(super) slot: Slot,
+}
+
+/// An operation on a group, which is also the job.
+#[derive(Clone, Debug)]
+pub(super) struct GroupRow {
+    pub(super) operation: GroupOperation,
+    pub(super) slot: Slot,
+}
+
+/// The lease of a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
     pub(super) generation: u64,
     pub(super) held: Option<Held>,
+}
+
+/// Who may claim for an alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claimant {
+    /// A request.
+    Anyone,
+    /// A child of the operation on the group.
+    Child,
 }
 
 /// Who holds the lease of the row's generation.
@@ -80,9 +104,57 @@ impl Tables {
         busy.map_or(Ok(()), |row| Err(Error::Busy(row.operation.id)))
     }
 
+    pub(super) fn refuse_deletion(&self, group: &GroupId) -> Result<(), Error> {
+        match self.group(group)?.deletion {
+            Some(deletion) => Err(Error::GroupDeleting(deletion)),
+            None => Ok(()),
+        }
+    }
+
+    /// The operations on groups that are live.
+    pub(super) fn live_on_groups(&self) -> impl Iterator<Item = &GroupRow> {
+        let rows = self.group_operations.values();
+        rows.filter(|row| !row.operation.is_terminal())
+    }
+
+    /// The live operation on the group, or on one of its references, that was accepted first.
+    pub(super) fn live_in(&self, group: &str) -> Option<OperationId> {
+        let of_group = |id: &ReferenceId| id.group.key() == group;
+        let on_references = self
+            .live()
+            .filter(|row| row.operation.reference.as_ref().is_some_and(of_group))
+            .map(|row| (row.operation.accepted_at, row.operation.id));
+        let on_group = self
+            .live_on_groups()
+            .filter(|row| row.operation.group.key() == group)
+            .map(|row| (row.operation.accepted_at, row.operation.id));
+        on_references.chain(on_group).min().map(|(_, id)| id)
+    }
+
+    /// The references of a group, in the order of their keys.
+    pub(super) fn references_of(&self, group: &GroupId) -> Vec<Reference> {
+        let references = self.references.values();
+        let key = group.key();
+        references
+            .filter(|reference| reference.id.group.key() == key)
+            .cloned()
+            .collect()
+    }
+
+    /// Whether the operation that this one is a part of is live.
+    pub(super) fn has_live_parent(&self, operation: &Operation) -> bool {
+        let parent = operation
+            .parent
+            .and_then(|id| self.group_operations.get(&id));
+        parent.is_some_and(|parent| !parent.operation.is_terminal())
+    }
+
     /// What stands under an alias that no live operation works on.
-    pub(super) fn idle_alias(&self, id: &ReferenceId) -> Result<Alias, Error> {
+    pub(super) fn idle_alias(&self, id: &ReferenceId, by: Claimant) -> Result<Alias, Error> {
         let group = self.group(&id.group)?.id.clone();
+        if by == Claimant::Anyone {
+            self.refuse_deletion(&group)?;
+        }
         self.refuse_busy_alias(&id.key())?;
         let mapping = self.references.get(&id.key()).cloned();
         Ok(Alias { group, mapping })
@@ -124,14 +196,36 @@ impl Tables {
     pub(super) fn leased(&mut self, lease: &Lease) -> Result<&mut Row, Error> {
         self.operations
             .get_mut(&lease.operation)
-            .filter(|row| {
-                row.generation == lease.generation
-                    && row
-                        .held
-                        .as_ref()
-                        .is_some_and(|held| held.owner == lease.owner)
-            })
+            .filter(|row| row.slot.is_leased(lease))
             .ok_or(Error::LeaseLost)
+    }
+
+    /// The same for an operation on a group.
+    pub(super) fn group_leased(&mut self, lease: &Lease) -> Result<&mut GroupRow, Error> {
+        self.group_operations
+            .get_mut(&lease.operation)
+            .filter(|row| row.slot.is_leased(lease))
+            .ok_or(Error::LeaseLost)
+    }
+
+    /// The slot, when `lease` is still good for writing to its row.
+    pub(super) fn slot_leased(&mut self, lease: &Lease) -> Result<&mut Slot, Error> {
+        let slot = match self.operations.get_mut(&lease.operation) {
+            Some(row) => Some(&mut row.slot),
+            None => self
+                .group_operations
+                .get_mut(&lease.operation)
+                .map(|row| &mut row.slot),
+        };
+        slot.filter(|slot| slot.is_leased(lease))
+            .ok_or(Error::LeaseLost)
+    }
+
+    /// The slots of all rows.
+    pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+        let on_resources = self.operations.values_mut().map(|row| &mut row.slot);
+        let on_groups = self.group_operations.values_mut().map(|row| &mut row.slot);
+        on_resources.chain(on_groups)
     }
 
     pub(super) fn mapping_of(&mut self, operation: &Operation) -> Option<&mut Reference> {
@@ -167,13 +261,36 @@ fn maps(reference: &Reference, target: &str) -> bool {
         .is_some_and(|mapped| mapped.key() == target)
 }
 
-impl Row {
-    /// When the operation can be claimed: when it is due and any lease on it has run out.
-    pub(super) fn claimable_at(&self) -> Timestamp {
-        let due_at = self.operation.due_at;
+impl Slot {
+    /// When the row can be claimed: when it is due and any lease on it has run out.
+    pub(super) fn claimable_at(&self, due_at: Timestamp) -> Timestamp {
         self.held
             .as_ref()
             .map_or(due_at, |held| held.expires_at.max(due_at))
+    }
+
+    fn is_leased(&self, lease: &Lease) -> bool {
+        let is_owner = |held: &Held| held.owner == lease.owner;
+        self.generation == lease.generation && self.held.as_ref().is_some_and(is_owner)
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        operation: OperationId,
+        owner: &str,
+        expires_at: Timestamp,
+    ) -> Lease {
+        self.generation += 1;
+        self.held = Some(Held {
+            owner: owner.to_owned(),
+            expires_at,
+        });
+        Lease {
+            operation,
+            owner: owner.to_owned(),
+            generation: self.generation,
+            expires_at,
+        }
     }
 
     pub(super) fn renew(&mut self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Lease {
@@ -187,7 +304,9 @@ impl Row {
             ..lease.clone()
         }
     }
+}
 
+impl Row {
     /// Takes over what may change about an operation.
     pub(super) fn write(&mut self, operation: &Operation) {
         let new = operation.clone();

@@ -1,0 +1,449 @@
+//! Operations on groups: deleting one, importing into one, their children, and what is asked about all operations of one.
+
+use std::collections::BTreeMap;
+
+use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
+use ucp_model::{Failure, GroupOperation, Identifier, OperationId, State, Timestamp};
+
+use super::fixture::*;
+use crate::{
+    ClaimedGroup, Error, GroupDeletion, Job, NewGroupOperation, NewOperation, OperationPage,
+    Precondition, ReferenceUpdate, Status,
+};
+
+/// An operation on the group `rg`.
+fn on_group(number: u64, task: Task) -> NewGroupOperation {
+    NewGroupOperation {
+        id: operation_id(number),
+        group: group("rg"),
+        task,
+        correlation_id: correlation(),
+        caller: "caller".to_owned(),
+        accepted_at: at(10),
+    }
+}
+
+fn item(name: &str) -> ImportItem {
+    ImportItem {
+        reference: alias(name),
+        scope: scope(),
+        identifier: Identifier::new(name),
+        owned: false,
+    }
+}
+
+async fn delete_group(store: &Engine, number: u64) -> GroupDeletion {
+    let new = on_group(number, Task::Delete);
+    let deletion = store.delete_resource_group(new, &Precondition::NONE);
+    deletion.await.unwrap()
+}
+
+/// Begins to delete the group `rg`, and claims that.
+async fn begin(store: &Engine, number: u64) -> ClaimedGroup {
+    let GroupDeletion::Accepted(accepted) = delete_group(store, number).await else {
+        panic!("the group tracks something");
+    };
+    let claimed = claim_group(store, at(11)).await;
+    assert_eq!(claimed.operation, *accepted);
+    claimed
+}
+
+async fn claim_group(store: &Engine, now: Timestamp) -> ClaimedGroup {
+    let jobs = store.claim_due_operations("worker", now, TERM, 100).await;
+    match &jobs.unwrap()[..] {
+        [Job::Group(claimed)] => (**claimed).clone(),
+        other => panic!("expected one operation on a group, got {other:?}"),
+    }
+}
+
+fn ended(operation: &GroupOperation, progress: Progress) -> GroupOperation {
+    GroupOperation {
+        progress,
+        ended_at: Some(at(20)),
+        due_at: at(20),
+        ..operation.clone()
+    }
+}
+
+fn child(number: u64, parent: u64, name: &str) -> NewOperation {
+    NewOperation {
+        parent: Some(operation_id(parent)),
+        accepted_at: at(12),
+        ..delete(number, name)
+    }
+}
+
+fn all(limit: usize) -> OperationPage {
+    OperationPage {
+        status: None,
+        after: None,
+        limit,
+    }
+}
+
+/// A group that tracks nothing goes at once; one that is not there is not an error, nor does a precondition matter.
+pub async fn an_empty_group_is_removed(store: Engine) {
+    with_group(&store, "RG").await;
+    let other = Precondition {
+        if_match: Some(crate::Tags::Of(Vec::new())),
+        ..Precondition::NONE
+    };
+    let refused = store.delete_resource_group(on_group(1, Task::Delete), &other);
+    refused!(refused, Error::PreconditionFailed);
+    assert_eq!(delete_group(&store, 2).await, GroupDeletion::Removed);
+    assert_eq!(delete_group(&store, 3).await, GroupDeletion::Absent);
+    let absent = store.delete_resource_group(on_group(4, Task::Delete), &other);
+    assert_eq!(absent.await.unwrap(), GroupDeletion::Absent);
+    let get = store.get_group_operation(operation_id(2)).await.unwrap();
+    assert_eq!(get, None, "there was nothing to record");
+}
+
+/// What is live in a group keeps it from being deleted: an operation on a reference, an import.
+pub async fn a_busy_group_is_not_deleted(store: Engine) {
+    with_group(&store, "rg").await;
+    accept(&store, put(1, "a")).await;
+    let deletion = store.delete_resource_group(on_group(2, Task::Delete), &Precondition::NONE);
+    refused!(deletion, Error::Busy(id) if id == operation_id(1));
+    let claimed = claim(&store, at(2)).await.remove(0);
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+
+    let import = on_group(3, Task::Import(vec![item("b")]));
+    let accepted = store.accept_group_import(import).await.unwrap();
+    assert_eq!((accepted.total, accepted.done), (1, 0));
+    let deletion = store.delete_resource_group(on_group(4, Task::Delete), &Precondition::NONE);
+    refused!(deletion, Error::Busy(id) if id == operation_id(3));
+}
+
+/// From the moment of its acceptance, only children of the deletion change the group or what it tracks.
+pub async fn a_deletion_closes_the_group(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "y", false).await;
+    let claimed = begin(&store, 3).await;
+    assert_eq!(claimed.operation.total, 1, "what is owned");
+    let running = GroupDeletion::Running(Box::new(claimed.operation.clone()));
+    assert_eq!(delete_group(&store, 4).await, running);
+    let recorded = store.get_group_operation(operation_id(3)).await.unwrap();
+    assert_eq!(recorded, Some(claimed.operation));
+    assert_eq!(store.get_operation(operation_id(3)).await.unwrap(), None);
+    let deletion = store
+        .get_resource_group(&group("rg"))
+        .await
+        .unwrap()
+        .deletion;
+    assert_eq!(deletion, Some(operation_id(3)));
+
+    let by = |id: OperationId| id == operation_id(3);
+    let put_group = put_group(group("rg"), "global", "");
+    let put_group = store.put_resource_group(put_group, &Precondition::NONE, at(12));
+    refused!(put_group, Error::GroupDeleting(id) if by(id));
+    for new in [put(5, "a"), put(6, "new"), delete(7, "a")] {
+        refused!(store.accept_operation(new), Error::GroupDeleting(id) if by(id));
+    }
+    let import = on_group(8, Task::Import(vec![item("b")]));
+    refused!(store.accept_group_import(import), Error::GroupDeleting(id) if by(id));
+    refused!(forget(&store, "b"), Error::GroupDeleting(id) if by(id));
+    let (id, update) = (alias("b"), ReferenceUpdate::default());
+    let correlation = correlation();
+    let update = store.update_reference(&id, update, "caller", &correlation, at(12));
+    refused!(update, Error::GroupDeleting(id) if by(id));
+
+    let started = store.accept_child(&claimed.lease, child(9, 3, "a")).await;
+    assert_eq!(started.unwrap().operation.parent, Some(operation_id(3)));
+    refused!(
+        store.accept_child(&claimed.lease, child(10, 3, "a")),
+        Error::Busy(_)
+    );
+}
+
+/// Who has lost the lease starts nothing.
+pub async fn a_child_needs_its_parents_lease(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = begin(&store, 2).await;
+    store.release_lease(&claimed.lease).await.unwrap();
+    refused!(
+        store.accept_child(&claimed.lease, child(3, 2, "a")),
+        Error::LeaseLost
+    );
+    let again = claim_group(&store, at(12)).await;
+    let failed = Progress::Failed(Failure::new("Blocked", "It stays."));
+    let end = ended(&again.operation, failed);
+    store
+        .finish_group_operation(&again.lease, &end)
+        .await
+        .unwrap();
+    refused!(
+        store.accept_child(&again.lease, child(4, 2, "a")),
+        Error::LeaseLost
+    );
+    refused!(
+        store.finish_group_operation(&again.lease, &end),
+        Error::LeaseLost
+    );
+    assert_eq!(store.live_operations().await.unwrap().0, 0);
+}
+
+/// The end of a child makes its parent due; one that the parent's worker has not seen is not slept over.
+pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = begin(&store, 2).await;
+    store
+        .accept_child(&claimed.lease, child(3, 2, "a"))
+        .await
+        .unwrap();
+    let waiting = GroupOperation {
+        due_at: at(900),
+        ..claimed.operation.clone()
+    };
+    let step = store.commit_group_step(&claimed.lease, &waiting, 0, at(12), TERM);
+    let lease = step.await.unwrap();
+    store.release_lease(&lease).await.unwrap();
+    let claimed = claim(&store, at(12)).await.remove(0);
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    assert_eq!(
+        store.live_operations().await.unwrap(),
+        (1, Some(at(3))),
+        "when the child ended"
+    );
+
+    let children = store.list_children(operation_id(2)).await.unwrap();
+    assert_eq!(children.len(), 1);
+    let claimed = claim_group(&store, at(13)).await;
+    let seen_none = store.commit_group_step(&claimed.lease, &waiting, 0, at(14), TERM);
+    let lease = seen_none.await.unwrap();
+    let due_at = async || {
+        let operation = store.get_group_operation(operation_id(2)).await;
+        operation.unwrap().unwrap().due_at
+    };
+    assert_eq!(due_at().await, at(14), "there is one that it has not seen");
+    let seen_it = store.commit_group_step(&lease, &waiting, 1, at(15), TERM);
+    seen_it.await.unwrap();
+    assert_eq!(due_at().await, at(900));
+}
+
+/// A deletion that ended well takes the group and its references along, with an event each.
+pub async fn a_finished_deletion_removes_the_group(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    let claimed = begin(&store, 2).await;
+    let end = ended(&claimed.operation, Progress::Succeeded);
+    store
+        .finish_group_operation(&claimed.lease, &end)
+        .await
+        .unwrap();
+    refused!(store.get_resource_group(&group("rg")), Error::NoSuchGroup);
+    let events = store.list_events(&alias("a")).await.unwrap();
+    let last = events.last().unwrap();
+    assert_eq!(
+        (last.kind.as_str(), last.operation),
+        ("forget", Some(operation_id(2)))
+    );
+    assert_eq!(last.at, at(20));
+    let recorded = store.get_group_operation(operation_id(2)).await.unwrap();
+    assert_eq!(recorded, Some(end));
+
+    with_group(&store, "rg").await;
+    assert!(
+        store
+            .list_references(&group("rg"))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+/// A deletion that failed leaves a group as usable as before.
+pub async fn a_failed_deletion_opens_the_group(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let before = store.get_resource_group(&group("rg")).await.unwrap();
+    let claimed = begin(&store, 2).await;
+    let failed = Progress::Failed(Failure::new("Blocked", "It stays."));
+    let end = ended(&claimed.operation, failed);
+    store
+        .finish_group_operation(&claimed.lease, &end)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.get_resource_group(&group("rg")).await.unwrap(),
+        before
+    );
+    let again = delete_group(&store, 3).await;
+    assert!(matches!(again, GroupDeletion::Accepted(_)), "{again:?}");
+}
+
+/// Items and outcomes of an import survive, and its end leaves the group alone.
+pub async fn an_import_is_remembered(store: Engine) {
+    with_group(&store, "rg").await;
+    let import = on_group(1, Task::Import(vec![item("a"), item("é|b")]));
+    let accepted = store.accept_group_import(import).await.unwrap();
+    let claimed = claim_group(&store, at(11)).await;
+    assert_eq!(claimed.operation, accepted);
+    let outcomes = BTreeMap::from([
+        (0, ImportOutcome::AlreadyTracked),
+        (1, ImportOutcome::Failed(Failure::new("AccessDenied", "no"))),
+    ]);
+    let stepped = GroupOperation {
+        done: 2,
+        outcomes,
+        ..accepted
+    };
+    let step = store.commit_group_step(&claimed.lease, &stepped, 0, at(12), TERM);
+    let lease = step.await.unwrap();
+    let recorded = async || {
+        let operation = store.get_group_operation(operation_id(1)).await;
+        operation.unwrap().unwrap()
+    };
+    assert_eq!(recorded().await, stepped);
+    let end = ended(&stepped, Progress::Succeeded);
+    store.finish_group_operation(&lease, &end).await.unwrap();
+    assert_eq!(recorded().await, end);
+    store.get_resource_group(&group("rg")).await.unwrap();
+    let nowhere = NewGroupOperation {
+        group: group("nowhere"),
+        ..on_group(2, Task::Import(Vec::new()))
+    };
+    refused!(store.accept_group_import(nowhere), Error::NoSuchGroup);
+}
+
+/// An alias that is mapped already is not imported anew.
+pub async fn an_import_claims_a_new_alias(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    let import = |number, name: &str| NewOperation {
+        kind: ucp_model::operation::Kind::Import,
+        identifier: identifier("x"),
+        ..put(number, name)
+    };
+    refused!(store.accept_operation(import(2, "a")), Error::AlreadyMapped);
+    assert_eq!(reference(&store, "a").await, before);
+    let accepted = accept(&store, import(3, "b")).await;
+    assert_eq!(
+        accepted.reference.unwrap().identifier,
+        None,
+        "until it was looked at"
+    );
+    refused!(store.accept_operation(import(4, "b")), Error::Busy(_));
+}
+
+/// Ownership and tags change with an event, and nothing else does.
+pub async fn a_reference_is_updated(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "x", false).await;
+    let correlation = correlation();
+    let owned = |owned| ReferenceUpdate {
+        owned: Some(owned),
+        tags: None,
+    };
+    let (a, b, c) = (alias("a"), alias("b"), alias("c"));
+    let update = |id, update| store.update_reference(id, update, "caller", &correlation, at(9));
+    refused!(update(&c, owned(true)), Error::NotMapped);
+    refused!(update(&b, owned(true)), Error::OwnedElsewhere(id) if id == alias("a"));
+    let tags = BTreeMap::from([("é".to_owned(), "\"1\"".to_owned())]);
+    let both = ReferenceUpdate {
+        owned: Some(false),
+        tags: Some(tags.clone()),
+    };
+    let expected = ucp_model::Reference {
+        owned: false,
+        tags,
+        updated_at: at(9),
+        revision: before.revision + 1,
+        ..before
+    };
+    assert_eq!(update(&a, both).await.unwrap(), expected);
+    assert_eq!(reference(&store, "a").await, expected);
+    assert!(update(&b, owned(true)).await.unwrap().owned);
+    let events = store.list_events(&alias("a")).await.unwrap();
+    assert_eq!(events.last().unwrap().kind, "update");
+
+    // What is worked on, under this alias or another, stays as it is.
+    accept(&store, delete(3, "a")).await;
+    refused!(update(&a, owned(true)), Error::Busy(_));
+    refused!(update(&b, owned(false)), Error::Busy(_));
+}
+
+/// The operations of a group and of its references, by status and page by page.
+pub async fn the_operations_of_a_group_are_listed(store: Engine) {
+    refused!(
+        store.list_operations(&group("rg"), all(9)),
+        Error::NoSuchGroup
+    );
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    accept(
+        &store,
+        NewOperation {
+            accepted_at: at(4),
+            ..put(2, "b")
+        },
+    )
+    .await;
+    accept(&store, untracked(delete(3, "-"), "z")).await;
+    let import = on_group(4, Task::Import(vec![item("c")]));
+    store.accept_group_import(import).await.unwrap();
+
+    let ids = async |page| {
+        let listed = store.list_operations(&group("RG"), page).await.unwrap();
+        let ids = listed.iter().map(|operation| operation.place().1);
+        ids.collect::<Vec<OperationId>>()
+    };
+    let expected = [4, 2, 1].map(operation_id);
+    assert_eq!(ids(all(9)).await, expected);
+    assert_eq!(ids(all(2)).await, expected[..2]);
+    let rest = OperationPage {
+        after: Some((at(4), operation_id(2))),
+        ..all(9)
+    };
+    assert_eq!(ids(rest).await, expected[2..]);
+    for (status, number) in [
+        (Status::Provisioning, 4),
+        (Status::Accepted, 2),
+        (Status::Succeeded, 1),
+    ] {
+        let page = OperationPage {
+            status: Some(status),
+            ..all(9)
+        };
+        assert_eq!(ids(page).await, [operation_id(number)], "{status:?}");
+    }
+}
+
+/// What ended before goes, the earliest first; what is live, or a child of it, stays; so does the history.
+pub async fn ended_operations_are_removed(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "y", true).await;
+    let claimed = begin(&store, 3).await;
+    store
+        .accept_child(&claimed.lease, child(4, 3, "a"))
+        .await
+        .unwrap();
+    let started = claim(&store, at(12)).await.remove(0);
+    finish(&store, &started.lease, deleted(&started.operation)).await;
+
+    assert_eq!(store.remove_ended_operations(at(3), 9).await.unwrap(), 0);
+    assert_eq!(store.remove_ended_operations(at(100), 1).await.unwrap(), 1);
+    assert_eq!(store.get_operation(operation_id(1)).await.unwrap(), None);
+    assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 1);
+    assert_eq!(
+        operation(&store, 4).await.state,
+        State::Succeeded,
+        "its parent is live"
+    );
+    let end = ended(&claimed.operation, Progress::Succeeded);
+    store
+        .finish_group_operation(&claimed.lease, &end)
+        .await
+        .unwrap();
+    assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 2);
+    assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 2);
+}
