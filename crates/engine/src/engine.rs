@@ -4,7 +4,7 @@ use std::time::Duration;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::{
-    Action, Chance, Effect, Finish, Moved, Next, Observation, PlanOutcome, Presence, decide,
+    Action, Chance, Effect, Finish, Kind, Moved, Next, Observation, PlanOutcome, Presence, decide,
 };
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Moment, Operation, Progress, State,
@@ -12,8 +12,9 @@ use ucp_model::{
 use ucp_plan::Desired;
 use ucp_schema::{Catalogue, ResourceSchema};
 use ucp_seal::{Keys, Place};
-use ucp_store::{Claimed, FinishOperation, LeaseTerm, Sealed, Store};
+use ucp_store::{Claimed, ClaimedGroup, FinishOperation, Job, Lease, LeaseTerm, Sealed, Store};
 
+use crate::group::GroupStepper;
 use crate::planner::{self, Planned};
 
 /// What an engine is made of.
@@ -78,8 +79,30 @@ impl Engine {
         self.parts.clock.now()
     }
 
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    pub(crate) fn lease_term(&self) -> LeaseTerm {
+        self.settings.lease
+    }
+
+    /// The lease, renewed unless it outlasts a call to AWS anyway.
+    pub(crate) async fn held(&self, lease: &Lease) -> Result<Lease, Abandoned> {
+        let Settings {
+            lease: term,
+            call_timeout,
+            ..
+        } = &self.settings;
+        let now = self.now();
+        if lease.expires_at > now.after(*call_timeout) {
+            return Ok(lease.clone());
+        }
+        Ok(self.parts.store.renew_lease(lease, now, *term).await?)
+    }
+
     /// Claims up to `limit` due operations.
-    pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
+    pub async fn claim(&self, limit: usize) -> Result<Vec<Job>, Abandoned> {
         let Settings { owner, lease, .. } = &self.settings;
         self.parts
             .checkpoints
@@ -108,7 +131,21 @@ impl Engine {
     }
 
     /// Steps one operation until it ends or has to wait.
-    pub async fn step(&self, claimed: Claimed) -> Result<(), Abandoned> {
+    pub async fn step(&self, job: Job) -> Result<(), Abandoned> {
+        let outcome = match job {
+            Job::Resource(claimed) => self.step_on_resource(*claimed).await,
+            Job::Group(claimed) => self.step_on_group(*claimed).await,
+        };
+        match outcome {
+            Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
+                info!("another worker has taken over");
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    async fn step_on_resource(&self, claimed: Claimed) -> Result<(), Abandoned> {
         let span = tracing::info_span!(
             "step",
             operation.id = %claimed.operation.id,
@@ -117,21 +154,27 @@ impl Engine {
             correlation.id = %claimed.operation.correlation_id,
             lease.generation = claimed.lease.generation,
         );
-        match (Stepper {
+        let stepper = Stepper {
             engine: self,
             claimed,
             planned: None,
-        })
-        .run()
-        .instrument(span)
-        .await
-        {
-            Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
-                info!("another worker has taken over");
-                Ok(())
-            }
-            other => other,
-        }
+        };
+        stepper.run().instrument(span).await
+    }
+
+    async fn step_on_group(&self, claimed: ClaimedGroup) -> Result<(), Abandoned> {
+        let span = tracing::info_span!(
+            "step",
+            operation.id = %claimed.operation.id,
+            group.id = %claimed.operation.group,
+            correlation.id = %claimed.operation.correlation_id,
+            lease.generation = claimed.lease.generation,
+        );
+        let stepper = GroupStepper {
+            engine: self,
+            claimed,
+        };
+        stepper.run().instrument(span).await
     }
 }
 
@@ -294,6 +337,9 @@ impl Stepper<'_> {
         if operation.deletes() {
             return planner::plan_delete(presence);
         }
+        if operation.kind == Kind::Import {
+            return planner::plan_import();
+        }
         let impossible = |failure| Planned {
             outcome: PlanOutcome::Impossible(failure),
             document: None,
@@ -403,16 +449,7 @@ impl Stepper<'_> {
 
     /// Makes sure that the lease outlasts the call that follows.
     async fn hold_lease(&mut self) -> Result<(), Abandoned> {
-        let Parts { store, clock, .. } = &self.engine.parts;
-        let Settings {
-            lease: term,
-            call_timeout,
-            ..
-        } = &self.engine.settings;
-        let now = clock.now();
-        if self.claimed.lease.expires_at <= now.after(*call_timeout) {
-            self.claimed.lease = store.renew_lease(&self.claimed.lease, now, *term).await?;
-        }
+        self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
         Ok(())
     }
 

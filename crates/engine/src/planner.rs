@@ -53,6 +53,14 @@ pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     }
 }
 
+/// An import asks nothing of AWS.
+pub(crate) fn plan_import() -> Planned {
+    Planned {
+        outcome: PlanOutcome::Nothing,
+        document: None,
+    }
+}
+
 /// Plans a put of `desired`.
 pub(crate) fn plan_put(
     operation: &Operation,
@@ -64,7 +72,7 @@ pub(crate) fn plan_put(
     debug_assert_eq!(
         operation.kind,
         Kind::Put,
-        "deletes are planned by plan_delete"
+        "deletes and imports are planned by functions of their own"
     );
     let live = match presence {
         Presence::Present { live, .. } => Some(live),
