@@ -91,6 +91,8 @@ pub enum Effect {
         #[serde(default)]
         change: Change,
     },
+    /// The delete that the call begins fails for as long as another resource of the account and region names this one.
+    InUse {},
     /// The call is carried out and its reply is lost: the connection closes without a word.
     DropReply {},
 }
@@ -196,7 +198,10 @@ impl Faults {
             Effect::Refuse { exception, message } => {
                 Some(Exception::new(*exception, message.clone()))
             }
-            Effect::Latency { .. } | Effect::Fail { .. } | Effect::DropReply {} => None,
+            Effect::Latency { .. }
+            | Effect::Fail { .. }
+            | Effect::InUse {}
+            | Effect::DropReply {} => None,
         })
     }
 
@@ -231,6 +236,14 @@ impl Faults {
             }),
             _ => None,
         })
+    }
+
+    /// Whether the delete that the call begins looks for those who name the resource.
+    pub(crate) fn minds_use(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
+        let minded = self.first(call, entropy, |armed| {
+            matches!(armed.fault.effect, Effect::InUse {}).then_some(())
+        });
+        minded.is_some()
     }
 
     /// Whether the reply to the call is lost.

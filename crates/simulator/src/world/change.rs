@@ -32,6 +32,8 @@ pub(super) struct Change {
     pub(super) ends_at: Timestamp,
     /// How it fails by order.
     pub(super) ordered_failure: Option<Failure>,
+    /// Whether a delete fails while others name the resource.
+    minds_use: bool,
     /// The resource to be, or why there will be none.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
@@ -48,6 +50,7 @@ pub(super) struct Acceptance {
     pub(super) starts_at: Timestamp,
     pub(super) ends_at: Timestamp,
     pub(super) ordered_failure: Option<Failure>,
+    pub(super) minds_use: bool,
 }
 
 impl Change {
@@ -65,6 +68,7 @@ impl Change {
             due: Some(with.starts_at),
             ends_at: with.ends_at,
             ordered_failure: with.ordered_failure,
+            minds_use: with.minds_use,
             prepared: None,
             failure: None,
             resource_model: None,
@@ -208,6 +212,11 @@ impl Change {
             }
             (_, Some(made)) => made,
             _ => {
+                if self.minds_use
+                    && let Some(user) = region.user_of(&key)
+                {
+                    return Err(HandlerFailure::in_use(&key, user));
+                }
                 let removed = region.resources.remove(&key);
                 return removed
                     .map(|_| None)
@@ -254,6 +263,15 @@ impl HandlerFailure {
             code: HandlerErrorCode::NotFound,
             message: format!(
                 "Resource of type '{type_name}' with identifier '{identifier}' was not found."
+            ),
+        }
+    }
+
+    fn in_use((type_name, identifier): &ResourceKey, (user_type, user): &ResourceKey) -> Self {
+        Self {
+            code: HandlerErrorCode::ResourceConflict,
+            message: format!(
+                "Resource of type '{type_name}' with identifier '{identifier}' has dependencies and cannot be deleted: '{user_type}' '{user}'."
             ),
         }
     }

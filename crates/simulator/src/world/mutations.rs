@@ -195,6 +195,7 @@ impl World {
             starts_at: moment.now.after(starts),
             ends_at: moment.now.after(takes),
             ordered_failure: self.faults.failure(&call, moment.entropy),
+            minds_use: self.faults.minds_use(&call, moment.entropy),
         });
         if is_empty_patch(request) {
             change.due = None;

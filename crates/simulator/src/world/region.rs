@@ -118,6 +118,13 @@ impl Region {
         }
     }
 
+    /// Another resource that names this one as a whole value somewhere in its model.
+    pub(super) fn user_of(&self, key: &ResourceKey) -> Option<&ResourceKey> {
+        let mut others = self.resources.iter().filter(|(other, _)| *other != key);
+        let user = others.find(|(_, resource)| names(&resource.model, &key.1));
+        user.map(|(user, _)| user)
+    }
+
     /// The request of this token.
     pub(super) fn change(&self, request_token: &str) -> Result<&Change, Exception> {
         let number = self.request_tokens.get(request_token);
@@ -165,5 +172,14 @@ impl Region {
     pub(super) fn changes_before(&self, before: u64) -> impl Iterator<Item = (u64, &Change)> {
         let earlier = self.changes.range(..before).rev();
         earlier.map(|(number, change)| (*number, change))
+    }
+}
+
+fn names(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => text == name,
+        Value::Array(elements) => elements.iter().any(|element| names(element, name)),
+        Value::Object(members) => members.values().any(|member| names(member, name)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
