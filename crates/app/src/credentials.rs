@@ -107,6 +107,8 @@ fn refusal(error: ucp_store::Error, id: &CredentialId) -> Rejection {
     match error {
         ucp_store::Error::PreconditionFailed => Rejection::precondition_failed(id),
         ucp_store::Error::NoSuchGroup
+        | ucp_store::Error::GroupDeleting(_)
+        | ucp_store::Error::AlreadyMapped
         | ucp_store::Error::NotMapped
         | ucp_store::Error::Busy(_)
         | ucp_store::Error::MappedElsewhere(_)

@@ -6,7 +6,10 @@
 mod accounts;
 mod credentials;
 mod delete;
+mod delete_group;
 mod identifier;
+mod import;
+mod import_group;
 mod live;
 mod operations;
 mod planes;
@@ -30,13 +33,17 @@ use ucp_store::Store;
 pub use accounts::Accounts;
 pub use credentials::{CredentialPage, PutCredential};
 pub use delete::{DeleteOutcome, DeleteResource};
+pub use delete_group::DeleteGroupOutcome;
 pub use identifier::Selector;
+pub use import::{ImportOutcome, ImportResource, Warning};
+pub use import_group::ImportGroupItem;
 pub use live::LiveReader;
+pub use operations::{AnyOperation, OperationQuery};
 pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
-pub use ucp_store::{Precondition, PutGroup, PutPlane, Tags};
+pub use ucp_store::{Precondition, PutGroup, PutPlane, ReferenceUpdate, Status, Tags};
 
 /// What an application is made of.
 pub struct Parts {
@@ -84,6 +91,8 @@ pub struct Caller {
     pub correlation_id: CorrelationId,
     /// How long the request may wait for the verdict.
     pub verdict_wait: Duration,
+    /// How long the request may wait until a group is deleted.
+    pub group_delete_wait: Duration,
 }
 
 impl App {

@@ -1,9 +1,24 @@
-use ucp_model::{Failure, Operation, OperationId};
+use ucp_model::{Failure, GroupId, GroupOperation, Operation, OperationId, Timestamp};
+use ucp_store::{ListedOperation, OperationPage, Status};
 
+use crate::tracking::no_such_group;
 use crate::{App, Rejection};
 
+pub use ucp_store::ListedOperation as AnyOperation;
+
+/// Which operations of a group to list.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationQuery {
+    /// Those with this status; all, when none.
+    pub status: Option<Status>,
+    /// Those that come after this one, which an earlier page ended with.
+    pub after: Option<(Timestamp, OperationId)>,
+    /// At most so many.
+    pub top: usize,
+}
+
 impl App {
-    /// The operation, answered from the store alone.
+    /// The operation on a resource, answered from the store alone.
     pub async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.get_operation(id).await?;
         operation.ok_or_else(|| no_such_operation(id))
@@ -32,6 +47,41 @@ impl App {
             ))),
             None => Err(no_such_operation(id)),
         }
+    }
+
+    /// The operation on a group, answered from the store alone.
+    pub async fn group_operation(&self, id: OperationId) -> Result<GroupOperation, Rejection> {
+        let operation = self.parts.store.get_group_operation(id).await?;
+        operation.ok_or_else(|| no_such_operation(id))
+    }
+
+    /// The operation, whatever it is on.
+    pub async fn any_operation(&self, id: OperationId) -> Result<AnyOperation, Rejection> {
+        if let Some(operation) = self.parts.store.get_operation(id).await? {
+            return Ok(AnyOperation::Resource(Box::new(operation)));
+        }
+        let operation = self.group_operation(id).await?;
+        Ok(AnyOperation::Group(Box::new(operation)))
+    }
+
+    /// The operations on a group and on its references, the latest first, and whether there are more.
+    pub async fn list_operations(
+        &self,
+        group: &GroupId,
+        query: OperationQuery,
+    ) -> Result<(Vec<ListedOperation>, bool), Rejection> {
+        let page = OperationPage {
+            status: query.status,
+            after: query.after,
+            limit: query.top + 1,
+        };
+        let mut operations = match self.parts.store.list_operations(group, page).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            other => other?,
+        };
+        let has_more = operations.len() > query.top;
+        operations.truncate(query.top);
+        Ok((operations, has_more))
     }
 }
 

@@ -1,6 +1,8 @@
 use ucp_model::{Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 
-use crate::{App, Rejection};
+use ucp_store::ReferenceUpdate;
+
+use crate::{App, Caller, Rejection};
 
 /// A group with what it tracks.
 #[derive(Debug)]
@@ -43,19 +45,38 @@ impl App {
     /// One reference.
     pub async fn get_reference(&self, id: &ReferenceId) -> Result<Reference, Rejection> {
         let reference = self.parts.store.get_reference(id).await?;
-        reference.ok_or_else(|| {
-            let failure = Failure::new(
-                "NotFound",
-                format!(
-                    "'{}' tracks no {} in the group '{}'.",
-                    id.alias,
-                    id.type_name.arm(),
-                    id.group.name
-                ),
-            );
-            Rejection::Missing(failure.with_target(id.to_string()))
-        })
+        reference.ok_or_else(|| not_tracked(id))
     }
+
+    /// Changes who owns the resource of a reference, or the reference's tags.
+    pub async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &Caller,
+    ) -> Result<Reference, Rejection> {
+        let store = &self.parts.store;
+        let (name, correlation_id) = (&caller.name, &caller.correlation_id);
+        let updated = store.update_reference(id, update, name, correlation_id, self.now());
+        match updated.await {
+            Ok(reference) => Ok(reference),
+            Err(ucp_store::Error::NotMapped) => Err(not_tracked(id)),
+            Err(error) => Err(self.refusal(error, Some(id)).await),
+        }
+    }
+}
+
+fn not_tracked(id: &ReferenceId) -> Rejection {
+    let failure = Failure::new(
+        "NotFound",
+        format!(
+            "'{}' tracks no {} in the group '{}'.",
+            id.alias,
+            id.type_name.arm(),
+            id.group.name
+        ),
+    );
+    Rejection::Missing(failure.with_target(id.to_string()))
 }
 
 fn group_not_found(id: &GroupId) -> Rejection {

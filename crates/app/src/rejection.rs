@@ -1,4 +1,4 @@
-use ucp_model::{Crashed, Failure, Fault, Operation};
+use ucp_model::{Crashed, Failure, Fault, GroupOperation, Operation};
 
 /// Why a request is refused, by what its sender would do about it.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +30,9 @@ pub enum Rejection {
     /// What must be known first cannot be told now: try again.
     #[error("{}", .0.message)]
     NotNow(Failure),
+    /// An operation on the whole group is under way: wait for it.
+    #[error("operation {} is under way", .0.id)]
+    GroupBusy(Box<GroupOperation>),
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),
@@ -74,6 +77,8 @@ impl From<ucp_store::Error> for Rejection {
         match error {
             ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),
             ucp_store::Error::NoSuchGroup
+            | ucp_store::Error::GroupDeleting(_)
+            | ucp_store::Error::AlreadyMapped
             | ucp_store::Error::NotMapped
             | ucp_store::Error::Busy(_)
             | ucp_store::Error::MappedElsewhere(_)

@@ -17,6 +17,7 @@ impl App {
             .await
         {
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
+            Err(ucp_store::Error::GroupDeleting(running)) => Err(self.busy(running).await),
             other => Ok(other?),
         }
     }

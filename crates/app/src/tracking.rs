@@ -1,4 +1,4 @@
-//! What puts and deletes share: resolving types and tracking ids, accepting an operation, waiting for its verdict.
+//! What puts, deletes and imports share: resolving types and tracking ids, accepting an operation, waiting for its verdict.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
-    CrashPoint, Detail, Failure, GroupId, Identifier, Moment, Operation, OperationId, Reference,
-    ReferenceId, Scope, TypeName,
+    CrashPoint, Detail, Failure, GroupId, GroupOperation, Identifier, Moment, Operation,
+    OperationId, Reference, ReferenceId, Scope, TypeName,
 };
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewOperation, Sealed};
 
-use crate::{App, Caller, Rejection};
+use crate::{AnyOperation, App, Caller, Rejection};
 
 /// How often a waiting request looks for the verdict of another process's worker.
 const VERDICT_POLL: Duration = Duration::from_millis(50);
@@ -138,11 +138,15 @@ impl App {
                 Some(reference) => no_such_group(&reference.group),
                 None => error.into(),
             },
-            ucp_store::Error::Busy(running) => match self.parts.store.get_operation(running).await {
-                Ok(Some(operation)) => Rejection::Busy(Box::new(operation)),
-                Ok(None) => Rejection::Internal("a busy alias names no operation".into()),
-                Err(error) => error.into(),
-            },
+            ucp_store::Error::Busy(running) | ucp_store::Error::GroupDeleting(running) => {
+                self.busy(running).await
+            }
+            ucp_store::Error::AlreadyMapped => Rejection::Conflict(Failure::new(
+                "Conflict",
+                format!(
+                    "'{alias}' stands for a resource already, and was left as it is. Use another alias, or delete the reference first."
+                ),
+            )),
             ucp_store::Error::MappedElsewhere(scope) => Rejection::Conflict(Failure::new(
                 "Conflict",
                 format!(
@@ -164,6 +168,15 @@ impl App {
         }
     }
 
+    /// The refusal of whoever comes while the operation `running` is under way.
+    pub(crate) async fn busy(&self, running: OperationId) -> Rejection {
+        match self.any_operation(running).await {
+            Ok(AnyOperation::Resource(operation)) => Rejection::Busy(operation),
+            Ok(AnyOperation::Group(operation)) => Rejection::GroupBusy(operation),
+            Err(rejection) => rejection,
+        }
+    }
+
     /// The operation once the engine has decided what to do, or as it is when the caller's patience ends. What has ended
     /// by then without anything sent to AWS is refused. A caller that goes away meanwhile changes nothing.
     pub(crate) async fn verdict(
@@ -174,11 +187,7 @@ impl App {
         let deadline = Instant::now() + caller.verdict_wait;
         let mut operation = operation;
         while !operation.has_verdict() && Instant::now() < deadline {
-            let wake_up = deadline.min(Instant::now() + VERDICT_POLL);
-            tokio::select! {
-                () = self.parts.moved.notified() => {}
-                () = tokio::time::sleep_until(wake_up) => {}
-            }
+            self.something_moves(deadline).await;
             operation = self.operation(operation.id).await?;
         }
         match operation.failure() {
@@ -211,6 +220,30 @@ impl App {
             );
             Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
         })
+    }
+
+    /// The operation on a group once it has ended, or as it is when the caller's patience ends.
+    pub(crate) async fn group_deletion(
+        &self,
+        operation: GroupOperation,
+        caller: &Caller,
+    ) -> Result<GroupOperation, Rejection> {
+        let deadline = Instant::now() + caller.group_delete_wait;
+        let mut operation = operation;
+        while !operation.is_terminal() && Instant::now() < deadline {
+            self.something_moves(deadline).await;
+            operation = self.group_operation(operation.id).await?;
+        }
+        Ok(operation)
+    }
+
+    /// Until some operation may have moved on, in this process or another one.
+    async fn something_moves(&self, deadline: Instant) {
+        let wake_up = deadline.min(Instant::now() + VERDICT_POLL);
+        tokio::select! {
+            () = self.parts.moved.notified() => {}
+            () = tokio::time::sleep_until(wake_up) => {}
+        }
     }
 }
 

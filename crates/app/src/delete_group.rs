@@ -1,0 +1,81 @@
+use ucp_model::group_operation::{Progress, Task};
+use ucp_model::{CrashPoint, GroupId, GroupOperation, Moment, OperationId};
+use ucp_store::{GroupDeletion, NewGroupOperation, Precondition};
+
+use crate::{App, Caller, Rejection};
+
+/// What deleting a group came to, as far as it is known.
+#[derive(Debug)]
+pub enum DeleteGroupOutcome {
+    /// There was no such group.
+    AlreadyGone,
+    /// It is gone.
+    Deleted,
+    /// It is under way, or has ended without success.
+    Accepted(Box<GroupOperation>),
+}
+
+impl App {
+    /// Deletes a group with what it owns, and waits for a while until that is done. One that is being deleted already is
+    /// not waited for.
+    pub async fn delete_resource_group(
+        &self,
+        id: &GroupId,
+        precondition: &Precondition,
+        caller: &Caller,
+    ) -> Result<DeleteGroupOutcome, Rejection> {
+        let new = self.new_group_operation(id, Task::Delete, caller);
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::before(Moment::Accept))?;
+        let deletion = self.parts.store.delete_resource_group(new, precondition);
+        let deletion = match deletion.await {
+            Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
+            Err(ucp_store::Error::PreconditionFailed) => {
+                return Err(Rejection::precondition_failed(id));
+            }
+            other => other?,
+        };
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::after(Moment::Accept))?;
+        let operation = match deletion {
+            GroupDeletion::Absent => return Ok(DeleteGroupOutcome::AlreadyGone),
+            GroupDeletion::Removed => return Ok(DeleteGroupOutcome::Deleted),
+            GroupDeletion::Running(operation) => {
+                return Ok(DeleteGroupOutcome::Accepted(operation));
+            }
+            GroupDeletion::Accepted(operation) => *operation,
+        };
+        self.parts.workers.wake();
+        tracing::info!(
+            operation.id = %operation.id,
+            group.id = %operation.group,
+            kind = operation.kind(),
+            "operation accepted"
+        );
+        let operation = self.group_deletion(operation, caller).await?;
+        Ok(match operation.progress {
+            Progress::Succeeded => DeleteGroupOutcome::Deleted,
+            Progress::Running | Progress::Failed(_) => {
+                DeleteGroupOutcome::Accepted(Box::new(operation))
+            }
+        })
+    }
+
+    pub(crate) fn new_group_operation(
+        &self,
+        group: &GroupId,
+        task: Task,
+        caller: &Caller,
+    ) -> NewGroupOperation {
+        NewGroupOperation {
+            id: OperationId(self.parts.entropy.uuid("operation")),
+            group: group.clone(),
+            task,
+            correlation_id: caller.correlation_id.clone(),
+            caller: caller.name.clone(),
+            accepted_at: self.now(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use ucp_model::group_operation::{ImportItem, Task};
+use ucp_model::{
+    CrashPoint, Detail, Failure, GroupId, GroupOperation, Moment, ReferenceId, Scope, TypeName,
+};
+
+use crate::import::identifier;
+use crate::put::unsupported;
+use crate::tracking::no_such_group;
+use crate::{App, Caller, Rejection};
+
+/// How many resources one request may import.
+const ITEMS_MAX: usize = 1_000;
+
+/// One resource to import into a group.
+#[derive(Clone)]
+pub struct ImportGroupItem {
+    /// Where.
+    pub scope: Scope,
+    /// The type, as the caller spelled it.
+    pub type_name: TypeName,
+    /// The alias.
+    pub alias: String,
+    /// AWS's name of the resource.
+    pub primary_identifier: Option<String>,
+    /// The identifier's parts, in its place.
+    pub properties: Map<String, Value>,
+    /// Whether the reference is to own the resource.
+    pub owned: bool,
+}
+
+impl App {
+    /// Puts many existing resources under aliases of a group. `items` may hold what is wrong with some of them already;
+    /// all that is wrong is told at once.
+    pub async fn import_into_group(
+        &self,
+        group: &GroupId,
+        items: Vec<Result<ImportGroupItem, Detail>>,
+        caller: &Caller,
+    ) -> Result<GroupOperation, Rejection> {
+        if items.is_empty() || items.len() > ITEMS_MAX {
+            return Err(Rejection::bad_request(format!(
+                "/resources: an import takes 1 to {ITEMS_MAX} resources, not {}.",
+                items.len()
+            )));
+        }
+        let items = self.checked(group, items)?;
+        let new = self.new_group_operation(group, Task::Import(items), caller);
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::before(Moment::Accept))?;
+        let operation = match self.parts.store.accept_group_import(new).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            Err(ucp_store::Error::GroupDeleting(running)) => return Err(self.busy(running).await),
+            other => other?,
+        };
+        self.parts
+            .checkpoints
+            .reached(CrashPoint::after(Moment::Accept))?;
+        self.parts.workers.wake();
+        tracing::info!(
+            operation.id = %operation.id,
+            group.id = %operation.group,
+            kind = operation.kind(),
+            "operation accepted"
+        );
+        Ok(operation)
+    }
+
+    /// The items, or everything that is wrong with them.
+    fn checked(
+        &self,
+        group: &GroupId,
+        items: Vec<Result<ImportGroupItem, Detail>>,
+    ) -> Result<Vec<ImportItem>, Rejection> {
+        let mut checked = Vec::with_capacity(items.len());
+        let mut details = Vec::new();
+        let mut first: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, item) in items.into_iter().enumerate() {
+            match item.and_then(|item| self.item(group, index, item)) {
+                Ok(item) => match first.insert(item.reference.key(), index) {
+                    None => checked.push(item),
+                    Some(other) => details.push(wrong(
+                        index,
+                        &Failure::new(
+                            "BadRequest",
+                            format!("/resources/{other} imports under the same alias."),
+                        ),
+                    )),
+                },
+                Err(detail) => details.push(detail),
+            }
+        }
+        if details.is_empty() {
+            return Ok(checked);
+        }
+        let message = "Some of the resources cannot be imported as they are given; nothing was stored. Correct what the details name.";
+        Err(Rejection::Invalid(
+            Failure::new("BadRequest", message).with_details(details),
+        ))
+    }
+
+    fn item(
+        &self,
+        group: &GroupId,
+        index: usize,
+        item: ImportGroupItem,
+    ) -> Result<ImportItem, Detail> {
+        let read = || -> Result<ImportItem, Rejection> {
+            let schema = self.schema(&item.type_name)?;
+            if !schema.handlers().read {
+                return Err(unsupported(&schema, "imported"));
+            }
+            let whole = item.primary_identifier.as_deref();
+            Ok(ImportItem {
+                reference: ReferenceId::new(
+                    group.clone(),
+                    schema.type_name().clone(),
+                    &item.alias,
+                )?,
+                identifier: identifier(&schema, whole, item.properties.clone())?,
+                scope: item.scope.clone(),
+                owned: item.owned,
+            })
+        };
+        read().map_err(|rejection| {
+            let failure = match rejection {
+                Rejection::Invalid(failure) => failure,
+                other => Failure::new("BadRequest", other.to_string()),
+            };
+            wrong(index, &failure)
+        })
+    }
+}
+
+fn wrong(index: usize, failure: &Failure) -> Detail {
+    Detail::at(
+        failure.code.as_str(),
+        failure.message.as_str(),
+        format!("/resources/{index}"),
+    )
+}
