@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument;
 use ucp_app::Caller;
-use ucp_model::{CorrelationId, Operation, PlaneId};
+use ucp_model::{CorrelationId, GroupOperation, Operation, OperationId, PlaneId};
 
 use crate::origin::BaseUrl;
 use crate::problem::Problem;
@@ -57,21 +57,30 @@ impl RequestContext {
     }
 
     /// The same below a radius plane, for operations on references.
-    pub(crate) fn plane_urls(&self, plane: &PlaneId, operation: &Operation) -> (String, String) {
-        let url = |collection: &str| {
-            let Self { base_url, .. } = self;
-            let id = operation.id;
-            format!(
-                "{base_url}{plane}/providers/System.Resources/locations/global/{collection}/{id}"
-            )
-        };
+    pub(crate) fn plane_urls(&self, plane: &PlaneId, id: OperationId) -> (String, String) {
+        let url = |collection| self.absolute(&plane_path(plane, id, collection));
         (url("operationStatuses"), url("operationResults"))
+    }
+
+    /// The same for an operation on a group.
+    pub(crate) fn group_urls(&self, operation: &GroupOperation) -> (String, String) {
+        self.plane_urls(&operation.group.plane_id(), operation.id)
     }
 
     /// The absolute form of a path of ours.
     pub(crate) fn absolute(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
+}
+
+/// The id of the status of an operation on a group.
+pub(crate) fn group_status_path(operation: &GroupOperation) -> String {
+    let plane = operation.group.plane_id();
+    plane_path(&plane, operation.id, "operationStatuses")
+}
+
+fn plane_path(plane: &PlaneId, id: OperationId, collection: &str) -> String {
+    format!("{plane}/providers/System.Resources/locations/global/{collection}/{id}")
 }
 
 /// The id of an operation's status.
@@ -98,6 +107,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
         let Settings {
             verdict_wait,
+            group_delete_wait,
             retry_after,
             ..
         } = api.settings;
@@ -108,14 +118,13 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         };
         let base_url = parts.extensions.get::<BaseUrl>();
         let BaseUrl(base_url) = base_url.cloned().ok_or_else(Problem::internal)?;
+        let prefers_async = prefers_async(&parts.headers);
+        let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         let caller = Caller {
             name: "anonymous".to_owned(),
             correlation_id,
-            verdict_wait: if prefers_async(&parts.headers) {
-                Duration::ZERO
-            } else {
-                verdict_wait
-            },
+            verdict_wait: patience(verdict_wait),
+            group_delete_wait: patience(group_delete_wait),
         };
         Ok(Self {
             caller,

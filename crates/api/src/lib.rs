@@ -49,6 +49,8 @@ use crate::routes::{
 pub struct Settings {
     /// How long a request waits for the verdict.
     pub verdict_wait: Duration,
+    /// How long a request waits until a group is deleted.
+    pub group_delete_wait: Duration,
     /// `Retry-After` of running operations.
     pub retry_after: Duration,
     /// Which hosts are ours.
@@ -125,12 +127,16 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(resource_groups::list_resource_groups))
         .routes(routes!(
             resource_groups::put_resource_group,
-            resource_groups::get_resource_group
+            resource_groups::get_resource_group,
+            resource_groups::delete_resource_group
         ))
         .routes(routes!(resource_groups::list_resource_group_resources))
+        .routes(routes!(resource_groups::import_resource_group_resources))
+        .routes(routes!(operations::list_resource_group_operations))
         .routes(routes!(references::list_references))
         .routes(routes!(
             references::get_reference,
+            references::update_reference,
             references::delete_reference
         ))
         .routes(routes!(named_resources::list_aws_resources))
@@ -145,6 +151,7 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
             credentials::put_credential,
             credentials::delete_credential
         ))
+        .routes(routes!(aws_resources::import_aws_resource))
         .routes(routes!(aws_resources::put_aws_resource))
         .routes(routes!(aws_resources::get_aws_resource))
         .routes(routes!(aws_resources::delete_aws_resource))

@@ -24,6 +24,7 @@ const URI_MAX_BYTES: usize = 8 * 1024;
 const KEYWORDS: &[&str] = &[
     "accounts",
     "locations",
+    "operations",
     "operationResults",
     "operationStatuses",
     "providers",
@@ -34,7 +35,7 @@ const KEYWORDS: &[&str] = &[
 /// Provider namespaces of our own.
 const NAMESPACES: &[&str] = &["System.AWS", "System.Resources"];
 /// POST actions.
-const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":put"];
+const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":import", ":put"];
 
 /// Rewrites each request to its canonical route before `inner` matches it. `Router::layer` would run after matching.
 #[derive(Clone, Debug)]

@@ -62,6 +62,20 @@ impl Problem {
                     ..Self::new(StatusCode::CONFLICT, failure)
                 }
             }
+            Rejection::GroupBusy(operation) => {
+                let (url, _) = context.group_urls(&operation);
+                let message = format!(
+                    "The {} has been under way since {}. Wait until {url} is terminal, then try again.",
+                    operation.task, operation.accepted_at
+                );
+                let detail =
+                    Detail::at("OperationInProgress", "the running operation's status", url);
+                let failure = Failure::new("Conflict", message).with_details(vec![detail]);
+                Self {
+                    retry_after: Some(context.retry_after()),
+                    ..Self::new(StatusCode::CONFLICT, failure)
+                }
+            }
             Rejection::Unavailable(_) => {
                 tracing::warn!(
                     error = %ucp_model::chain(&rejection),
@@ -145,6 +159,7 @@ fn status_of(code: &str) -> StatusCode {
         | "Conflict"
         | "PartiallyApplied"
         | "RequiresReplacement"
+        | "ResourceGroupDeletionBlocked"
         | "ResourceConflict"
         | "ResourceConflictException" => StatusCode::CONFLICT,
         "RequestLimitExceeded"

@@ -1,18 +1,22 @@
 //! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
 
 mod credentials;
+mod import;
 mod planes;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use ucp_app::{LiveResource, Selector};
+use ucp_app::{AnyOperation, LiveResource, Selector};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Detail, Failure, Operation, Reference, ResourceGroup};
+use ucp_model::{Detail, Failure, GroupOperation, Operation, Reference, ResourceGroup};
 use utoipa::ToSchema;
 
-use crate::context::status_path;
+pub(crate) use self::import::{
+    ImportGroupRequest, ImportRequest, ImportResult, ImportedReference, read_items,
+};
+use crate::context::{group_status_path, status_path};
 use crate::json::kind;
 use crate::problem::Problem;
 use crate::validation::Violations;
@@ -197,6 +201,9 @@ pub(crate) struct ReferenceBody {
     maps_to: MapsTo,
     /// Whether deleting the reference deletes the AWS resource.
     owned_resource: bool,
+    /// Tags of the reference itself.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tags: BTreeMap<String, String>,
     provisioning_state: &'static str,
     /// The live properties as last observed.
     properties: Map<String, Value>,
@@ -236,6 +243,7 @@ impl From<Reference> for ReferenceBody {
             },
             name: reference.id.alias,
             owned_resource: reference.owned,
+            tags: reference.tags,
             provisioning_state: reference.provisioning_state.as_str(),
             properties,
             observed_at: reference.observed_at.map(|moment| moment.to_string()),
@@ -446,6 +454,9 @@ pub(crate) struct OperationStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
+    /// How much of an operation on a group is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percent_complete: Option<u32>,
     /// Why it did not succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
@@ -453,7 +464,10 @@ pub(crate) struct OperationStatus {
 
 impl From<Operation> for OperationStatus {
     fn from(operation: Operation) -> Self {
-        let target = operation.target().filter(|_| operation.kind == Kind::Put);
+        let target = match operation.kind {
+            Kind::Put | Kind::Import => operation.target(),
+            Kind::Delete => None,
+        };
         let succeeded = operation.failure().is_none() && operation.state.is_terminal();
         Self {
             id: status_path(&operation),
@@ -463,8 +477,95 @@ impl From<Operation> for OperationStatus {
             end_time: operation.ended_at.map(|moment| moment.to_string()),
             resource_id: target
                 .map(|target| target.scope.resource(target.type_name, target.identifier)),
+            percent_complete: None,
             error: operation.failure().cloned().map(ErrorBody::from),
             properties: operation.result.filter(|_| succeeded),
         }
+    }
+}
+
+impl From<GroupOperation> for OperationStatus {
+    fn from(operation: GroupOperation) -> Self {
+        let result = ImportResult::of(&operation).filter(|_| operation.is_terminal());
+        Self {
+            id: group_status_path(&operation),
+            name: operation.id.to_string(),
+            status: operation.status(),
+            start_time: operation.accepted_at.to_string(),
+            end_time: operation.ended_at.map(|moment| moment.to_string()),
+            resource_id: Some(operation.group.to_string()),
+            percent_complete: Some(operation.percent_complete()),
+            error: operation.failure().cloned().map(ErrorBody::from),
+            properties: result.and_then(|result| serde_json::to_value(result).ok()),
+        }
+    }
+}
+
+impl From<AnyOperation> for OperationStatus {
+    fn from(operation: AnyOperation) -> Self {
+        match operation {
+            AnyOperation::Resource(operation) => (*operation).into(),
+            AnyOperation::Group(operation) => (*operation).into(),
+        }
+    }
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OperationPage {
+    pub(crate) value: Vec<OperationStatus>,
+    /// Where the next page is; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_link: Option<String>,
+}
+
+/// What to change about a reference; what is left out stays.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct UpdateReference {
+    /// Whether deleting the reference deletes the AWS resource.
+    pub(crate) owned_resource: Option<bool>,
+    /// All its tags.
+    pub(crate) tags: Option<BTreeMap<String, String>>,
+}
+
+impl UpdateReference {
+    /// Reads a body; what else a GET answered may be sent back, and is ignored.
+    pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
+        let wrong = |place: &str, expected: &str, value: &Value| {
+            Problem::bad_request(format!(
+                "/{place}: expected {expected}, got {}.",
+                kind(value)
+            ))
+        };
+        let owned_resource = match body.shift_remove("ownedResource") {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(owned)) => Some(owned),
+            Some(other) => return Err(wrong("ownedResource", "a boolean", &other)),
+        };
+        let tags = match body.shift_remove("tags") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(members)) => {
+                let mut tags = BTreeMap::new();
+                for (name, value) in members {
+                    match value {
+                        Value::String(value) => tags.insert(name, value),
+                        other => return Err(wrong(&format!("tags/{name}"), "a string", &other)),
+                    };
+                }
+                Some(tags)
+            }
+            Some(other) => return Err(wrong("tags", "an object", &other)),
+        };
+        if owned_resource.is_none() && tags.is_none() {
+            return Err(Problem::bad_request(
+                "The body changes nothing. Send {\"ownedResource\":…} or {\"tags\":{…}}.",
+            ));
+        }
+        Ok(Self {
+            owned_resource,
+            tags,
+        })
     }
 }

@@ -5,7 +5,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use ucp_app::{DeleteOutcome, DeleteResource, PutResource, ReadResource};
+use ucp_app::{
+    DeleteOutcome, DeleteResource, ImportOutcome, ImportResource, PutResource, ReadResource,
+};
 use ucp_model::{Scope, TypeName};
 
 use crate::Api;
@@ -13,7 +15,7 @@ use crate::context::RequestContext;
 use crate::json::JsonObject;
 use crate::problem::Problem;
 use crate::routes::{accepted, polling_urls};
-use crate::wire::{ActionRequest, AwsResource, ErrorResponse};
+use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference};
 
 /// The path of a type's collection in one account and region.
 pub(crate) type Collection = Path<(String, String, String, String, String)>;
@@ -145,6 +147,52 @@ pub(crate) async fn delete(
         DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
             Ok(StatusCode::NO_CONTENT.into_response())
         }
+    }
+}
+
+/// Puts an existing resource under an alias, and leaves the resource as it is.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:import",
+    params(("plane" = String, Path, example = "aws"), ("account" = String, Path, example = "123456789012"),
+        ("region" = String, Path, example = "us-west-2"), ("namespace" = String, Path, example = "AWS.EC2"),
+        ("type" = String, Path, example = "VPC")),
+    request_body = ImportRequest,
+    responses((status = 201, description = "The alias stands for the resource", body = ImportedReference),
+        (status = 202, description = "Not decided yet; poll the URLs in the headers",
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 400, body = ErrorResponse), (status = 403, body = ErrorResponse),
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse),
+        (status = 429, body = ErrorResponse), (status = 500, body = ErrorResponse)))]
+pub(crate) async fn import_aws_resource(
+    State(api): State<Arc<Api>>,
+    Path((plane, account, region, namespace, resource)): Collection,
+    context: RequestContext,
+    JsonObject(body): JsonObject,
+) -> Result<Response, Problem> {
+    let (scope, type_name) = collection(&plane, &account, &region, &namespace, &resource)?;
+    let request = ImportRequest::read(body)?;
+    let import = ImportResource {
+        scope,
+        type_name,
+        tracked_by: request.tracked_by,
+        primary_identifier: request.primary_identifier,
+        properties: request.properties,
+        owned: request.owned_resource,
+    };
+    let outcome = api.app.import_resource(import, &context.caller).await;
+    match outcome.map_err(|rejection| Problem::of(rejection, &context))? {
+        ImportOutcome::Imported(reference, warnings) => {
+            let body = ImportedReference::new(*reference, warnings);
+            Ok((StatusCode::CREATED, Json(body)).into_response())
+        }
+        ImportOutcome::Accepted(operation) => match operation.failure() {
+            Some(failure) => Err(Problem::of_ended(failure, &context)),
+            None => {
+                let urls = polling_urls(&operation, &context);
+                Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
+            }
+        },
     }
 }
 

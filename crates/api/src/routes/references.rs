@@ -5,15 +5,16 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use ucp_app::DeleteOutcome;
-use ucp_model::{Failure, GroupId, PlaneId, PlaneKind, ReferenceId, TypeName};
+use ucp_app::{DeleteOutcome, ReferenceUpdate};
+use ucp_model::{Failure, GroupId, ReferenceId, TypeName};
 
 use crate::Api;
 use crate::context::RequestContext;
+use crate::json::JsonObject;
 use crate::problem::Problem;
 use crate::routes::accepted;
 use crate::routes::resource_groups::group_id;
-use crate::wire::{ErrorResponse, List, ReferenceBody};
+use crate::wire::{ErrorResponse, List, ReferenceBody, UpdateReference};
 
 const SUFFIX: &str = ":reference";
 
@@ -62,6 +63,39 @@ pub(crate) async fn list_references(
     ))
 }
 
+/// Changes who owns the resource of a reference, or the reference's tags.
+#[utoipa::path(patch, tag = "References",
+    path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
+    params(("plane" = String, Path, example = "local"), ("group" = String, Path),
+        ("namespace" = String, Path, example = "AWS.EC2"), ("type" = String, Path, example = "VPC:reference"),
+        ("alias" = String, Path)),
+    request_body = UpdateReference,
+    responses((status = 200, body = ReferenceBody), (status = 400, body = ErrorResponse),
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
+pub(crate) async fn update_reference(
+    State(api): State<Arc<Api>>,
+    Path((plane, group, namespace, resource, alias)): Path<(
+        String,
+        String,
+        String,
+        String,
+        String,
+    )>,
+    context: RequestContext,
+    JsonObject(body): JsonObject,
+) -> Result<Json<ReferenceBody>, Problem> {
+    let id = reference_id(&plane, &group, &namespace, &resource, &alias)?;
+    let request = UpdateReference::read(body)?;
+    let update = ReferenceUpdate {
+        owned: request.owned_resource,
+        tags: request.tags,
+    };
+    let reference = api.app.update_reference(&id, update, &context.caller).await;
+    let reference = reference.map_err(|rejection| Problem::of(rejection, &context))?;
+    Ok(Json(reference.into()))
+}
+
 /// Deletes a reference: with its AWS resource where it owns it, otherwise only the mapping.
 #[utoipa::path(delete, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
@@ -88,11 +122,7 @@ pub(crate) async fn delete_reference(
     let outcome = api.app.delete_reference(&id, &context.caller).await;
     match outcome.map_err(|rejection| Problem::of(rejection, &context))? {
         DeleteOutcome::Accepted(operation) => {
-            let plane = PlaneId {
-                kind: PlaneKind::Radius,
-                name: id.group.plane,
-            };
-            let urls = context.plane_urls(&plane, &operation);
+            let urls = context.plane_urls(&id.group.plane_id(), operation.id);
             Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
         }
         DeleteOutcome::Forgotten => Ok(StatusCode::OK.into_response()),
