@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Accounts, App, Rejection, Wake};
-use ucp_engine::{Abandoned, Engine, Nudges};
+use ucp_engine::{Abandoned, Engine, Nudges, Sweeper};
 use ucp_live::ReadOnly;
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, DefaultTags, GroupId, ReferenceId, Scope,
@@ -149,6 +149,7 @@ impl World {
         app.ensure_planes().await.expect("the planes are written");
         let settings = ucp_api::Settings {
             verdict_wait: Duration::from_secs(20),
+            group_delete_wait: Duration::from_secs(20),
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and([]),
             path_base: path_base.clone(),
@@ -206,6 +207,34 @@ impl World {
         tokio::join!(replying, stepping).0
     }
 
+    /// Sends one request that waits for the end of its operation while the engine works and time passes.
+    pub async fn call_until_settled(&self, method: &str, path: &str, body: &str) -> Reply {
+        let answered = Cell::new(false);
+        let replying = async {
+            let reply = self.send(request(method, path, body)).await;
+            answered.set(true);
+            reply
+        };
+        let settling = async {
+            while !answered.get() {
+                self.settle().await;
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::join!(replying, settling).0
+    }
+
+    /// Removes the operations that ended longer than `retention` ago.
+    pub async fn sweep(&self, retention: Duration) -> u64 {
+        let sweeper = Sweeper {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            retention,
+            interval: retention,
+        };
+        sweeper.sweep().await.expect("the store answers")
+    }
+
     /// Sends one request that prefers not to wait for the verdict.
     pub async fn send_without_waiting(&self, method: &str, path: &str, body: &str) -> Reply {
         let mut request = request(method, path, body);
@@ -254,7 +283,7 @@ impl World {
             .unwrap_or_default()
     }
 
-    /// Posts an action (`put` or `delete`) on a type such as `AWS.EC2/VPC`.
+    /// Posts an action (`put`, `delete` or `import`) on a type such as `AWS.EC2/VPC`.
     pub async fn post(&self, resource_type: &str, action: &str, body: &Value) -> Reply {
         let base = &self.path_base;
         let path = format!(
@@ -397,11 +426,10 @@ impl World {
             .expect("the store answers");
         assert_eq!(live, 0, "operations are still in flight");
         let group = GroupId::new("local", "rg").expect("a group id");
-        let references = self
-            .store
-            .list_references(&group)
-            .await
-            .expect("the store answers");
+        let references = match self.store.list_references(&group).await {
+            Err(ucp_store::Error::NoSuchGroup) => return,
+            other => other.expect("the store answers"),
+        };
         let mut owners: BTreeMap<String, u32> = BTreeMap::new();
         for reference in &references {
             let target = reference.target().as_ref().map(Target::key);

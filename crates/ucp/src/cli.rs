@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Runs everything on this machine: API, workers, SQLite and a simulated AWS.
-    Dev(Dev),
+    Dev(Box<Dev>),
     /// Runs the API and the workers against AWS.
     Serve(Box<Serve>),
     /// Brings the database's schema up to date.
@@ -229,6 +229,12 @@ pub(crate) struct Work {
     /// How long a GET, a list or a `:get` waits for AWS; longer than --call-timeout has no effect.
     #[arg(long, env = "UCP_READ_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
     pub(crate) read_timeout: Duration,
+    /// How long a DELETE of a resource group waits for its end before it answers 202.
+    #[arg(long, env = "UCP_GROUP_DELETE_WAIT", default_value = "30s", value_parser = humantime::parse_duration)]
+    pub(crate) group_delete_wait: Duration,
+    /// How long an operation that has ended can still be asked after.
+    #[arg(long, env = "UCP_OPERATION_RETENTION", default_value = "30d", value_parser = humantime::parse_duration)]
+    pub(crate) operation_retention: Duration,
 }
 
 impl Work {

@@ -18,7 +18,7 @@ use crate::cli::Dev;
 use crate::node::{Node, listen};
 use crate::{demo, keys, shutdown, simulator, types};
 
-pub(crate) async fn run(arguments: Dev) -> anyhow::Result<()> {
+pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let signalled = shutdown::on_signal()?;
     let data_dir = &arguments.data_dir;
     std::fs::DirBuilder::new()

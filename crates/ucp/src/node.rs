@@ -10,7 +10,7 @@ use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{App, Wake};
 use ucp_cloud::CloudControl;
 use ucp_cloud_aws::Aws;
-use ucp_engine::{Engine, Nudges, Workers};
+use ucp_engine::{Engine, Nudges, Sweeper, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_schema::Catalogue;
@@ -21,6 +21,9 @@ use crate::accounts::{OfAws, StoredCredentials};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
 use crate::{keys, pause, shutdown};
+
+/// How often old operations are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
 
 /// What a node is started with.
 pub(crate) struct Node {
@@ -91,6 +94,7 @@ impl Node {
             .context("cannot write the planes")?;
         let settings = ucp_api::Settings {
             verdict_wait: self.work.verdict_wait,
+            group_delete_wait: self.work.group_delete_wait,
             retry_after: self.retry_after,
             allowed_hosts: self.allowed_hosts,
             path_base: self.path_base,
@@ -101,6 +105,13 @@ impl Node {
             .map(|listener| tokio::spawn(serve(listener, router, shutdown.clone())));
 
         if self.works {
+            let sweeper = Sweeper {
+                store: Arc::clone(&self.store),
+                clock: Arc::clone(&clock),
+                retention: self.work.operation_retention,
+                interval: SWEEP_INTERVAL,
+            };
+            let sweeping = tokio::spawn(sweeper.run(shutdown.clone()));
             let parts = ucp_engine::Parts {
                 store: self.store,
                 cloud,
@@ -123,6 +134,7 @@ impl Node {
                 grace: shutdown::STEP_GRACE,
             };
             workers.run(shutdown.clone()).await;
+            sweeping.await?;
         }
         match api {
             Some(api) => api.await?,

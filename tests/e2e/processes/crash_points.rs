@@ -53,7 +53,8 @@ impl Change {
             (Moment::Delete, Create | Update) => 0,
             (Moment::RecordVerdict | Moment::Read, Create | Update | DeleteBeforeCreate) => 1,
             (Moment::RecordVerdict | Moment::Read, Delete) => 0,
-            (Moment::Cancel, _) => 0,
+            // Only operations on groups have children; `crashes` walks theirs.
+            (Moment::Cancel | Moment::StartChild, _) => 0,
         }
     }
 
