@@ -9,6 +9,7 @@ mod cancels;
 mod conventions;
 mod crashes;
 mod credentials;
+mod default_tags;
 mod deletes;
 mod describes_itself;
 mod etags;

@@ -2,6 +2,7 @@
 
 mod credentials;
 mod import;
+mod members;
 mod planes;
 
 use std::collections::BTreeMap;
@@ -10,14 +11,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{AnyOperation, LiveResource, Selector};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Detail, Failure, GroupOperation, Operation, Reference, ResourceGroup};
+use ucp_model::{Detail, Failure, GroupOperation, Operation, Reference, ResourceGroup, valid_tag};
 use utoipa::ToSchema;
 
 pub(crate) use self::import::{
     ImportGroupRequest, ImportRequest, ImportResult, ImportedReference, read_items,
 };
+use self::members::Members;
 use crate::context::{group_status_path, status_path};
-use crate::json::kind;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
@@ -282,12 +283,19 @@ pub(crate) struct ActionRequest {
     /// change is refused.
     #[schema(value_type = Option<String>)]
     pub(crate) replacement_policy: ReplacementPolicy,
+    /// Tags for resources whose type takes some; they win over the defaults of server, account and group, and a declared
+    /// tag wins over them.
+    pub(crate) default_tags: BTreeMap<String, String>,
 }
 
 impl ActionRequest {
     /// Reads a body; members that are not of the contract are ignored, as templates carry all kinds of them.
-    pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
-        const MEMBERS: [&str; 7] = [
+    pub(crate) fn read(body: Map<String, Value>) -> Result<Self, Problem> {
+        Self::of(Members(body)).map_err(Problem::bad_request)
+    }
+
+    fn of(mut members: Members) -> Result<Self, String> {
+        const KNOWN: [&str; 8] = [
             "alias",
             "trackedBy",
             "properties",
@@ -295,75 +303,38 @@ impl ActionRequest {
             "updateMode",
             "ownedResource",
             "replacementPolicy",
+            "defaultTags",
         ];
-        for given in body.keys() {
-            let meant = MEMBERS
-                .iter()
-                .find(|member| member.eq_ignore_ascii_case(given) && *member != given);
-            if let Some(meant) = meant {
-                return Err(Problem::bad_request(format!(
-                    "/{given}: did you mean '{meant}'?"
-                )));
-            }
+        const ADOPTION: [(&str, AdoptionPolicy); 2] = [
+            ("adopt", AdoptionPolicy::Adopt),
+            ("fail", AdoptionPolicy::Fail),
+        ];
+        const UPDATE: [(&str, UpdateMode); 2] = [
+            ("merge", UpdateMode::Merge),
+            ("replace", UpdateMode::Replace),
+        ];
+        const REPLACEMENT: [(&str, ReplacementPolicy); 2] = [
+            ("createBeforeDelete", ReplacementPolicy::CreateBeforeDelete),
+            ("deleteBeforeCreate", ReplacementPolicy::DeleteBeforeCreate),
+        ];
+        members.spelled_as(&KNOWN)?;
+        let default_tags = members.texts("defaultTags")?.unwrap_or_default();
+        for (key, value) in &default_tags {
+            valid_tag(key, value).map_err(|error| format!("/defaultTags: {error}."))?;
         }
-        let wrong = |member: &str, expected: &str, value: &Value| {
-            Problem::bad_request(format!(
-                "/{member}: expected {expected}, got {}.",
-                kind(value)
-            ))
-        };
-        let mut text = |member: &str| match body.shift_remove(member) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(member, "a string", &other)),
-        };
-        let (alias, tracked_by) = (text("alias")?, text("trackedBy")?);
-        let adoption_policy = match text("adoptionPolicy")?.as_deref() {
-            None | Some("adopt") => AdoptionPolicy::Adopt,
-            Some("fail") => AdoptionPolicy::Fail,
-            Some(_) => {
-                return Err(Problem::bad_request(
-                    "/adoptionPolicy: expected 'adopt' or 'fail'.",
-                ));
-            }
-        };
-        let update_mode = match text("updateMode")?.as_deref() {
-            None | Some("merge") => UpdateMode::Merge,
-            Some("replace") => UpdateMode::Replace,
-            Some(_) => {
-                return Err(Problem::bad_request(
-                    "/updateMode: expected 'merge' or 'replace'.",
-                ));
-            }
-        };
-        let replacement_policy = match text("replacementPolicy")?.as_deref() {
-            None => ReplacementPolicy::Refuse,
-            Some("createBeforeDelete") => ReplacementPolicy::CreateBeforeDelete,
-            Some("deleteBeforeCreate") => ReplacementPolicy::DeleteBeforeCreate,
-            Some(_) => {
-                return Err(Problem::bad_request(
-                    "/replacementPolicy: expected 'createBeforeDelete' or 'deleteBeforeCreate'.",
-                ));
-            }
-        };
-        let owned_resource = match body.shift_remove("ownedResource") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(owned)) => owned,
-            Some(other) => return Err(wrong("ownedResource", "a boolean", &other)),
-        };
-        let properties = match body.shift_remove("properties") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(properties)) => properties,
-            Some(other) => return Err(wrong("properties", "an object", &other)),
-        };
         Ok(Self {
-            alias,
-            tracked_by,
-            properties,
-            adoption_policy,
-            update_mode,
-            owned_resource,
-            replacement_policy,
+            alias: members.text("alias")?,
+            tracked_by: members.text("trackedBy")?,
+            adoption_policy: members
+                .choice("adoptionPolicy", &ADOPTION)?
+                .unwrap_or_default(),
+            update_mode: members.choice("updateMode", &UPDATE)?.unwrap_or_default(),
+            replacement_policy: members
+                .choice("replacementPolicy", &REPLACEMENT)?
+                .unwrap_or_default(),
+            owned_resource: members.flag("ownedResource")?.unwrap_or_default(),
+            default_tags,
+            properties: members.object("properties")?.unwrap_or_default(),
         })
     }
 
@@ -532,32 +503,12 @@ pub(crate) struct UpdateReference {
 
 impl UpdateReference {
     /// Reads a body; what else a GET answered may be sent back, and is ignored.
-    pub(crate) fn read(mut body: Map<String, Value>) -> Result<Self, Problem> {
-        let wrong = |place: &str, expected: &str, value: &Value| {
-            Problem::bad_request(format!(
-                "/{place}: expected {expected}, got {}.",
-                kind(value)
-            ))
-        };
-        let owned_resource = match body.shift_remove("ownedResource") {
-            None | Some(Value::Null) => None,
-            Some(Value::Bool(owned)) => Some(owned),
-            Some(other) => return Err(wrong("ownedResource", "a boolean", &other)),
-        };
-        let tags = match body.shift_remove("tags") {
-            None | Some(Value::Null) => None,
-            Some(Value::Object(members)) => {
-                let mut tags = BTreeMap::new();
-                for (name, value) in members {
-                    match value {
-                        Value::String(value) => tags.insert(name, value),
-                        other => return Err(wrong(&format!("tags/{name}"), "a string", &other)),
-                    };
-                }
-                Some(tags)
-            }
-            Some(other) => return Err(wrong("tags", "an object", &other)),
-        };
+    pub(crate) fn read(body: Map<String, Value>) -> Result<Self, Problem> {
+        let mut members = Members(body);
+        let owned_resource = members
+            .flag("ownedResource")
+            .map_err(Problem::bad_request)?;
+        let tags = members.texts("tags").map_err(Problem::bad_request)?;
         if owned_resource.is_none() && tags.is_none() {
             return Err(Problem::bad_request(
                 "The body changes nothing. Send {\"ownedResource\":…} or {\"tags\":{…}}.",

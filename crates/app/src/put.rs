@@ -1,14 +1,16 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use ucp_model::operation::{Action, Kind, Operation, Options, ReplacementPolicy, UpdateMode};
 use ucp_model::{
-    Digest, Failure, Identifier, OperationId, Reference, Scope, Target, TypeName, json,
+    Digest, Failure, Identifier, OperationId, Reference, ReferenceId, Scope, Target, TypeName, json,
 };
 use ucp_plan::{Desired, Plan};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode, unknown_pointers};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
-use crate::tracking::Intake;
+use crate::tracking::{Intake, no_such_group};
 use crate::{App, Caller, Rejection};
 
 /// The longest desired document that Cloud Control takes, in characters.
@@ -27,6 +29,8 @@ pub struct PutResource {
     pub tracked_by: Option<String>,
     /// What is declared.
     pub properties: Map<String, Value>,
+    /// The tags that the request gives by default.
+    pub default_tags: BTreeMap<String, String>,
     /// What the caller chose.
     pub options: Options,
 }
@@ -68,6 +72,9 @@ impl App {
         };
         let mut properties = Value::Object(put.properties);
         normalise(&mut properties);
+        let mut default_tags = self.default_tags(&put.scope, reference.as_ref()).await?;
+        default_tags.extend(put.default_tags);
+        schema.add_default_tags(&mut properties, &default_tags);
         let mut violations = match &name {
             Some(name) => named(&schema, name, &mut properties)?,
             None => Vec::new(),
@@ -117,6 +124,24 @@ impl App {
             operation,
             properties,
         })
+    }
+
+    /// The tags that a resource gets without being declared: the server's, over them the account's, over them the group's.
+    async fn default_tags(
+        &self,
+        scope: &Scope,
+        reference: Option<&ReferenceId>,
+    ) -> Result<BTreeMap<String, String>, Rejection> {
+        let mut tags = self.parts.default_tags.in_account(&scope.account);
+        let Some(ReferenceId { group, .. }) = reference else {
+            return Ok(tags);
+        };
+        match self.parts.store.get_resource_group(group).await {
+            Ok(group) => tags.extend(group.default_tags),
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(tags)
     }
 
     /// What is known to be live: what the operation or the reference says, or else what AWS shows of the resource that is

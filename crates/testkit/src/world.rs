@@ -89,6 +89,19 @@ impl World {
 
     /// The same with planes served under a path base, which requests have to give.
     pub async fn under(path_base: PathBase, store: Arc<dyn Store>) -> Self {
+        Self::configured(path_base, DefaultTags::default(), store).await
+    }
+
+    /// The same on a server that gives tags to resources.
+    pub async fn tagging(default_tags: DefaultTags, store: Arc<dyn Store>) -> Self {
+        Self::configured(PathBase::default(), default_tags, store).await
+    }
+
+    async fn configured(
+        path_base: PathBase,
+        default_tags: DefaultTags,
+        store: Arc<dyn Store>,
+    ) -> Self {
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(7));
         let catalogue = Catalogue::embedded();
@@ -137,7 +150,7 @@ impl World {
                 timeout: Duration::from_secs(10),
             }),
             catalogue,
-            default_tags: DefaultTags::default(),
+            default_tags,
             accounts: Arc::new(AnyAccount),
             keys,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

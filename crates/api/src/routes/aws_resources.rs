@@ -53,6 +53,7 @@ pub(crate) async fn put_aws_resource(
         name: None,
         tracked_by: request.tracked_by,
         properties: request.properties,
+        default_tags: request.default_tags,
         options,
     };
     put(&api, declared, &context).await

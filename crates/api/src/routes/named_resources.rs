@@ -114,6 +114,7 @@ pub(crate) async fn put_named_aws_resource(
         name: Some(identifier),
         tracked_by: None,
         properties: request.properties,
+        default_tags: request.default_tags,
         options,
     };
     put(&api, declared, &context).await

@@ -7,6 +7,7 @@ use ucp_model::group_operation::{ImportOutcome, Task};
 use ucp_model::{Detail, GroupId, GroupOperation, Reference, ReferenceId, Scope, TypeName};
 use utoipa::ToSchema;
 
+use super::members::Members;
 use super::{ErrorBody, ReferenceBody};
 use crate::json::kind;
 use crate::problem::Problem;
@@ -47,10 +48,14 @@ impl ImportRequest {
             primary_identifier: members
                 .text("primaryIdentifier")
                 .map_err(Problem::bad_request)?,
-            properties: members.object("properties").map_err(Problem::bad_request)?,
+            properties: members
+                .object("properties")
+                .map_err(Problem::bad_request)?
+                .unwrap_or_default(),
             owned_resource: members
                 .flag("ownedResource")
-                .map_err(Problem::bad_request)?,
+                .map_err(Problem::bad_request)?
+                .unwrap_or_default(),
         })
     }
 }
@@ -159,8 +164,8 @@ fn item_of(group: &GroupId, mut members: Members) -> Result<ImportGroupItem, Str
         type_name,
         alias,
         primary_identifier: members.text("primaryIdentifier")?,
-        properties: members.object("properties")?,
-        owned: members.flag("ownedResource")?,
+        properties: members.object("properties")?.unwrap_or_default(),
+        owned: members.flag("ownedResource")?.unwrap_or_default(),
     })
 }
 
@@ -211,39 +216,6 @@ fn place(text: &str) -> Result<(Scope, Option<TypeName>), String> {
     };
     let scope = Scope::new(plane, account, region).map_err(|error| format!("/scope: {error}."))?;
     Ok((scope, type_name))
-}
-
-/// The members of a JSON object, taken out one by one; what is wrong with one says where.
-struct Members(Map<String, Value>);
-
-impl Members {
-    fn text(&mut self, member: &str) -> Result<Option<String>, String> {
-        match self.0.shift_remove(member) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(member, "a string", &other)),
-        }
-    }
-
-    fn flag(&mut self, member: &str) -> Result<bool, String> {
-        match self.0.shift_remove(member) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(flag),
-            Some(other) => Err(wrong(member, "a boolean", &other)),
-        }
-    }
-
-    fn object(&mut self, member: &str) -> Result<Map<String, Value>, String> {
-        match self.0.shift_remove(member) {
-            None | Some(Value::Null) => Ok(Map::new()),
-            Some(Value::Object(members)) => Ok(members),
-            Some(other) => Err(wrong(member, "an object", &other)),
-        }
-    }
-}
-
-fn wrong(member: &str, expected: &str, value: &Value) -> String {
-    format!("/{member}: expected {expected}, got {}.", kind(value))
 }
 
 /// An imported resource's reference.

@@ -1,0 +1,120 @@
+//! Default tags of server, account, group and request, merged by key.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use ucp_model::DefaultTags;
+use ucp_testkit::{ACCOUNT, GROUP, World, on_every_store, tracked_by};
+
+const VPC: &str = "AWS.EC2/VPC";
+const API_VERSION: &str = "api-version=2023-10-01-preview";
+
+/// The tags of the one live VPC, as `key=value`, sorted.
+fn tags(world: &World) -> Vec<String> {
+    let resources = serde_json::to_value(world.aws.resources()).expect("the resources are JSON");
+    let tags = &resources[0]["properties"]["Tags"];
+    let tags = tags.as_array().cloned().unwrap_or_default();
+    let text = |tag: &Value| {
+        let part = |name: &str| tag[name].as_str().unwrap_or_default().to_owned();
+        format!("{}={}", part("Key"), part("Value"))
+    };
+    let mut tags: Vec<String> = tags.iter().map(text).collect();
+    tags.sort();
+    tags
+}
+
+async fn group_tags(world: &World, tags: Value) {
+    let body = json!({"location": "global", "properties": {"defaultTags": tags}});
+    let path = format!("{GROUP}?{API_VERSION}");
+    world
+        .call("PUT", &path, &body.to_string())
+        .await
+        .expect(200);
+}
+
+fn map(pairs: &[(&str, &str)]) -> std::collections::BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+#[tokio::test]
+async fn the_nearest_default_wins_and_a_declared_tag_wins_over_all() {
+    let defaults = DefaultTags {
+        everywhere: map(&[
+            ("a", "server"),
+            ("b", "server"),
+            ("c", "server"),
+            ("d", "server"),
+            ("e", "server"),
+        ]),
+        by_account: [(
+            ACCOUNT.to_owned(),
+            map(&[
+                ("b", "account"),
+                ("c", "account"),
+                ("d", "account"),
+                ("e", "account"),
+            ]),
+        )]
+        .into(),
+    };
+    let store = Arc::new(ucp_store::Memory::new());
+    let world = World::tagging(defaults, store).await;
+    group_tags(&world, json!({"c": "group", "d": "group", "e": "group"})).await;
+    let body = json!({
+        "trackedBy": tracked_by(VPC, "main"),
+        "defaultTags": {"d": "request", "e": "request"},
+        "properties": {"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "e", "Value": "declared"}]},
+    });
+    world.post(VPC, "put", &body).await.expect(201);
+    world.settle().await;
+    assert_eq!(
+        tags(&world),
+        [
+            "a=server",
+            "b=account",
+            "c=group",
+            "d=request",
+            "e=declared"
+        ]
+    );
+    world.post(VPC, "put", &body).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_default_that_changes_changes_the_resource_with_the_next_put() {
+    on_every_store(async |world| {
+        group_tags(world, json!({"team": "web", "cost": "1"})).await;
+        let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+        world.put_and_settle(VPC, "main", vpc.clone()).await;
+        assert_eq!(tags(world), ["cost=1", "team=web"]);
+        world.put(VPC, "main", vpc.clone()).await.expect(200);
+
+        group_tags(world, json!({"team": "platform"})).await;
+        world.put_and_settle(VPC, "main", vpc).await;
+        assert_eq!(tags(world), ["team=platform"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tags_that_aws_keeps_for_itself_are_refused() {
+    on_every_store(async |world| {
+        let body = |tags: Value| {
+            json!({"trackedBy": tracked_by(VPC, "main"), "defaultTags": tags,
+                "properties": {"CidrBlock": "10.0.0.0/16"}})
+        };
+        for wrong in [
+            json!({"aws:x": "y"}),
+            json!({"k": 1}),
+            json!(["k"]),
+            json!({"": "y"}),
+        ] {
+            world.post(VPC, "put", &body(wrong)).await.expect(400);
+        }
+        assert_eq!(world.calls("CreateResource"), 0);
+    })
+    .await;
+}
