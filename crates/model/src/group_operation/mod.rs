@@ -56,7 +56,6 @@ pub struct GroupOperation {
     /// With how many of them it is done.
     pub done: u32,
     /// What the items of an import came to so far, by their index.
-    /// What the items of an import came to so far, by their index.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
     /// When to go on. The end of a child brings it forward.
     pub due_at: Timestamp,
