@@ -136,3 +136,37 @@ async fn nothing_is_sent_for_an_operation_that_is_cancelled_in_time() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_cancelled_deletion_leaves_the_group_with_what_is_left() {
+    on_every_store(async |world| {
+        for alias in ["a", "b"] {
+            world
+                .put_and_settle(VPC, alias, json!({"CidrBlock": "10.0.0.0/16"}))
+                .await;
+        }
+        slow(world, "DeleteResource");
+        slow(world, "DeleteResource");
+        let group = format!("{}?api-version=2023-10-01-preview", ucp_testkit::GROUP);
+        let reply = world
+            .send_without_waiting("DELETE", &group, "")
+            .await
+            .expect(202);
+        world.step().await;
+        let status = cancel_in_flight(world, &reply).await;
+        assert_eq!(status["status"], "Canceled", "{status}");
+        assert_eq!(status["error"]["code"], "Canceled");
+        assert_eq!(world.live("AWS::EC2::VPC").len(), 2);
+        assert_eq!(world.references().await.len(), 2);
+
+        world
+            .call_until_settled("DELETE", &group, "")
+            .await
+            .expect(200);
+        assert!(world.live("AWS::EC2::VPC").is_empty());
+        let late = cancel(world, &reply).await;
+        assert_eq!(late.status, 409, "{}", late.text);
+        world.put_group("rg").await;
+    })
+    .await;
+}

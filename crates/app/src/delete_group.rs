@@ -57,7 +57,7 @@ impl App {
         let operation = self.group_deletion(operation, caller).await?;
         Ok(match operation.progress {
             Progress::Succeeded => DeleteGroupOutcome::Deleted,
-            Progress::Running | Progress::Failed(_) => {
+            Progress::Running | Progress::Failed(_) | Progress::Canceled(_) => {
                 DeleteGroupOutcome::Accepted(Box::new(operation))
             }
         })

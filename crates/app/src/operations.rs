@@ -24,29 +24,34 @@ impl App {
         operation.ok_or_else(|| no_such_operation(id))
     }
 
-    /// Asks for a live operation to be cancelled. It ends `Canceled` only when AWS confirms, and as it otherwise would
-    /// have when the request came too late.
-    pub async fn cancel_operation(&self, id: OperationId) -> Result<Operation, Rejection> {
-        let operation = self.operation(id).await?;
-        let operation = match operation.state.is_terminal() {
-            true => Some(operation),
-            false => self.parts.store.request_cancel(id, self.now()).await?,
+    /// Asks for a live operation to be cancelled. One on a resource ends `Canceled` only when AWS confirms, and as it
+    /// otherwise would have when the request came too late; one on a group starts nothing more, and has what it started
+    /// cancelled.
+    pub async fn cancel_operation(&self, operation: &AnyOperation) -> Result<(), Rejection> {
+        let (id, store, now) = (operation.id(), &self.parts.store, self.now());
+        let operation = match operation {
+            AnyOperation::Resource(_) => store
+                .request_cancel(id, now)
+                .await?
+                .map(|operation| AnyOperation::Resource(Box::new(operation))),
+            AnyOperation::Group(_) => store
+                .request_group_cancel(id, now)
+                .await?
+                .map(|operation| AnyOperation::Group(Box::new(operation))),
         };
-        match operation {
-            Some(operation) if !operation.state.is_terminal() => {
-                self.parts.workers.wake();
-                tracing::info!(operation.id = %id, "cancel requested");
-                Ok(operation)
-            }
-            Some(operation) => Err(Rejection::Conflict(Failure::new(
+        let operation = operation.ok_or_else(|| no_such_operation(id))?;
+        if operation.is_terminal() {
+            return Err(Rejection::Conflict(Failure::new(
                 "Conflict",
                 format!(
                     "Operation {id} has ended already: {}. There is nothing to cancel.",
                     operation.status()
                 ),
-            ))),
-            None => Err(no_such_operation(id)),
+            )));
         }
+        self.parts.workers.wake();
+        tracing::info!(operation.id = %id, "cancel requested");
+        Ok(())
     }
 
     /// The operation on a group, answered from the store alone.

@@ -97,6 +97,7 @@ fn deletion(total: u32) -> GroupOperation {
         group: group(),
         task: Task::Delete,
         progress: Progress::Running,
+        cancel_requested_at: None,
         total,
         done: 0,
         outcomes: BTreeMap::new(),
@@ -292,4 +293,27 @@ fn how_much_is_done_is_told_honestly() {
         },
     );
     assert_eq!((running.done, running.percent_complete()), (1, 33));
+}
+
+#[test]
+fn what_is_cancelled_starts_nothing_more() {
+    let references = chain();
+    let cancelled = GroupOperation {
+        cancel_requested_at: Some(at(5)),
+        ..deletion(3)
+    };
+    let line = |children: &[Operation]| {
+        let survey = Survey {
+            references: &references,
+            children,
+            refused: &BTreeMap::new(),
+        };
+        decide(&cancelled, survey, at(6)).to_string()
+    };
+    assert_eq!(line(&[]), "canceled: cancelled, and nothing is under way");
+    let running = child("instance", 1, None);
+    assert_eq!(
+        line(&[running]),
+        "wait: cancelled, but deletes are under way"
+    );
 }

@@ -33,6 +33,14 @@ statements! {
     FINISH = ["UPDATE operations SET items_done = $4, result = $5, due_at = $6, ended_at = $6, state = $7, failure = $8,
             lease_owner = NULL, lease_expires_at = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    REQUEST_CANCEL = ["UPDATE operations SET
+            cancel_requested_at = COALESCE(cancel_requested_at, $2),
+            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
+        WHERE ended_at IS NULL AND group_name IS NOT NULL AND id = $1"];
+    REQUEST_CHILDREN_CANCEL = ["UPDATE operations SET
+            cancel_requested_at = COALESCE(cancel_requested_at, $2),
+            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
+        WHERE ended_at IS NULL AND parent = $1"];
     PAGE = ["SELECT ", columns!(), " FROM operations
         WHERE group_key = $1 AND (accepted_at < $2 OR (accepted_at = $2 AND id < $3))
             AND ($4 = '' OR state = $4 OR ($4 = 'live' AND ended_at IS NULL))
@@ -177,6 +185,7 @@ pub(crate) async fn finish(
         Progress::Running => "accepted",
         Progress::Succeeded => "succeeded",
         Progress::Failed(_) => "failed",
+        Progress::Canceled(_) => "canceled",
     };
     let ended_at = operation.ended_at.unwrap_or(operation.due_at);
     let values = values![
@@ -204,6 +213,23 @@ pub(crate) async fn finish(
     }
     let event = rules::group_operation_ended(operation);
     events::append(transaction, &event, None).await
+}
+
+/// Notes that a live operation and its live children are to be cancelled, and makes them due.
+pub(crate) async fn request_cancel(
+    transaction: &mut Transaction,
+    id: OperationId,
+    now: Timestamp,
+) -> Result<Option<GroupOperation>, Abort> {
+    let values = || values![id.to_string(), now.as_millis()];
+    if transaction.execute(REQUEST_CANCEL, values()).await? > 0 {
+        let children = REQUEST_CHILDREN_CANCEL;
+        transaction.execute(children, values()).await?;
+    }
+    let row = transaction
+        .fetch_optional(GET, values![id.to_string()])
+        .await?;
+    Ok(row.as_ref().map(read).transpose()?)
 }
 
 pub(crate) async fn list(
@@ -266,6 +292,7 @@ pub(crate) fn read(row: &Row) -> Result<GroupOperation, Error> {
         ("accepted", None) => Progress::Running,
         ("succeeded", None) => Progress::Succeeded,
         ("failed", Some(failure)) => Progress::Failed(from_json(failure)?),
+        ("canceled", Some(failure)) => Progress::Canceled(from_json(failure)?),
         (other, _) => {
             return corrupt(format!(
                 "there is no state '{other}' of operations on groups"
@@ -281,6 +308,9 @@ pub(crate) fn read(row: &Row) -> Result<GroupOperation, Error> {
         },
         task,
         progress,
+        cancel_requested_at: row
+            .get::<Option<i64>>("cancel_requested_at")?
+            .map(Timestamp::from_millis),
         total: row.count("items_total")?,
         done: row.count("items_done")?,
         outcomes,

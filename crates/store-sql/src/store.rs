@@ -259,6 +259,20 @@ impl Store for Sql {
         Ok(operation)
     }
 
+    async fn request_group_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<GroupOperation>, Error> {
+        let operation = transaction!(self.database, |tx| group_operations::request_cancel(
+            &mut tx, id, now
+        ))?;
+        if let Some(nudges) = &self.nudges {
+            nudges.send();
+        }
+        Ok(operation)
+    }
+
     async fn forget_reference(
         &self,
         id: &ReferenceId,

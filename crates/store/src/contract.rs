@@ -435,6 +435,13 @@ pub trait Store: Send + Sync {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Option<Operation>, Error>;
+
+    /// The same for an operation on a group and, in the same step, for its live children.
+    async fn request_group_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<GroupOperation>, Error>;
     /// Writes how far an operation on a group is and when it goes on, and renews the lease from `now`, or
     /// [`Error::LeaseLost`]. Unless exactly `ended_children` of its children have ended by now, it is due at `now` instead:
     /// its worker has not seen the others.

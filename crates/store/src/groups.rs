@@ -156,6 +156,22 @@ impl ListedOperation {
         }
     }
 
+    /// Its id.
+    pub fn id(&self) -> OperationId {
+        match self {
+            ListedOperation::Resource(operation) => operation.id,
+            ListedOperation::Group(operation) => operation.id,
+        }
+    }
+
+    /// Whether it never changes again.
+    pub fn is_terminal(&self) -> bool {
+        match self {
+            ListedOperation::Resource(operation) => operation.state.is_terminal(),
+            ListedOperation::Group(operation) => operation.is_terminal(),
+        }
+    }
+
     /// When it was accepted, and its id: its place in the list.
     pub fn place(&self) -> (Timestamp, OperationId) {
         match self {

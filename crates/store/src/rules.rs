@@ -253,6 +253,7 @@ pub fn accept_group_operation(
         group,
         task: new.task,
         progress: Progress::Running,
+        cancel_requested_at: None,
         total: u32::try_from(total).unwrap_or(u32::MAX),
         done: 0,
         outcomes: BTreeMap::new(),

@@ -56,8 +56,10 @@ pub(crate) async fn cancel_operation(
 ) -> Result<Response, Problem> {
     let place = [&*plane, &*account, &*region, &*namespace];
     let operation = aws_operation(&api, place, &id, &context).await?;
-    let operation = cancelled(&api, &operation, &context).await?;
     let urls = polling_urls(&operation, &context);
+    let asked = AnyOperation::Resource(Box::new(operation));
+    let asked = api.app.cancel_operation(&asked).await;
+    asked.map_err(|rejection| Problem::of(rejection, &context))?;
     Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
 }
 
@@ -97,27 +99,27 @@ pub(crate) async fn get_plane_operation_status(
     Ok(status(operation, &context))
 }
 
-/// Asks for an operation on a reference to be cancelled. It ends `Canceled` only when AWS confirms.
+/// Asks for an operation on a reference or a resource group to be cancelled. It ends `Canceled` only when AWS confirms;
+/// one on a group once all that it started has ended.
 #[utoipa::path(post, tag = "Operations",
     path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel",
     params(("plane" = String, Path), ("id" = String, Path)),
     responses((status = 202, description = "Asked for; poll the URLs in the headers",
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
-        (status = 404, body = ErrorResponse), (status = 409, description = "It has ended, or is on a resource group", body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, description = "It has ended", body = ErrorResponse)))]
 pub(crate) async fn cancel_plane_operation(
     State(api): State<Arc<Api>>,
     Path((plane, id)): Path<(String, String)>,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let operation = match plane_operation(&api, &plane, &id, &context).await? {
-        AnyOperation::Resource(operation) => cancelled(&api, &operation, &context).await?,
-        AnyOperation::Group(_) => return Err(not_cancellable()),
-    };
+    let operation = plane_operation(&api, &plane, &id, &context).await?;
+    let asked = api.app.cancel_operation(&operation).await;
+    asked.map_err(|rejection| Problem::of(rejection, &context))?;
     let plane = PlaneId {
         kind: PlaneKind::Radius,
         name: plane,
     };
-    let urls = context.plane_urls(&plane, operation.id);
+    let urls = context.plane_urls(&plane, operation.id());
     Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
 }
 
@@ -141,20 +143,6 @@ pub(crate) async fn get_plane_operation_result(
         AnyOperation::Resource(operation) => result(&api, &operation, &uri, &context).await,
         AnyOperation::Group(operation) => group_result(&operation, &uri, &context),
     }
-}
-
-async fn cancelled(
-    api: &Api,
-    operation: &Operation,
-    context: &RequestContext,
-) -> Result<Operation, Problem> {
-    let operation = api.app.cancel_operation(operation.id).await;
-    operation.map_err(|rejection| Problem::of(rejection, context))
-}
-
-fn not_cancellable() -> Problem {
-    let message = "An operation on a resource group cannot be cancelled. Cancel the operations that it started; the group's operations list them.";
-    Problem::new(StatusCode::CONFLICT, Failure::new("Conflict", message))
 }
 
 /// Lists the operations on a resource group and on what it tracks, the latest first.

@@ -96,6 +96,27 @@ pub fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timestamp) ->
     }
 }
 
+/// The end of an operation that was cancelled: it starts nothing more, and what it has done stays done.
+pub(super) fn cancelled(
+    operation: &GroupOperation,
+    done: usize,
+    outcomes: BTreeMap<usize, ImportOutcome>,
+) -> Decision {
+    let done = u32::try_from(done).unwrap_or(u32::MAX);
+    let message = format!(
+        "The {} was cancelled with {done} of {} resources done, which stay so. The others were left as they were.",
+        operation.task, operation.total
+    );
+    Decision {
+        next: Next::End(Ending {
+            progress: Progress::Canceled(Failure::new("Canceled", message)),
+            done,
+            outcomes,
+        }),
+        reason: "cancelled, and nothing is under way",
+    }
+}
+
 /// A wait for the children, or until `due_at` if that is earlier.
 pub(super) fn wait(
     done: usize,
@@ -122,6 +143,7 @@ impl fmt::Display for Decision {
                 Progress::Running => "running",
                 Progress::Succeeded => "succeeded",
                 Progress::Failed(_) => "failed",
+                Progress::Canceled(_) => "canceled",
             })?,
         }
         write!(f, ": {}", self.reason)

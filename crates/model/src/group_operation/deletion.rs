@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Survey, wait};
+use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Survey, cancelled, wait};
 use super::naming::Names;
 use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
 use crate::operation::Kind;
@@ -23,6 +23,15 @@ pub(super) fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timest
     let next_wait = |due_at| wait(done, BTreeMap::new(), due_at, now);
 
     let running = members.count(|member| member.standing == Standing::Running);
+    if operation.cancel_requested_at.is_some() {
+        return match running {
+            0 => cancelled(operation, done, BTreeMap::new()),
+            _ => Decision {
+                next: next_wait(None),
+                reason: "cancelled, but deletes are under way",
+            },
+        };
+    }
     let room = CHILDREN_AT_ONCE.saturating_sub(running);
     let free = members.free();
     let ready = free
@@ -71,7 +80,9 @@ pub(super) fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timest
     Decision {
         reason: match progress {
             Progress::Succeeded => "nothing owned is left",
-            Progress::Running | Progress::Failed(_) => "what is left cannot be deleted",
+            Progress::Running | Progress::Failed(_) | Progress::Canceled(_) => {
+                "what is left cannot be deleted"
+            }
         },
         next: Next::End(Ending {
             progress,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::{Child, Decision, Ending, Next, Survey, wait};
+use super::decide::{Child, Decision, Ending, Next, Survey, cancelled, wait};
 use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
 use crate::operation::Kind;
 use crate::{Failure, Identifier, Operation, ReferenceId, Scope, State, Timestamp};
@@ -87,6 +87,15 @@ pub(super) fn decide(
             }
         };
         outcomes.insert(index, outcome);
+    }
+    if operation.cancel_requested_at.is_some() && !start.is_empty() {
+        return match running {
+            0 => cancelled(operation, outcomes.len(), outcomes),
+            _ => Decision {
+                next: wait(outcomes.len(), outcomes, None, now),
+                reason: "cancelled, but imports are under way",
+            },
+        };
     }
     let room = CHILDREN_AT_ONCE.saturating_sub(running);
     let is_over = start.is_empty() && running == 0;

@@ -38,6 +38,8 @@ pub enum Progress {
     Succeeded,
     /// Ended without reaching its aim.
     Failed(Failure),
+    /// Somebody asked to cancel it, and nothing that it started is under way any more.
+    Canceled(Failure),
 }
 
 /// One operation on a group: the row that is also the job.
@@ -51,6 +53,8 @@ pub struct GroupOperation {
     pub task: Task,
     /// How far it is.
     pub progress: Progress,
+    /// When somebody asked to cancel it.
+    pub cancel_requested_at: Option<Timestamp>,
     /// How many resources it concerns.
     pub total: u32,
     /// With how many of them it is done.
@@ -74,7 +78,7 @@ impl GroupOperation {
     pub fn is_terminal(&self) -> bool {
         match self.progress {
             Progress::Running => false,
-            Progress::Succeeded | Progress::Failed(_) => true,
+            Progress::Succeeded | Progress::Failed(_) | Progress::Canceled(_) => true,
         }
     }
 
@@ -85,6 +89,7 @@ impl GroupOperation {
             (Progress::Running, Task::Import(_)) => "Provisioning",
             (Progress::Succeeded, _) => "Succeeded",
             (Progress::Failed(_), _) => "Failed",
+            (Progress::Canceled(_), _) => "Canceled",
         }
     }
 
@@ -100,7 +105,7 @@ impl GroupOperation {
     pub fn percent_complete(&self) -> u32 {
         match self.progress {
             Progress::Succeeded => 100,
-            Progress::Running | Progress::Failed(_) => (self.done * 100)
+            Progress::Running | Progress::Failed(_) | Progress::Canceled(_) => (self.done * 100)
                 .checked_div(self.total)
                 .unwrap_or(0)
                 .min(99),
@@ -110,7 +115,7 @@ impl GroupOperation {
     /// Why it ended, when it did not succeed.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.progress {
-            Progress::Failed(failure) => Some(failure),
+            Progress::Failed(failure) | Progress::Canceled(failure) => Some(failure),
             Progress::Running | Progress::Succeeded => None,
         }
     }

@@ -447,3 +447,29 @@ pub async fn ended_operations_are_removed(store: Engine) {
     assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 2);
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 2);
 }
+
+/// Its live children are cancelled with it; those that have ended stay as they are, and so does what has ended itself.
+pub async fn a_cancel_of_a_group_operation_reaches_its_children(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = begin(&store, 2).await;
+    let lease = claimed.lease.clone();
+    store.accept_child(&lease, child(3, 2, "a")).await.unwrap();
+    assert_eq!(
+        store.request_cancel(operation_id(2), at(14)).await.unwrap(),
+        None
+    );
+    let asked = store.request_group_cancel(operation_id(2), at(15)).await;
+    let asked = asked.unwrap().unwrap();
+    assert_eq!(asked.cancel_requested_at, Some(at(15)));
+    assert_eq!(operation(&store, 3).await.cancel_requested_at, Some(at(15)));
+    assert_eq!(operation(&store, 1).await.cancel_requested_at, None);
+    let unknown = store.request_group_cancel(operation_id(1), at(15)).await;
+    assert_eq!(unknown.unwrap(), None, "not on a group");
+
+    let canceled = Progress::Canceled(Failure::new("Canceled", "Enough."));
+    let end = ended(&asked, canceled);
+    store.finish_group_operation(&lease, &end).await.unwrap();
+    let again = store.request_group_cancel(operation_id(2), at(30)).await;
+    assert_eq!(again.unwrap().as_ref(), Some(&end));
+}

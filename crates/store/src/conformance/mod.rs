@@ -130,6 +130,7 @@ macro_rules! conformance {
                 a_reference_is_updated
                 the_operations_of_a_group_are_listed
                 ended_operations_are_removed
+                a_cancel_of_a_group_operation_reaches_its_children
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

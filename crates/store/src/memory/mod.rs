@@ -306,12 +306,32 @@ impl Store for Memory {
         let Some(row) = tables.operations.get_mut(&id) else {
             return Ok(None);
         };
+        row.request_cancel(now);
+        Ok(Some(row.operation.clone()))
+    }
+
+    async fn request_group_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<GroupOperation>, Error> {
+        let mut tables = self.tables();
+        let Some(row) = tables.group_operations.get_mut(&id) else {
+            return Ok(None);
+        };
         let operation = &mut row.operation;
-        if !operation.state.is_terminal() {
-            operation.cancel_requested_at.get_or_insert(now);
-            operation.due_at = operation.due_at.min(now);
+        if operation.is_terminal() {
+            return Ok(Some(operation.clone()));
         }
-        Ok(Some(operation.clone()))
+        operation.cancel_requested_at.get_or_insert(now);
+        operation.due_at = operation.due_at.min(now);
+        let operation = operation.clone();
+        for row in tables.operations.values_mut() {
+            if row.operation.parent == Some(id) {
+                row.request_cancel(now);
+            }
+        }
+        Ok(Some(operation))
     }
 
     async fn commit_group_step(

@@ -307,6 +307,15 @@ impl Slot {
 }
 
 impl Row {
+    /// Notes that a live operation is to be cancelled.
+    pub(super) fn request_cancel(&mut self, now: Timestamp) {
+        let operation = &mut self.operation;
+        if !operation.state.is_terminal() {
+            operation.cancel_requested_at.get_or_insert(now);
+            operation.due_at = operation.due_at.min(now);
+        }
+    }
+
     /// Takes over what may change about an operation.
     pub(super) fn write(&mut self, operation: &Operation) {
         let new = operation.clone();
