@@ -1,8 +1,9 @@
 //! The real binary: killed at every crash point, sharing a database, keeping secrets, changing
-//! keys, reaching accounts, shutting down.
+//! keys, reaching accounts, serving real clients, shutting down.
 
 mod accounts;
 mod client;
+mod clients;
 mod crash_points;
 mod process;
 mod rotation;

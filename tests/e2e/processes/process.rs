@@ -132,6 +132,26 @@ impl Process {
         (output.status.success(), printed)
     }
 
+    /// `ucp dev` with these arguments, and its URL.
+    pub(super) async fn dev(data_dir: &Path, arguments: &[&str]) -> (Self, String) {
+        let process = Self::start(
+            Command::new(env!("CARGO_BIN_EXE_ucp"))
+                .args([
+                    "dev",
+                    "--listen=127.0.0.1:0",
+                    "--simulator-listen=127.0.0.1:0",
+                    "--simulator-latency-min=50ms",
+                    "--simulator-latency-max=100ms",
+                    "--data-dir",
+                ])
+                .arg(data_dir)
+                .args(arguments),
+        );
+        let line = process.line("ucp listens on").await;
+        let url = line.split(' ').nth(3).expect("a URL").to_owned();
+        (process, url)
+    }
+
     /// `ucp dev --demo` with these arguments, to its end.
     pub(super) async fn demo(data_dir: &Path, arguments: &[&str]) -> (ExitStatus, String) {
         let mut process = Self::start(
