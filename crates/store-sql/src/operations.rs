@@ -36,10 +36,11 @@ statements! {
     WAKE_PARENT = ["UPDATE operations SET due_at = $2 WHERE id = $1 AND ended_at IS NULL AND due_at > $2"];
     BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
     BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
+    /// A cancel that the step does not know of (`$22`) is what it is due for.
     STEP = ["UPDATE operations SET
             identifier = $4, created = $5, state = $6, action = $7, client_token = $8, token_issued_at = $9,
             base_digest = $10, request_token = $11, failure = $12, state_since = $13, attempt = $14,
-            due_at = $15, changes = $16, unanswered_sends = $17, target_key = $18,
+            due_at = CASE WHEN $22 = 0 AND cancel_requested_at < $15 THEN cancel_requested_at ELSE $15 END, changes = $16, unanswered_sends = $17, target_key = $18,
             document = COALESCE($19, document), lease_expires_at = $20, replacing = $21
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     FINISH = ["UPDATE operations SET
@@ -264,6 +265,7 @@ pub(crate) async fn step(
         document.map(|sealed| sealed.0.clone()),
         lease.expires_at.as_millis(),
         operation.replacing.as_ref().map(to_json).transpose()?,
+        i64::from(operation.cancel_requested_at.is_some()),
     ]);
     write(transaction, STEP, values).await?;
 

@@ -260,10 +260,17 @@ pub async fn a_cancel_makes_the_operation_due_and_outlives_steps(store: Engine) 
     assert_eq!(asked, Some(expected));
 
     let lease = step(&store, &lease, &waiting).await;
-    store.request_cancel(operation_id(1), at(8)).await.unwrap();
     store.release_lease(&lease).await.unwrap();
-    let again = claim(&store, at(8)).await.remove(0);
+    let again = claim(&store, at(6)).await.remove(0);
     assert_eq!(again.operation.cancel_requested_at, Some(at(6)));
+
+    store.request_cancel(operation_id(1), at(8)).await.unwrap();
+    let known = Operation {
+        due_at: at(500),
+        ..again.operation.clone()
+    };
+    step(&store, &again.lease, &known).await;
+    assert_eq!(operation(&store, 1).await, known);
 }
 
 /// Nor is what never was.

@@ -244,6 +244,11 @@ impl Store for Memory {
 
         let row = tables.leased(lease)?;
         row.write(operation);
+        if operation.cancel_requested_at.is_none()
+            && let Some(asked_at) = row.operation.cancel_requested_at
+        {
+            row.operation.due_at = row.operation.due_at.min(asked_at);
+        }
         row.target = target;
         if document.is_some() {
             row.documents.document = document;
