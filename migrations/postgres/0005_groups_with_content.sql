@@ -11,7 +11,10 @@ ALTER TABLE operations ADD COLUMN group_key TEXT COLLATE "C";
 ALTER TABLE operations ADD COLUMN items_total BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE operations ADD COLUMN items_done BIGINT NOT NULL DEFAULT 0;
 
-UPDATE operations SET group_key = split_part(reference_key, '/providers/', 1)
+UPDATE operations SET group_key = COALESCE(
+        (SELECT mappings.group_key FROM mappings WHERE mappings.key = operations.reference_key),
+        split_part(reference_key, '/providers/', 1)
+    )
     WHERE reference_key IS NOT NULL;
 
 CREATE INDEX operations_group ON operations (group_key, accepted_at, id);

@@ -11,7 +11,10 @@ ALTER TABLE operations ADD COLUMN group_key TEXT;
 ALTER TABLE operations ADD COLUMN items_total INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE operations ADD COLUMN items_done INTEGER NOT NULL DEFAULT 0;
 
-UPDATE operations SET group_key = substr(reference_key, 1, instr(reference_key, '/providers/') - 1)
+UPDATE operations SET group_key = COALESCE(
+        (SELECT mappings.group_key FROM mappings WHERE mappings.key = operations.reference_key),
+        substr(reference_key, 1, instr(reference_key, '/providers/') - 1)
+    )
     WHERE reference_key IS NOT NULL;
 
 CREATE INDEX operations_group ON operations (group_key, accepted_at, id);

@@ -170,3 +170,31 @@ async fn a_cancelled_deletion_leaves_the_group_with_what_is_left() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_cancelled_replacement_leaves_one_resource_or_says_that_there_is_none() {
+    on_every_store(async |world| {
+        let replace = |policy: &str| {
+            json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"), "replacementPolicy": policy,
+                "properties": {"CidrBlock": "10.1.0.0/16"}})
+        };
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        let old = world.live("AWS::EC2::VPC");
+        for (policy, operation) in [
+            ("createBeforeDelete", "CreateResource"),
+            ("deleteBeforeCreate", "DeleteResource"),
+        ] {
+            slow(world, operation);
+            let reply = world.post(VPC, "put", &replace(policy)).await.expect(201);
+            let status = cancel_in_flight(world, &reply).await;
+            assert_eq!(status["status"], "Canceled", "{policy}: {status}");
+            assert_eq!(world.live("AWS::EC2::VPC"), old, "{policy}");
+            let reference = &world.references().await[0];
+            assert_eq!(reference["mapsTo"]["primaryIdentifier"], old[0].as_str());
+            assert_eq!(reference["ownedResource"], true);
+        }
+    })
+    .await;
+}

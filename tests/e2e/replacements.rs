@@ -234,20 +234,11 @@ async fn two_resources_cannot_have_one_identifier() {
             .put_and_settle(REPOSITORY, "main", declared("AES256"))
             .await;
         let changed = declared("KMS");
-        let reply = replace(world, REPOSITORY, changed.clone(), ORDERS[0]).await;
-        world.settle().await;
-        if reply.status == 201 {
-            let status = world.status(&reply).await;
-            assert_eq!(status["error"]["code"], "RequiresReplacement", "{status}");
-            assert!(
-                status["error"]["message"]
-                    .as_str()
-                    .unwrap()
-                    .contains("deleteBeforeCreate")
-            );
-        } else {
-            assert_eq!(reply.status, 409, "{}", reply.text);
-        }
+        let reply = replace(world, REPOSITORY, changed.clone(), ORDERS[0])
+            .await
+            .expect(409);
+        assert_eq!(reply.code(), "RequiresReplacement");
+        assert!(reply.text.contains("deleteBeforeCreate"), "{}", reply.text);
         assert_eq!(world.calls("DeleteResource"), 0);
         let reply = replace(world, REPOSITORY, changed, ORDERS[1])
             .await
@@ -272,6 +263,56 @@ async fn only_what_has_an_alias_can_be_replaced() {
             "properties": {"CidrBlock": "10.0.0.0/16"}});
         world.post(VPC, "put", &body).await.expect(400);
         assert_eq!(world.calls("CreateResource"), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_has_the_declared_name_already_is_never_touched() {
+    on_every_store(async |world| {
+        let logs = |name: &str| json!({"LogGroupName": name});
+        let path = format!(
+            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/:put"
+        );
+        let foreign = json!({"properties": logs("foreign")}).to_string();
+        world.call("POST", &path, &foreign).await.expect(201);
+        world.settle().await;
+        world.put_and_settle(LOG_GROUP, "main", logs("mine")).await;
+        let creates = world.creates();
+        for policy in ORDERS {
+            let reply = replace(world, LOG_GROUP, logs("foreign"), policy)
+                .await
+                .expect(409);
+            assert_eq!(reply.code(), "Conflict", "{policy}");
+        }
+        assert_eq!(world.live("AWS::Logs::LogGroup"), ["foreign", "mine"]);
+        assert_eq!(world.creates(), creates);
+
+        // It may also be made between the look and the create.
+        let left = json!({"kind": "fail", "errorCode": "NotStabilized", "message": "later", "change": "made"});
+        fault(world, "CreateResource", left);
+        let reply = replace(world, LOG_GROUP, logs("new"), ORDERS[0]).await.expect(201);
+        world.settle().await;
+        let error = &world.status(&reply).await["error"];
+        assert_eq!(error["code"], "NotStabilized", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("'new'"), "{error}");
+        assert_eq!(world.live("AWS::Logs::LogGroup"), ["foreign", "mine", "new"]);
+        let reference = &world.references().await[0];
+        assert_eq!(reference["mapsTo"]["primaryIdentifier"], "mine");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn other_aliases_of_the_old_resource_go_with_it() {
+    on_every_store(async |world| {
+        let old = with_vpc(world).await;
+        let import = json!({"trackedBy": tracked_by(VPC, "guest"), "primaryIdentifier": old});
+        world.post(VPC, "import", &import).await.expect(201);
+        let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[1]).await;
+        world.settle().await;
+        assert_eq!(world.status(&reply).await["status"], "Succeeded");
+        assert_one(world, "10.1.0.0/16", "only the alias that was put is left").await;
     })
     .await;
 }

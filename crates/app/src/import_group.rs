@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use ucp_model::group_operation::{ImportItem, Task};
@@ -47,6 +47,10 @@ impl App {
             )));
         }
         let items = self.checked(group, items)?;
+        let scopes: BTreeSet<&Scope> = items.iter().map(|item| &item.scope).collect();
+        for scope in scopes {
+            self.parts.accounts.verify(scope).await?;
+        }
         let new = self.new_group_operation(group, Task::Import(items), caller);
         self.parts
             .checkpoints

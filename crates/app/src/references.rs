@@ -1,5 +1,4 @@
 use ucp_model::{Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
-
 use ucp_store::ReferenceUpdate;
 
 use crate::{App, Caller, Rejection};
@@ -20,7 +19,11 @@ impl App {
             Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
             other => other?,
         };
-        let references = self.parts.store.list_references(id).await?;
+        let references = match self.parts.store.list_references(id).await {
+            // It has gone meanwhile.
+            Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
+            other => other?,
+        };
         Ok(GroupView { group, references })
     }
 

@@ -7,7 +7,8 @@ use ucp_model::operation::{
     Action, Chance, Effect, Finish, Kind, Moved, Next, Observation, PlanOutcome, Presence, decide,
 };
 use ucp_model::{
-    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Moment, Operation, Progress, State,
+    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Identifier, Moment, Operation,
+    Progress, State,
 };
 use ucp_plan::Desired;
 use ucp_schema::{Catalogue, ResourceSchema};
@@ -289,13 +290,32 @@ impl Stepper<'_> {
     async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
         match effect {
             Effect::Look => {
-                let presence = self.read(Moment::Look).await?;
-                let planned = self.plan(&presence);
+                let subject = self.claimed.operation.subject().cloned();
+                let mut presence = self.read(Moment::Look, subject).await?;
+                let mut planned = self.plan(&presence);
+                if let PlanOutcome::Replace {
+                    identifier: Some(new),
+                    ..
+                } = &planned.outcome
+                    && self.claimed.operation.identifier.as_ref() != Some(new)
+                {
+                    let new = new.clone();
+                    match self.read(Moment::Look, Some(new.clone())).await? {
+                        Presence::Absent | Presence::Unreadable => {}
+                        Presence::Present { .. } => {
+                            planned = planner::name_is_taken(&self.claimed.operation, &new);
+                        }
+                        unknown @ Presence::Unknown(_) => presence = unknown,
+                    }
+                }
                 let outcome = planned.outcome.clone();
                 self.planned = Some(planned);
                 Ok(Observation::Looked(presence, outcome))
             }
-            Effect::Read => Ok(Observation::Read(self.read(Moment::Read).await?)),
+            Effect::Read => {
+                let subject = self.claimed.operation.subject().cloned();
+                Ok(Observation::Read(self.read(Moment::Read, subject).await?))
+            }
             Effect::Submit => Ok(Observation::Submitted(self.submit().await?)),
             Effect::Poll => Ok(Observation::Polled(self.ask(Moment::Poll).await?)),
             Effect::Cancel => Ok(Observation::CancelAsked(self.ask(Moment::Cancel).await?)),
@@ -303,8 +323,12 @@ impl Stepper<'_> {
     }
 
     /// Whether AWS has the resource. An operation without an identifier has nothing to look at.
-    async fn read(&mut self, moment: Moment) -> Result<Presence, Abandoned> {
-        let Some(identifier) = self.claimed.operation.subject().cloned() else {
+    async fn read(
+        &mut self,
+        moment: Moment,
+        identifier: Option<Identifier>,
+    ) -> Result<Presence, Abandoned> {
+        let Some(identifier) = identifier else {
             return Ok(Presence::Absent);
         };
         if self.schema().is_some_and(|schema| !schema.handlers().read) {

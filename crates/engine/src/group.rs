@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tracing::{debug, info};
-use ucp_model::group_operation::{Child, Ending, Moved, Next, Survey, decide};
-use ucp_model::operation::{Kind, Options};
+use ucp_model::group_operation::{Child, Ending, Moved, Next, Refusal, Survey, decide};
+use ucp_model::operation::Options;
 use ucp_model::{CrashPoint, Crashed, Detail, Failure, Moment, OperationId};
 use ucp_store::{ClaimedGroup, Error, NewOperation};
 
@@ -37,8 +37,8 @@ impl GroupStepper<'_> {
                 Next::Start(children) => {
                     for child in children {
                         let key = child.reference.key();
-                        if let Some(failure) = self.start(child).await? {
-                            refused.insert(key, failure);
+                        if let Some(refusal) = self.start(child).await? {
+                            refused.insert(key, refusal);
                         }
                     }
                 }
@@ -52,7 +52,7 @@ impl GroupStepper<'_> {
     }
 
     /// Starts a child. Why not, where something else stands in its way.
-    async fn start(&mut self, child: Child) -> Result<Option<Failure>, Abandoned> {
+    async fn start(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
         let Parts {
             store,
             catalogue,
@@ -93,7 +93,7 @@ impl GroupStepper<'_> {
                 debug!(child.id = %accepted.operation.id, %kind, "child started");
                 Ok(None)
             }
-            Err(error) => Ok(Some(refusal(error, kind)?)),
+            Err(error) => Ok(Some(refusal(error)?)),
         }
     }
 
@@ -135,30 +135,26 @@ impl GroupStepper<'_> {
 }
 
 /// What stands in the way of a child; or the error that ends the step.
-fn refusal(error: Error, kind: Kind) -> Result<Failure, Error> {
-    match error {
-        Error::Busy(running) => {
-            let message = format!(
-                "Operation {running} on the same resource is under way. Try the {kind} again once it has ended."
-            );
-            Ok(Failure::new("Conflict", message))
-        }
+fn refusal(error: Error) -> Result<Refusal, Error> {
+    let failure = match error {
+        Error::Busy(_) => return Ok(Refusal::Busy),
         Error::OwnedElsewhere(owner) => {
             let message = format!(
                 "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
             );
             let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
-            Ok(Failure::new("Conflict", message).with_details(vec![detail]))
+            Failure::new("Conflict", message).with_details(vec![detail])
         }
         // What the survey told has changed meanwhile; the next one tells what it is now.
         error @ (Error::NotMapped | Error::AlreadyMapped | Error::MappedElsewhere(_)) => {
-            Ok(Failure::new("Conflict", format!("Not started: {error}.")))
+            Failure::new("Conflict", format!("Not started: {error}."))
         }
         error @ (Error::NoSuchGroup
         | Error::GroupDeleting(_)
         | Error::PreconditionFailed
         | Error::LeaseLost
         | Error::Unavailable(_)
-        | Error::Corrupt(_)) => Err(error),
-    }
+        | Error::Corrupt(_)) => return Err(error),
+    };
+    Ok(Refusal::Lasting(failure))
 }

@@ -166,6 +166,24 @@ fn replacement(
     )
 }
 
+/// The plan where somebody else has the identifier that a replacement declares: neither is anything deleted to make room
+/// for it, nor is it adopted.
+pub(crate) fn name_is_taken(operation: &Operation, new: &Identifier) -> Planned {
+    let message = format!(
+        "AWS already has the {} '{new}', so it cannot take the place of '{}'; nothing was sent to AWS. Choose another name, or delete or import what has it.",
+        operation.type_name,
+        operation.identifier.as_ref().map_or("", Identifier::as_str),
+    );
+    let taken = operation.scope.resource(&operation.type_name, new);
+    let detail = Detail::at("AlreadyExists", "exists in AWS", taken);
+    Planned {
+        outcome: PlanOutcome::Impossible(
+            Failure::new("Conflict", message).with_details(vec![detail]),
+        ),
+        document: None,
+    }
+}
+
 fn declared_identifier(desired: &Desired, schema: &ResourceSchema) -> Option<Identifier> {
     match schema.identifier(&desired.properties) {
         IdentifierOutcome::Known(identifier) => Some(identifier),

@@ -137,6 +137,15 @@ fn create() -> PlanOutcome {
     }
 }
 
+/// Under a name that the declaration determines.
+fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
+    PlanOutcome::Replace {
+        order,
+        identifier: Some(name("vpc-2")),
+        changes: Vec::new(),
+    }
+}
+
 fn replace(order: ReplacementOrder) -> PlanOutcome {
     PlanOutcome::Replace {
         order,
@@ -586,18 +595,18 @@ fn the_alias_moves_when_the_new_resource_stands() {
     let partial = step(
         &deleting,
         Observation::Submitted(Err(rejected())),
-        "salvaging, then Read: the new one stands beside the old one",
+        "observing, then Read: the new one stands beside the old one",
     );
     let decision = assert_line(
         &partial,
         Observation::Read(present("d")),
-        "failed: it is still there",
+        "failed: the new one stands beside the old one",
     );
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
     assert_eq!(finish.identifier, Some(name("vpc-2")));
-    assert_eq!(finish.mapping, MappingChange::Kept { owned: true });
+    assert_eq!(finish.mapping, MappingChange::Applied { owned: true });
     let State::Failed(failure) = finish.state else {
         panic!("it fails")
     };
@@ -690,6 +699,37 @@ fn a_failed_replacement_leaves_the_old_resource_mapped() {
     ends_at_old(decision);
 }
 
+/// Nobody can tell who made what has the declared name of a create that failed.
+#[test]
+fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {
+    let put = owning(operation(Kind::Put));
+    let plan = replace_by_name(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    let broken = Observation::Submitted(Ok(progress(failed("NotStabilized"), Some("vpc-2"))));
+    let salvaging = step(
+        &creating,
+        broken,
+        "salvaging, then Read: the create failed but named a resource",
+    );
+    let decision = assert_line(
+        &salvaging,
+        Observation::Read(present("d")),
+        "failed: what is left may be somebody else's",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-1")));
+    let State::Failed(failure) = finish.state else {
+        panic!("it fails")
+    };
+    assert!(failure.message.contains("'vpc-2'"), "{}", failure.message);
+}
+
 #[test]
 fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
     let put = owning(operation(Kind::Put));
@@ -735,6 +775,27 @@ fn a_cancel_counts_when_aws_confirms_it() {
         &asked(operation(Kind::Put)),
         Observation::Claimed,
         "canceled: cancelled before anything was sent",
+    );
+    let throttled = |action| Operation {
+        state: State::Submitting(Intent {
+            unanswered: 0,
+            ..intent(action, None)
+        }),
+        ..asked(operation(Kind::Put))
+    };
+    assert_line(
+        &throttled(Action::Create),
+        Observation::Claimed,
+        "canceled: cancelled before AWS took it",
+    );
+    let removing = Operation {
+        replacing: Some(Replacing::OldLast { old: name("vpc-0") }),
+        ..throttled(Action::Delete)
+    };
+    assert_line(
+        &removing,
+        Observation::Claimed,
+        "keep, then Look: look before sending it again",
     );
     let update = asked(waiting(Action::Update, mapped(operation(Kind::Put))));
     assert_line(
@@ -903,7 +964,7 @@ proptest! {
                     if let MappingChange::Applied { .. } | MappingChange::Kept { .. } = finish.mapping {
                         prop_assert!(finish.identifier.is_some(), "a mapping to nothing");
                     }
-                    if let Some(Replacing::NewFirst { old } | Replacing::Undoing { old, .. }) = &before.replacing
+                    if let Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) = &before.replacing
                         && finish.state != State::Succeeded
                     {
                         prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays mapped");

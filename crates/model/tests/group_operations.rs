@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::group_operation::{Decision, Next, Progress, Survey, Task, decide};
+use ucp_model::group_operation::{Decision, Next, Progress, Refusal, Survey, Task, decide};
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
     CorrelationId, Failure, GroupId, GroupOperation, Identifier, Operation, OperationId,
@@ -272,7 +272,7 @@ fn a_cycle_is_broken_where_it_begins_and_elsewhere_after_a_refusal() {
 #[test]
 fn what_something_else_works_on_is_tried_again() {
     let left = [owned("a", json!({}))];
-    let refused = BTreeMap::from([(left[0].id.key(), Failure::new("Conflict", "busy"))]);
+    let refused = BTreeMap::from([(left[0].id.key(), Refusal::Busy)]);
     let survey = Survey {
         references: &left,
         children: &[],

@@ -1,6 +1,6 @@
 //! The operations, each of which is also the job: accepting, stepping and ending them.
 
-use ucp_model::operation::Kind;
+use ucp_model::operation::{Kind, ReplacementPolicy};
 use ucp_model::{
     CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
     Timestamp, TypeName,
@@ -124,7 +124,10 @@ pub(crate) async fn request_cancel(
     let row = transaction
         .fetch_optional(GET, values![id.to_string()])
         .await?;
-    Ok(row.as_ref().map(read).transpose()?)
+    Ok(match row.as_ref().map(read_listed).transpose()? {
+        Some(ListedOperation::Resource(operation)) => Some(*operation),
+        Some(ListedOperation::Group(_)) | None => None,
+    })
 }
 
 /// Two that accept for one alias or one AWS resource at once both find it idle; a unique index lets one of them through,
@@ -251,17 +254,18 @@ pub(crate) async fn step(
     document: Option<&Sealed>,
     now: Timestamp,
 ) -> Result<(), Abort> {
-    let target = operation.mapped().map(|target| target.key());
-    let free = match &target {
-        Some(target) => {
-            let holder = holder(transaction, target).await?;
+    let replaced = replaced(transaction, operation).await?;
+    let held = operation.held().map(|target| target.key());
+    let free = match &held {
+        Some(held) => {
+            let holder = holder(transaction, held).await?;
             holder.is_none_or(|holder| holder == operation.id)
         }
         None => true,
     };
     let mut values = moved(lease, operation)?;
     values.extend(values![
-        target.clone().filter(|_| free),
+        held.filter(|_| free),
         document.map(|sealed| sealed.0.clone()),
         lease.expires_at.as_millis(),
         operation.replacing.as_ref().map(to_json).transpose()?,
@@ -270,12 +274,31 @@ pub(crate) async fn step(
     write(transaction, STEP, values).await?;
 
     if let Some(mapping) = mapping_of(transaction, operation).await? {
-        let elsewhere = owned_elsewhere(transaction, &mapping, target.as_deref()).await?;
+        let mapped = operation.mapped().map(|target| target.key());
+        let elsewhere = owned_elsewhere(transaction, &mapping, mapped.as_deref()).await?;
         if let Some(stepped) = rules::step(&mapping, operation, elsewhere, now) {
             mappings::put(transaction, &stepped).await?;
         }
     }
+    if let Some(target) = replaced {
+        mappings::delete_idle(transaction, &target).await?;
+    }
     Ok(())
+}
+
+/// What the step to `operation` has replaced. Few operations may replace anything, so few rows are read for it.
+async fn replaced(
+    transaction: &mut Transaction,
+    operation: &Operation,
+) -> Result<Option<String>, Abort> {
+    if operation.options.replacement_policy == ReplacementPolicy::Refuse {
+        return Ok(None);
+    }
+    let row = transaction
+        .fetch_optional(GET, values![operation.id.to_string()])
+        .await?;
+    let before = row.as_ref().map(read).transpose()?;
+    Ok(before.and_then(|before| rules::replaced(&before, operation)))
 }
 
 /// Ends the operation.

@@ -335,6 +335,7 @@ pub trait Store: Send + Sync {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Error>;
+
     /// Deletes the group, or begins to.
     ///
     /// The first of these that holds is the answer:
@@ -368,7 +369,8 @@ pub trait Store: Send + Sync {
     /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
     ///
-    /// Otherwise a put or import of a new alias inserts the mapping without an identifier, in state `Provisioning`, not owned; a put
+    /// Otherwise a put or import of a new alias inserts the mapping without an identifier, in state `Provisioning`, not
+    /// owned; a put
     /// or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
     /// `Provisioning` or `Deleting`. The operation is due at once.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
@@ -390,10 +392,12 @@ pub trait Store: Send + Sync {
     /// Writes a step that does not end the operation, and renews the lease from `now`, or [`Error::LeaseLost`]. What the
     /// operation was accepted with never changes. `document` replaces the recorded bytes when given.
     ///
-    /// In the same step the mapping takes over the identifier that the alias stands for ([`Operation::mapped`], also none); where that changes, what was observed is dropped. Who owns it is settled when the
-    /// operation ends, since a create may still turn out to have been refused; but where another reference owns the
-    /// resource, this one no longer does. When another live operation works on the resource, the step is written all the
-    /// same, and from then on does not keep others off that resource. Where a cancel has been asked for that `operation`
+    /// In the same step the mapping takes over the identifier that the alias stands for ([`Operation::mapped`], also
+    /// none); where that changes, what was observed is dropped. Once a replacement has deleted the old resource
+    /// ([`rules::replaced`](crate::rules::replaced)), every mapping of that goes, except where a live operation holds it.
+    /// Who owns it is settled when the operation ends, since a create may still turn out to have been refused; but where
+    /// another reference owns the resource, this one no longer does. When another live operation works on the resource
+    /// ([`Operation::held`]), the step is written all the same, and from then on does not keep others off that resource.
     /// does not know of, it is due then instead: its worker has not seen it.
     async fn commit_step(
         &self,
@@ -443,6 +447,7 @@ pub trait Store: Send + Sync {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Option<GroupOperation>, Error>;
+
     /// Writes how far an operation on a group is and when it goes on, and renews the lease from `now`, or
     /// [`Error::LeaseLost`]. Unless exactly `ended_children` of its children have ended by now, it is due at `now` instead:
     /// its worker has not seen the others.
@@ -496,7 +501,8 @@ pub trait Store: Send + Sync {
 
     /// Whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error>;
-    /// The same for an operation on a group.
+
+    /// The operation on a group, if it was ever accepted.
     async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error>;
 
     /// The operations that are a part of `parent`, by when they were accepted, then by id.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ucp_model::group_operation::{Progress, Task};
-use ucp_model::operation::{Kind, MappingChange, State};
+use ucp_model::operation::{Kind, MappingChange, Replacing, State};
 use ucp_model::{
     CorrelationId, GroupId, GroupOperation, Operation, Plane, ProvisioningState, Reference,
     ReferenceId, ResourceGroup, Target, Timestamp,
@@ -175,6 +175,24 @@ pub fn step(
         revision: mapping.revision + 1,
         ..mapping.clone()
     })
+}
+
+/// The key of the old resource that a replacement has deleted by the step from `before` to `after`. Mappings of it go in
+/// the same step, except where a live operation holds them.
+pub fn replaced(before: &Operation, after: &Operation) -> Option<String> {
+    if after.replacing.is_some() {
+        return None;
+    }
+    let old = match &before.replacing {
+        Some(Replacing::OldFirst) => before.target()?,
+        Some(Replacing::OldLast { .. }) => before.held()?,
+        Some(
+            Replacing::NewFirst { .. } | Replacing::OldLeft { .. } | Replacing::Undoing { .. },
+        )
+        | None => return None,
+    };
+    // The one that takes its place may have its name.
+    (after.identifier.as_ref() != Some(old.identifier)).then(|| old.key())
 }
 
 /// What the end of an operation makes of its mapping; none when it is to be removed. `owned_elsewhere` says whether

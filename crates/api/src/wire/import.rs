@@ -41,7 +41,15 @@ pub(crate) struct ImportRequest {
 impl ImportRequest {
     /// Reads a body; members that are not of the contract are ignored, as templates carry all kinds of them.
     pub(crate) fn read(body: Map<String, Value>) -> Result<Self, Problem> {
+        const KNOWN: [&str; 5] = [
+            "alias",
+            "trackedBy",
+            "primaryIdentifier",
+            "properties",
+            "ownedResource",
+        ];
         let mut members = Members(body);
+        members.spelled_as(&KNOWN).map_err(Problem::bad_request)?;
         Ok(Self {
             alias: members.text("alias").map_err(Problem::bad_request)?,
             tracked_by: members.text("trackedBy").map_err(Problem::bad_request)?,
@@ -120,6 +128,16 @@ pub(crate) fn read_items(
 }
 
 fn item_of(group: &GroupId, mut members: Members) -> Result<ImportGroupItem, String> {
+    const KNOWN: [&str; 7] = [
+        "alias",
+        "trackedBy",
+        "type",
+        "scope",
+        "primaryIdentifier",
+        "properties",
+        "ownedResource",
+    ];
+    members.spelled_as(&KNOWN)?;
     let tracked = match members.text("trackedBy")? {
         None => None,
         Some(text) => {

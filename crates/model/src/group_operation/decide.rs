@@ -19,7 +19,16 @@ pub struct Survey<'a> {
     /// The children so far, the oldest first.
     pub children: &'a [Operation],
     /// Why children could not be started a moment ago, by the key of their reference.
-    pub refused: &'a BTreeMap<String, Failure>,
+    pub refused: &'a BTreeMap<String, Refusal>,
+}
+
+/// Why a child could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another operation on its alias or its resource is under way.
+    Busy,
+    /// It cannot be, as things are.
+    Lasting(Failure),
 }
 
 /// An operation to start as a part of another.

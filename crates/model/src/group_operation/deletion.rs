@@ -11,6 +11,8 @@ use crate::{Detail, Failure, Identifier, Operation, Reference, State, Timestamp,
 
 /// How often a delete that failed for a passing reason is tried while nothing else goes.
 const TRIES_MAX: u32 = 5;
+/// How often at all. Clocks that disagree must not make a delete be tried for ever.
+const TRIES_IN_ALL_MAX: usize = 50;
 /// Waits between these tries.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
@@ -304,6 +306,9 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
     };
     let standing = match persistence(failure) {
         Persistence::Lasting => Standing::Settled(failure.clone()),
+        Persistence::Passing | Persistence::OfThisMoment if tries.len() >= TRIES_IN_ALL_MAX => {
+            Standing::Settled(failure.clone())
+        }
         Persistence::Passing | Persistence::OfThisMoment if count == 0 => Standing::Ready,
         Persistence::Passing if count < TRIES_MAX => {
             let wait = retry::backoff(count - 1, FIRST_RETRY, LONGEST_RETRY, 1.0);
@@ -334,14 +339,19 @@ fn persistence(failure: &Failure) -> Persistence {
     let message = failure.message.to_lowercase();
     match failure.code.trim_end_matches("Exception") {
         "AccessDenied"
+        | "AccountMismatch"
         | "Canceled"
         | "ExpiredToken"
+        | "IncompleteSignature"
         | "InvalidClientTokenId"
         | "InvalidCredentials"
+        | "InvalidSignature"
         | "MissingAuthenticationToken"
         | "NotAuthorized"
         | "OptInRequired"
         | "OutcomeUnknown"
+        | "RequestExpired"
+        | "RequestTimeTooSkewed"
         | "SignatureDoesNotMatch"
         | "TypeNotFound"
         | "UnauthorizedTaggingOperation"

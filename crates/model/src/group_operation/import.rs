@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::{Child, Decision, Ending, Next, Survey, cancelled, wait};
+use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Refusal, Survey, cancelled, wait};
 use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
 use crate::operation::Kind;
 use crate::{Failure, Identifier, Operation, ReferenceId, Scope, State, Timestamp};
@@ -57,6 +57,7 @@ pub(super) fn decide(
     let mut outcomes = operation.outcomes.clone();
     let mut start = Vec::new();
     let mut running = 0;
+    let mut later = 0;
     for (index, item) in items.iter().enumerate() {
         let key = item.reference.key();
         if outcomes.contains_key(&index) {
@@ -80,7 +81,11 @@ pub(super) fn decide(
                 }
             },
             (None, _) if tracked.contains(&key) => ImportOutcome::AlreadyTracked,
-            (None, Some(failure)) => ImportOutcome::Failed(failure.clone()),
+            (None, Some(Refusal::Busy)) => {
+                later += 1;
+                continue;
+            }
+            (None, Some(Refusal::Lasting(failure))) => ImportOutcome::Failed(failure.clone()),
             (None, None) => {
                 start.push(item);
                 continue;
@@ -88,7 +93,7 @@ pub(super) fn decide(
         };
         outcomes.insert(index, outcome);
     }
-    if operation.cancel_requested_at.is_some() && !start.is_empty() {
+    if operation.cancel_requested_at.is_some() && start.len() + later > 0 {
         return match running {
             0 => cancelled(operation, outcomes.len(), outcomes),
             _ => Decision {
@@ -98,7 +103,7 @@ pub(super) fn decide(
         };
     }
     let room = CHILDREN_AT_ONCE.saturating_sub(running);
-    let is_over = start.is_empty() && running == 0;
+    let is_over = start.is_empty() && running + later == 0;
     let start: Vec<Child> = start.into_iter().take(room).map(child).collect();
     if !start.is_empty() {
         return Decision {
@@ -108,7 +113,12 @@ pub(super) fn decide(
     }
     if !is_over {
         return Decision {
-            next: wait(outcomes.len(), outcomes, None, now),
+            next: wait(
+                outcomes.len(),
+                outcomes,
+                (later > 0).then(|| now.after(BUSY_RETRY)),
+                now,
+            ),
             reason: "imports are under way",
         };
     }

@@ -11,7 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use decide::{Child, Decision, Ending, Moved, Next, Survey, decide};
+pub use decide::{Child, Decision, Ending, Moved, Next, Refusal, Survey, decide};
 pub use import::{ImportItem, ImportOutcome};
 
 use crate::{CorrelationId, Failure, GroupId, OperationId, Timestamp};

@@ -185,23 +185,19 @@ pub fn decide(
         chance,
     };
     match (&operation.state, observation) {
-        (State::Accepted, Observation::Claimed)
-            if operation.cancel_requested_at.is_some() && !operation.has_begun() =>
-        {
-            step.end(
-                State::Canceled(Failure::new(
-                    "Canceled",
-                    "Cancelled before anything was sent to AWS.",
-                )),
-                None,
-                "cancelled before anything was sent",
-            )
+        (State::Accepted, Observation::Claimed) if operation.is_to_be_cancelled() => {
+            step.cancel("cancelled before anything was sent")
         }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look, "look before deciding")
         }
         (State::Accepted, Observation::Looked(presence, plan)) => {
             looking::at_first(&step, presence, plan)
+        }
+        (State::Submitting(intent), Observation::Claimed)
+            if operation.is_to_be_cancelled() && intent.unanswered == 0 =>
+        {
+            submitting::cancelled(&step, intent)
         }
         (State::Submitting(intent), Observation::Claimed) => submitting::resumed(&step, intent),
         (State::Submitting(intent), Observation::Looked(presence, plan)) => {
@@ -210,7 +206,7 @@ pub fn decide(
         (State::Submitting(intent), Observation::Submitted(reply)) => {
             submitting::answered(&step, intent, reply)
         }
-        (State::Waiting(..), Observation::Claimed) if operation.cancel_requested_at.is_some() => {
+        (State::Waiting(..), Observation::Claimed) if operation.is_to_be_cancelled() => {
             Decision::then(Effect::Cancel, "somebody asked to cancel it")
         }
         (State::Waiting(intent, _), Observation::CancelAsked(reply)) => {
@@ -347,6 +343,17 @@ impl Step<'_> {
     /// Ends in failure; the mapping stays if it maps something.
     pub(super) fn fail(&self, failure: Failure, reason: &'static str) -> Decision {
         self.end(State::Failed(failure), None, reason)
+    }
+
+    /// Ends because somebody asked for it, with nothing in flight.
+    pub(super) fn cancel(&self, reason: &'static str) -> Decision {
+        let message = if self.operation.has_begun() && self.operation.identifier.is_none() {
+            "Cancelled after the old resource was deleted and before the new one was created."
+        } else {
+            "Cancelled before AWS took it."
+        };
+        let failure = Failure::new("Canceled", message);
+        self.end(State::Canceled(failure), None, reason)
     }
 
     /// Ends in `state` without success; the mapping stays if it maps something.

@@ -88,11 +88,18 @@ pub(super) fn after_lost_reply(
             step.outcome_unknown(&what, "looking cannot tell what the lost reply did")
         }
         (Action::Create, Presence::Present { .. })
-            if matches!(step.operation.replacing, Some(Replacing::NewFirst { .. })) =>
+            if let Some(Replacing::NewFirst { is_named, .. }) = &step.operation.replacing =>
         {
-            // Its create was ours, whatever has become of it since.
-            step.to(State::Observing(Action::Create))
-                .then(Effect::Read, "it stands although the reply was lost")
+            match is_named {
+                // AWS has assigned the identifier to our create, whatever has become of it since.
+                false => step
+                    .to(State::Observing(Action::Create))
+                    .then(Effect::Read, "it stands although the reply was lost"),
+                true => step.outcome_unknown(
+                    "The reply to the create was lost, and there is a resource of that name now.",
+                    "it may be somebody else's",
+                ),
+            }
         }
         (Action::Update, Presence::Present { digest, .. })
             if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>

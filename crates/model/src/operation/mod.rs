@@ -231,11 +231,18 @@ pub enum Replacing {
     NewFirst {
         /// The old one, which is still mapped.
         old: Identifier,
+        /// Whether the declaration determines the new one's identifier. Then somebody else may have made what has it.
+        is_named: bool,
     },
     /// `identifier` is the new resource, which stands and is mapped.
     OldLast {
         /// The old one, which is being deleted.
         old: Identifier,
+    },
+    /// `identifier` is the new resource, which stands and is mapped; the old one could not be deleted.
+    OldLeft {
+        /// Which says so.
+        failure: Failure,
     },
     /// `identifier` is what a failed create left of the new resource, and is being deleted.
     Undoing {
@@ -311,45 +318,70 @@ pub struct Operation {
 impl Operation {
     /// The AWS resource it works on, once known.
     pub fn target(&self) -> Option<Target<'_>> {
-        let identifier = self.identifier.as_ref()?;
-        Some(Target {
-            scope: &self.scope,
-            type_name: &self.type_name,
-            identifier,
-        })
+        self.identifier
+            .as_ref()
+            .map(|identifier| self.named(identifier))
     }
 
     /// The AWS resource that the next call to AWS is about.
     pub fn subject(&self) -> Option<&Identifier> {
         match &self.replacing {
             Some(Replacing::OldLast { old }) => Some(old),
-            Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::Undoing { .. })
+            Some(
+                Replacing::OldFirst
+                | Replacing::NewFirst { .. }
+                | Replacing::OldLeft { .. }
+                | Replacing::Undoing { .. },
+            )
             | None => self.identifier.as_ref(),
         }
     }
 
-    /// The AWS resource that the alias stands for at this step. No other live operation may work on it.
+    /// The AWS resource that the alias stands for at this step.
     pub fn mapped(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
-            Some(Replacing::NewFirst { old } | Replacing::Undoing { old, .. }) => old,
-            Some(Replacing::OldFirst | Replacing::OldLast { .. }) | None => {
-                self.identifier.as_ref()?
-            }
+            Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) => old,
+            Some(Replacing::OldFirst | Replacing::OldLast { .. } | Replacing::OldLeft { .. })
+            | None => self.identifier.as_ref()?,
         };
-        Some(Target {
+        Some(self.named(identifier))
+    }
+
+    /// The AWS resource that no other live operation may work on.
+    pub fn held(&self) -> Option<Target<'_>> {
+        let identifier = match &self.replacing {
+            Some(Replacing::NewFirst { old, .. } | Replacing::OldLast { old }) => old,
+            Some(Replacing::OldFirst | Replacing::OldLeft { .. } | Replacing::Undoing { .. })
+            | None => self.identifier.as_ref()?,
+        };
+        Some(self.named(identifier))
+    }
+
+    fn named<'a>(&'a self, identifier: &'a Identifier) -> Target<'a> {
+        Target {
             scope: &self.scope,
             type_name: &self.type_name,
             identifier,
-        })
+        }
+    }
+
+    /// Whether it is to be cancelled: somebody asked for it while what it does could still be left undone.
+    pub fn is_to_be_cancelled(&self) -> bool {
+        let may_be = match &self.replacing {
+            Some(Replacing::OldFirst | Replacing::NewFirst { .. }) | None => true,
+            Some(
+                Replacing::OldLast { .. } | Replacing::OldLeft { .. } | Replacing::Undoing { .. },
+            ) => false,
+        };
+        may_be && self.cancel_requested_at.is_some()
     }
 
     /// Whether what is to be done next is to delete [`Operation::subject`].
     pub fn deletes(&self) -> bool {
         match &self.replacing {
             Some(Replacing::OldLast { .. } | Replacing::Undoing { .. }) => true,
-            Some(Replacing::OldFirst | Replacing::NewFirst { .. }) | None => {
-                self.kind == Kind::Delete
-            }
+            Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLeft { .. })
+            | None => self.kind == Kind::Delete,
         }
     }
 

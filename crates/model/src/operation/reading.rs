@@ -36,7 +36,7 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
 }
 
 fn succeed(step: &Step<'_>, live: Option<serde_json::Value>, reason: &'static str) -> Decision {
-    if let Some(decision) = replacing::stands(step) {
+    if let Some(decision) = replacing::stands(step, live.as_ref()) {
         return decision;
     }
     let operation = step.operation;
@@ -62,11 +62,7 @@ pub(super) fn salvaged(
     failure: &Failure,
     presence: Presence,
 ) -> Decision {
-    let end = if failure.code == "Canceled" {
-        State::Canceled
-    } else {
-        State::Failed
-    };
+    let end = replacing::terminal;
     let identifier = step.operation.identifier.clone();
     let replacing = step.operation.replacing.as_ref();
     match presence {
@@ -91,9 +87,9 @@ pub(super) fn salvaged(
             step.finish(finish, "nothing is left")
         }
         Presence::Present { .. } | Presence::Unreadable | Presence::Unknown(_)
-            if let Some(Replacing::NewFirst { old }) = replacing =>
+            if let Some(Replacing::NewFirst { old, is_named }) = replacing =>
         {
-            replacing::undo(step, old, failure.clone())
+            replacing::undo(step, old, *is_named, failure.clone())
         }
         Presence::Present { live, .. } if action != Action::Create => {
             step.end(end(failure.clone()), Some(live), "it is still there")

@@ -15,11 +15,12 @@ pub(super) fn begin(
     changes: Vec<Change>,
 ) -> Decision {
     let old = step.operation.identifier.clone();
+    let is_named = identifier.is_some();
     match (order, old) {
         (ReplacementOrder::CreateBeforeDelete, Some(old)) => Moved {
             identifier,
             created: true,
-            replacing: Some(Replacing::NewFirst { old }),
+            replacing: Some(Replacing::NewFirst { old, is_named }),
             planned: Some(changes),
             ..looking::submit(step, Action::Create, None)
         }
@@ -39,14 +40,27 @@ pub(super) fn begin(
 }
 
 /// The new resource stands: the alias moves to it, and the old one goes if it is owned. None when nothing is left to do.
-pub(super) fn stands(step: &Step<'_>) -> Option<Decision> {
+pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> {
     let operation = step.operation;
-    let Some(Replacing::NewFirst { old }) = &operation.replacing else {
-        return None;
+    let old = match &operation.replacing {
+        Some(Replacing::NewFirst { old, .. }) if operation.was_owned => old,
+        Some(Replacing::OldLeft { failure }) => {
+            let finish = Finish {
+                state: State::Failed(failure.clone()),
+                identifier: operation.identifier.clone(),
+                mapping: MappingChange::Applied { owned: true },
+                live: live.cloned(),
+            };
+            return Some(step.finish(finish, "the new one stands beside the old one"));
+        }
+        Some(
+            Replacing::NewFirst { .. }
+            | Replacing::OldFirst
+            | Replacing::OldLast { .. }
+            | Replacing::Undoing { .. },
+        )
+        | None => return None,
     };
-    if !operation.was_owned {
-        return None;
-    }
     let moved = Moved {
         replacing: Some(Replacing::OldLast { old: old.clone() }),
         planned: Some(operation.changes.clone()),
@@ -55,8 +69,29 @@ pub(super) fn stands(step: &Step<'_>) -> Option<Decision> {
     Some(moved.then(Effect::Submit, "the new one stands, so the old one can go"))
 }
 
-/// The create failed and left something of the new resource, which goes again.
-pub(super) fn undo(step: &Step<'_>, old: &Identifier, failure: Failure) -> Decision {
+/// The create failed and left something. If AWS has named it, it is ours and goes again. What has a declared name may be
+/// somebody else's, so it is only named.
+pub(super) fn undo(
+    step: &Step<'_>,
+    old: &Identifier,
+    is_named: bool,
+    failure: Failure,
+) -> Decision {
+    if is_named {
+        let left = step.operation.identifier.as_ref();
+        let message = format!(
+            "{} AWS now has '{}', which the failed create may have left; it was not deleted, since it may be somebody else's. '{old}' was left as it was.",
+            failure.message,
+            left.map_or("", Identifier::as_str)
+        );
+        let failure = Failure { message, ..failure };
+        return keep(
+            step,
+            old,
+            terminal(failure),
+            "what is left may be somebody else's",
+        );
+    }
     Moved {
         replacing: Some(Replacing::Undoing {
             old: old.clone(),
@@ -84,7 +119,9 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
         }
         .then(Effect::Read, "only the new one is left"),
         Replacing::Undoing { old, failure } => keep(step, old, terminal(failure.clone()), reason),
-        Replacing::NewFirst { .. } => Decision::ignore("nothing was to be deleted"),
+        Replacing::NewFirst { .. } | Replacing::OldLeft { .. } => {
+            Decision::ignore("nothing was to be deleted")
+        }
     }
 }
 
@@ -100,7 +137,16 @@ pub(super) fn end(
     let shown = new.map_or("", Identifier::as_str);
     match replacing {
         Replacing::OldFirst => step.end_unreplaced(state, live, reason),
-        Replacing::NewFirst { old } => keep(step, old, state, reason),
+        Replacing::NewFirst { old, .. } => keep(step, old, state, reason),
+        Replacing::OldLeft { failure } => {
+            let finish = Finish {
+                state: State::Failed(failure.clone()),
+                identifier: step.operation.identifier.clone(),
+                mapping: MappingChange::Kept { owned: true },
+                live,
+            };
+            step.finish(finish, reason)
+        }
         Replacing::Undoing { old, failure } => {
             let cause = cause(&state);
             let message = format!(
@@ -120,8 +166,8 @@ pub(super) fn end(
             );
             let failure = Failure::new("PartiallyApplied", message);
             Moved {
-                replacing: None,
-                ..step.to(State::Salvaging(Action::Update, failure))
+                replacing: Some(Replacing::OldLeft { failure }),
+                ..step.to(State::Observing(Action::Create))
             }
             .then(Effect::Read, "the new one stands beside the old one")
         }
@@ -140,7 +186,7 @@ fn keep(step: &Step<'_>, old: &Identifier, state: State, reason: &'static str) -
 }
 
 /// The end that `failure` asks for.
-fn terminal(failure: Failure) -> State {
+pub(super) fn terminal(failure: Failure) -> State {
     if failure.code == "Canceled" {
         State::Canceled(failure)
     } else {

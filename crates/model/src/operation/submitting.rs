@@ -23,6 +23,22 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
     }
 }
 
+/// AWS has answered every send, each time without taking it, and somebody asked to cancel it.
+pub(super) fn cancelled(step: &Step<'_>, intent: &Intent) -> Decision {
+    const REASON: &str = "cancelled before AWS took it";
+    if intent.action != Action::Create || step.operation.replacing.is_some() {
+        return step.cancel(REASON);
+    }
+    let failure = Failure::new("Canceled", "Cancelled before AWS took it.");
+    let finish = Finish {
+        state: State::Canceled(failure),
+        identifier: step.operation.identifier.clone(),
+        mapping: MappingChange::Removed,
+        live: None,
+    };
+    step.finish(finish, REASON)
+}
+
 /// Sends the recorded bytes under the recorded token once more; that it may be in flight twice is written first.
 pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str) -> Decision {
     let attempt = step.operation.attempt;

@@ -63,6 +63,7 @@ macro_rules! conformance {
                 a_revealed_target_keeps_others_off
                 a_busy_target_does_not_stop_a_step
                 a_replacement_moves_the_mapping_when_it_says_so
+                a_replaced_resource_takes_its_other_mappings
                 a_cancel_makes_the_operation_due_and_outlives_steps
                 what_has_ended_is_not_cancelled
             }

@@ -1,7 +1,7 @@
 //! [`Store::commit_step`](crate::Store::commit_step).
 
 use serde_json::json;
-use ucp_model::operation::{Action, Change, Intent, Replacing};
+use ucp_model::operation::{Action, Change, Intent, Options, ReplacementPolicy, Replacing};
 use ucp_model::{Failure, Operation, Reference, RequestToken, State};
 
 use super::fixture::*;
@@ -215,7 +215,10 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
     let before = reference(&store, "a").await;
     let old = identifier("old").unwrap();
     let creating = Operation {
-        replacing: Some(Replacing::NewFirst { old: old.clone() }),
+        replacing: Some(Replacing::NewFirst {
+            old: old.clone(),
+            is_named: true,
+        }),
         created: true,
         ..naming(&claimed, "new")
     };
@@ -231,7 +234,7 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
         replacing: Some(Replacing::OldLast { old }),
         ..creating
     };
-    step(&store, &lease, &deleting).await;
+    let lease = step(&store, &lease, &deleting).await;
     let moved = Reference {
         identifier: identifier("new"),
         observed: None,
@@ -241,6 +244,49 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
         ..before
     };
     assert_eq!(reference(&store, "a").await, moved);
+    refused!(
+        store.accept_operation(untracked(delete(3, "-"), "old")),
+        Error::Busy(id) if id == operation_id(2)
+    );
+    accept(&store, untracked(put(4, "-"), "new")).await;
+
+    let deleted = Operation {
+        replacing: None,
+        ..deleting
+    };
+    step(&store, &lease, &deleted).await;
+    accept(&store, untracked(put(5, "-"), "old")).await;
+}
+
+/// As a delete does.
+pub async fn a_replaced_resource_takes_its_other_mappings(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "old", true).await;
+    map(&store, 2, "b", "old", false).await;
+    map(&store, 3, "c", "other", true).await;
+    let replacing = NewOperation {
+        options: Options {
+            replacement_policy: ReplacementPolicy::DeleteBeforeCreate,
+            ..Options::default()
+        },
+        ..put(4, "a")
+    };
+    let claimed = accept_and_claim(&store, replacing).await;
+    let deleting = Operation {
+        replacing: Some(Replacing::OldFirst),
+        ..claimed.operation.clone()
+    };
+    let lease = step(&store, &claimed.lease, &deleting).await;
+    assert_eq!(reference(&store, "b").await.identifier, identifier("old"));
+    let deleted = Operation {
+        replacing: None,
+        identifier: None,
+        ..deleting
+    };
+    step(&store, &lease, &deleted).await;
+    assert_eq!(reference(&store, "a").await.identifier, None);
+    assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
+    assert_eq!(reference(&store, "c").await.identifier, identifier("other"));
 }
 
 /// Whoever steps the operation next learns of it, also when a step that was under way did not know.

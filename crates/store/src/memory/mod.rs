@@ -243,6 +243,7 @@ impl Store for Memory {
         let owned_elsewhere = tables.is_owned_elsewhere(operation);
 
         let row = tables.leased(lease)?;
+        let replaced = rules::replaced(&row.operation, operation);
         row.write(operation);
         if operation.cancel_requested_at.is_none()
             && let Some(asked_at) = row.operation.cancel_requested_at
@@ -257,6 +258,9 @@ impl Store for Memory {
             && let Some(stepped) = rules::step(mapping, operation, owned_elsewhere, now)
         {
             *mapping = stepped;
+        }
+        if let Some(target) = replaced {
+            tables.remove_idle_mappings(&target);
         }
         Ok(renewed)
     }
@@ -294,8 +298,10 @@ impl Store for Memory {
                 tables.references.insert(id.key(), mapping);
             }
         }
-        if rules::removes_all_mappings(&operation) {
-            tables.remove_idle_mappings(&operation);
+        if rules::removes_all_mappings(&operation)
+            && let Some(target) = operation.target().map(|target| target.key())
+        {
+            tables.remove_idle_mappings(&target);
         }
         tables.events.push(rules::ended(&operation));
         tables.wake_parent(&operation);

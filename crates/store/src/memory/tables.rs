@@ -169,7 +169,7 @@ impl Tables {
 
     /// The operation's target, unless another live operation holds it.
     pub(super) fn free_target(&self, operation: &Operation) -> Option<String> {
-        let key = operation.mapped()?.key();
+        let key = operation.held()?.key();
         let holder = self.holder_of(&key);
         holder
             .is_none_or(|holder| holder == operation.id)
@@ -233,17 +233,14 @@ impl Tables {
         self.references.get_mut(&id.key())
     }
 
-    /// Removes the mappings of the operation's target that no live operation works on.
-    pub(super) fn remove_idle_mappings(&mut self, operation: &Operation) {
-        let Some(target) = operation.target().map(|target| target.key()) else {
-            return;
-        };
+    /// Removes the mappings of an AWS resource that no live operation works on.
+    pub(super) fn remove_idle_mappings(&mut self, target: &str) {
         let busy: Vec<String> = self
             .live()
             .filter_map(|row| row.operation.reference.as_ref().map(ReferenceId::key))
             .collect();
         self.references
-            .retain(|key, reference| busy.contains(key) || !maps(reference, &target));
+            .retain(|key, reference| busy.contains(key) || !maps(reference, target));
     }
 
     pub(super) fn events_of(&self, key: &str) -> Vec<Event> {
