@@ -398,7 +398,8 @@ pub trait Store: Send + Sync {
     /// Who owns it is settled when the operation ends, since a create may still turn out to have been refused; but where
     /// another reference owns the resource, this one no longer does. When another live operation works on the resource
     /// ([`Operation::held`]), the step is written all the same, and from then on does not keep others off that resource.
-    /// does not know of, it is due then instead: its worker has not seen it.
+    /// Where a cancel has been asked for that `operation` does not know of, it is due then instead: its worker has not
+    /// seen it.
     async fn commit_step(
         &self,
         lease: &Lease,
