@@ -14,7 +14,7 @@ use crate::wire::ErrorResponse;
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
-    failure: Failure,
+    failure: Box<Failure>,
     retry_after: Option<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Problem {
     pub(crate) fn new(status: StatusCode, failure: Failure) -> Self {
         Self {
             status,
-            failure,
+            failure: Box::new(failure),
             retry_after: None,
         }
     }
@@ -202,7 +202,7 @@ fn status_of(code: &str) -> StatusCode {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorResponse::from(self.failure))).into_response();
+        let mut response = (self.status, Json(ErrorResponse::from(*self.failure))).into_response();
         if let Some(seconds) = self.retry_after {
             response
                 .headers_mut()

@@ -8,10 +8,12 @@ mod planes;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use ucp_app::{AnyOperation, LiveResource, Selector};
 use ucp_model::operation::{AdoptionPolicy, Kind, Options, ReplacementPolicy, UpdateMode};
-use ucp_model::{Detail, Failure, GroupOperation, Operation, Reference, ResourceGroup, valid_tag};
+use ucp_model::{
+    AdditionalInfo, Detail, Failure, GroupOperation, Operation, Reference, ResourceGroup, valid_tag,
+};
 use utoipa::ToSchema;
 
 pub(crate) use self::import::{
@@ -33,6 +35,7 @@ pub(crate) struct ErrorResponse {
 
 /// What went wrong, where, and what to do next.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorBody {
     /// ARM, Cloud Control or ucp error code.
     #[schema(example = "Conflict")]
@@ -45,6 +48,9 @@ pub(crate) struct ErrorBody {
     /// One entry per cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<ErrorDetail>,
+    /// For programs: the request of AWS's that failed, and the hooks that refused it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    additional_info: Vec<ErrorAdditionalInfo>,
 }
 
 /// One cause of an error.
@@ -64,6 +70,7 @@ impl From<Failure> for ErrorBody {
             message,
             target,
             details,
+            additional_info,
         } = failure;
         let detail = |Detail {
                           code,
@@ -79,6 +86,33 @@ impl From<Failure> for ErrorBody {
             message,
             target,
             details: details.into_iter().map(detail).collect(),
+            additional_info: additional_info.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Facts about an error.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorAdditionalInfo {
+    /// `CloudControlRequest` or `CloudFormationHook`.
+    #[serde(rename = "type")]
+    #[schema(example = "CloudControlRequest")]
+    type_: &'static str,
+    #[schema(value_type = Object)]
+    info: Value,
+}
+
+impl From<AdditionalInfo> for ErrorAdditionalInfo {
+    fn from(info: AdditionalInfo) -> Self {
+        match info {
+            AdditionalInfo::CloudControlRequest(request) => Self {
+                type_: "CloudControlRequest",
+                info: json!(request),
+            },
+            AdditionalInfo::CloudFormationHook(hook) => Self {
+                type_: "CloudFormationHook",
+                info: json!(hook),
+            },
         }
     }
 }

@@ -21,14 +21,16 @@ use async_trait::async_trait;
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_cloudcontrol::config::http::HttpResponse;
 use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_cloudcontrol::types::{HandlerErrorCode, OperationStatus, ProgressEvent};
+use aws_sdk_cloudcontrol::types::{
+    HandlerErrorCode, HookProgressEvent, OperationStatus, ProgressEvent,
+};
 use aws_sdk_cloudformation::types::RegistryType;
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry};
 use ucp_model::{
-    ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
-    ResourcePage, Scope, Timestamp, TypeName,
+    ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
+    ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 
 use crate::fault::{incomplete, of};
@@ -292,7 +294,7 @@ impl CloudControl for Aws {
             .client_token(client_token.to_string())
             .set_role_arn(access.role_arn.clone());
         let reply = access.sent(Call::Mutation, call.send()).await?;
-        progress(Call::Mutation, reply.progress_event)
+        progress(Call::Mutation, reply.progress_event, Vec::new())
     }
 
     async fn update_resource(
@@ -313,7 +315,7 @@ impl CloudControl for Aws {
             .client_token(client_token.to_string())
             .set_role_arn(access.role_arn.clone());
         let reply = access.sent(Call::Mutation, call.send()).await?;
-        progress(Call::Mutation, reply.progress_event)
+        progress(Call::Mutation, reply.progress_event, Vec::new())
     }
 
     async fn delete_resource(
@@ -332,7 +334,7 @@ impl CloudControl for Aws {
             .client_token(client_token.to_string())
             .set_role_arn(access.role_arn.clone());
         let reply = access.sent(Call::Mutation, call.send()).await?;
-        progress(Call::Mutation, reply.progress_event)
+        progress(Call::Mutation, reply.progress_event, Vec::new())
     }
 
     async fn get_resource(
@@ -386,7 +388,9 @@ impl CloudControl for Aws {
         let call = access.clients.cloudcontrol.get_resource_request_status();
         let call = call.request_token(request_token.as_str());
         let reply = access.sent(Call::Read, call.send()).await?;
-        progress(Call::Read, reply.progress_event)
+        let hooks = reply.hooks_progress_event.unwrap_or_default();
+        let failed = hooks.into_iter().filter_map(hook_failure).collect();
+        progress(Call::Read, reply.progress_event, failed)
     }
 
     async fn cancel_resource_request(
@@ -398,7 +402,7 @@ impl CloudControl for Aws {
         let call = access.clients.cloudcontrol.cancel_resource_request();
         let call = call.request_token(request_token.as_str());
         let reply = access.sent(Call::Read, call.send()).await?;
-        progress(Call::Read, reply.progress_event)
+        progress(Call::Read, reply.progress_event, Vec::new())
     }
 }
 
@@ -427,8 +431,28 @@ fn described(
     })
 }
 
-/// The progress event of a reply.
-fn progress(call: Call, event: Option<ProgressEvent>) -> Result<Progress, Fault> {
+/// The hook as the model has it, if it did not succeed.
+fn hook_failure(event: HookProgressEvent) -> Option<HookFailure> {
+    let status = event.hook_status?;
+    HookFailure::STATUSES
+        .contains(&status.as_str())
+        .then_some(HookFailure {
+            type_name: event.hook_type_name,
+            type_arn: event.hook_type_arn,
+            type_version_id: event.hook_type_version_id,
+            invocation_point: event.invocation_point,
+            status,
+            failure_mode: event.failure_mode,
+            message: event.hook_status_message,
+        })
+}
+
+/// The progress event of a reply, with the hooks that did not succeed.
+fn progress(
+    call: Call,
+    event: Option<ProgressEvent>,
+    hooks: Vec<HookFailure>,
+) -> Result<Progress, Fault> {
     let event = event.ok_or_else(|| incomplete(call, "the reply holds no progress event"))?;
     let request_token = event
         .request_token
@@ -445,6 +469,7 @@ fn progress(call: Call, event: Option<ProgressEvent>) -> Result<Progress, Fault>
             message: event
                 .status_message
                 .unwrap_or_else(|| "AWS reports failure without a message.".to_owned()),
+            hooks,
         },
         _ => ProgressStatus::Running,
     };

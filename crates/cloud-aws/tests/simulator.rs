@@ -123,11 +123,58 @@ async fn a_failed_change_says_why() {
         .create_resource(&wire.scope, &vpc, r#"{"CidrBlock":7}"#, wire.token())
         .await
         .unwrap();
-    let ProgressStatus::Failed { code, message } = wire.settled(begun).await.status else {
+    let ProgressStatus::Failed {
+        code,
+        message,
+        hooks,
+    } = wire.settled(begun).await.status
+    else {
         panic!("it fails")
     };
     assert_eq!(code, "InvalidRequest");
     assert!(message.contains("CidrBlock"), "{message}");
+    assert!(hooks.is_empty(), "{hooks:?}");
+}
+
+#[tokio::test]
+async fn hooks_that_did_not_succeed_are_told() {
+    let wire = wire().await;
+    let hook = |name: &str, status: &str, mode: &str| {
+        json!({"hookTypeName": name, "hookTypeArn": format!("arn:{name}"), "hookTypeVersionId": "00000001",
+            "invocationPoint": "CREATE_PRE_PROVISION", "hookStatus": status, "hookStatusMessage": "as ordered",
+            "failureMode": mode})
+    };
+    let hooks = [
+        hook("A::B::Passed", "HOOK_COMPLETE_SUCCEEDED", "FAIL"),
+        hook("A::B::Refused", "HOOK_COMPLETE_FAILED", "FAIL"),
+        hook("A::B::Broke", "HOOK_FAILED", "WARN"),
+    ];
+    let effect = json!({"kind": "fail", "errorCode": "AccessDenied", "hooks": hooks});
+    let fault = json!({"match": {"operation": "CreateResource"}, "effect": effect});
+    wire.simulator
+        .add_fault(serde_json::from_value(fault).unwrap());
+    let vpc = type_name("AWS::EC2::VPC");
+    let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
+    let begun = wire
+        .aws
+        .create_resource(&wire.scope, &vpc, declared, wire.token());
+    let ended = wire.settled(begun.await.unwrap()).await;
+    let ProgressStatus::Failed { hooks, .. } = ended.status else {
+        panic!("it fails")
+    };
+    let told: Vec<_> = hooks
+        .iter()
+        .map(|hook| (hook.type_name.as_deref(), hook.failure_mode.as_deref()))
+        .collect();
+    let expected = [
+        (Some("A::B::Refused"), Some("FAIL")),
+        (Some("A::B::Broke"), Some("WARN")),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(hooks[0].type_arn.as_deref(), Some("arn:A::B::Refused"));
+    let point = hooks[0].invocation_point.as_deref();
+    assert_eq!(point, Some("CREATE_PRE_PROVISION"));
+    assert_eq!(hooks[0].message.as_deref(), Some("as ordered"));
 }
 
 #[tokio::test]

@@ -66,11 +66,14 @@ fn is_servers_fault(name: &str, status: u16) -> bool {
     status >= 500
         || matches!(
             name,
-            "HandlerInternalFailureException"
+            "ConcurrentModificationException"
+                | "HandlerFailureException"
+                | "HandlerInternalFailureException"
                 | "InternalFailure"
                 | "NetworkFailureException"
                 | "ServiceInternalErrorException"
                 | "ServiceUnavailable"
+                | "ServiceUnavailableException"
         )
 }
 

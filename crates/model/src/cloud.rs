@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Identifier, RequestToken, Timestamp};
@@ -32,9 +33,42 @@ pub enum ProgressStatus {
         code: String,
         /// `StatusMessage`.
         message: String,
+        /// The hooks that refused the change, and those that only warned of it.
+        hooks: Vec<HookFailure>,
     },
     /// `CANCEL_COMPLETE`.
     Canceled,
+}
+
+/// A CloudFormation Hook that did not succeed (`HookProgressEvent`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookFailure {
+    /// The hook's name, for example `MyCompany::Security::Encryption`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<String>,
+    /// Its ARN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_arn: Option<String>,
+    /// Which version of it was invoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub type_version_id: Option<String>,
+    /// Before or after which call, for example `CREATE_PRE_PROVISION`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation_point: Option<String>,
+    /// `HOOK_COMPLETE_FAILED` when it refused, `HOOK_FAILED` when it broke.
+    pub status: String,
+    /// `FAIL` when that fails the request too, `WARN` when it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_mode: Option<String>,
+    /// `HookStatusMessage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl HookFailure {
+    /// The statuses of hooks that did not succeed.
+    pub const STATUSES: [&str; 2] = ["HOOK_COMPLETE_FAILED", "HOOK_FAILED"];
 }
 
 /// One resource of a list (`ResourceDescription`).

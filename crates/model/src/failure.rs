@@ -1,5 +1,8 @@
 use serde::{Deserialize, Serialize};
 
+use crate::operation::Action;
+use crate::{HookFailure, Identifier, RequestToken, TypeName};
+
 /// Why an operation or a request failed, in ARM's terms. Its texts reach the caller, so they never hold secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -13,6 +16,13 @@ pub struct Failure {
     /// One entry per cause, where there is more than one or where it has a place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
+    /// What a program may want to know beyond that: which request of AWS's failed, and which hooks refused it.
+    #[serde(
+        default,
+        rename = "additionalInfo",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub additional_info: Vec<AdditionalInfo>,
 }
 
 /// One cause of a [`Failure`].
@@ -27,6 +37,31 @@ pub struct Detail {
     pub target: Option<String>,
 }
 
+/// Facts about a [`Failure`], in ARM's form: `{"type", "info"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "info")]
+pub enum AdditionalInfo {
+    /// The request that failed.
+    CloudControlRequest(CloudControlRequest),
+    /// A CloudFormation Hook that refused it.
+    CloudFormationHook(HookFailure),
+}
+
+/// A request as Cloud Control knows it, to be asked after with `GetResourceRequestStatus`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CloudControlRequest {
+    /// The handle under which AWS keeps it for seven days.
+    pub request_token: RequestToken,
+    /// What it was to do.
+    pub operation: Action,
+    /// On a resource of which type.
+    pub type_name: TypeName,
+    /// On which one, as far as known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<Identifier>,
+}
+
 impl Failure {
     /// A failure without details.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
@@ -35,6 +70,7 @@ impl Failure {
             message: message.into(),
             target: None,
             details: Vec::new(),
+            additional_info: Vec::new(),
         }
     }
 
@@ -49,6 +85,13 @@ impl Failure {
     #[must_use]
     pub fn with_details(mut self, details: Vec<Detail>) -> Self {
         self.details = details;
+        self
+    }
+
+    /// The same failure with `additional_info`.
+    #[must_use]
+    pub fn with_additional_info(mut self, additional_info: Vec<AdditionalInfo>) -> Self {
+        self.additional_info = additional_info;
         self
     }
 }

@@ -22,11 +22,13 @@ mod time;
 
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
-pub use cloud::{Fault, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass};
+pub use cloud::{
+    Fault, HookFailure, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass,
+};
 pub use credential::{Credential, CredentialKind};
 pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use etag::ETag;
-pub use failure::{Detail, Failure, chain};
+pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, chain};
 pub use group::ResourceGroup;
 pub use group_operation::GroupOperation;
 pub use ids::{

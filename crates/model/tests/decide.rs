@@ -12,8 +12,9 @@ use ucp_model::operation::{
     decide,
 };
 use ucp_model::{
-    ClientToken, CorrelationId, Failure, Fault, Identifier, Operation, OperationId, Progress,
-    ProgressStatus, RequestToken, Scope, State, Timestamp, TypeName,
+    AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Failure, Fault, HookFailure,
+    Identifier, Operation, OperationId, Progress, ProgressStatus, RequestToken, Scope, State,
+    Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -92,6 +93,7 @@ fn failed(code: &str) -> ProgressStatus {
     ProgressStatus::Failed {
         code: code.to_owned(),
         message: "text".to_owned(),
+        hooks: Vec::new(),
     }
 }
 
@@ -1005,4 +1007,57 @@ proptest! {
             };
         }
     }
+}
+
+/// Contract section 9: what AWS knows of a failure goes into `additionalInfo`.
+#[test]
+fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
+    let hook = HookFailure {
+        type_name: Some("MyCompany::Security::Encryption".to_owned()),
+        status: "HOOK_COMPLETE_FAILED".to_owned(),
+        failure_mode: Some("FAIL".to_owned()),
+        ..HookFailure::default()
+    };
+    let refused = ProgressStatus::Failed {
+        code: "AccessDenied".to_owned(),
+        message: "a hook".to_owned(),
+        hooks: vec![hook.clone()],
+    };
+    for (action, operation, named) in [
+        (Action::Create, operation(Kind::Put), None),
+        (Action::Update, mapped(operation(Kind::Put)), Some("vpc-1")),
+        (
+            Action::Delete,
+            mapped(operation(Kind::Delete)),
+            Some("vpc-1"),
+        ),
+    ] {
+        let operation = waiting(action, operation);
+        let observation = Observation::Polled(Ok(progress(refused.clone(), None)));
+        let decision = decide(&operation, observation, START, chance(9));
+        let Next::Finish(finish) = decision.next else {
+            panic!("it ends")
+        };
+        let State::Failed(failure) = finish.state else {
+            panic!("it fails")
+        };
+        let request = CloudControlRequest {
+            request_token: RequestToken::new("r"),
+            operation: action,
+            type_name: operation.type_name.clone(),
+            identifier: named.map(Identifier::new),
+        };
+        let info = [
+            AdditionalInfo::CloudControlRequest(request),
+            AdditionalInfo::CloudFormationHook(hook.clone()),
+        ];
+        assert_eq!(failure.additional_info, info);
+        let stored = serde_json::to_value(&failure).unwrap();
+        assert_eq!(stored["additionalInfo"][1]["type"], "CloudFormationHook");
+        assert_eq!(stored["additionalInfo"][1]["info"]["failureMode"], "FAIL");
+        assert_eq!(serde_json::from_value::<Failure>(stored).unwrap(), failure);
+    }
+    let old = json!({"code": "AccessDenied", "message": "written by an earlier version"});
+    let old: Failure = serde_json::from_value(old).unwrap();
+    assert!(old.additional_info.is_empty());
 }

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry, fault_of};
 use ucp_model::{
-    ClientToken, Identifier, Progress, ProgressStatus, RequestToken, ResourceDescription,
-    ResourcePage, Scope, TypeName,
+    ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
+    ResourceDescription, ResourcePage, Scope, TypeName,
 };
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::progress::{OperationStatus, ProgressEvent};
+use crate::progress::{HookProgressEvent, OperationStatus, ProgressEvent};
 use crate::request::{self, Caller, Reply, Request};
 use crate::simulator::Simulator;
 use crate::world::Outcome;
@@ -191,8 +191,25 @@ fn status(event: &ProgressEvent) -> ProgressStatus {
                 .map(|code| code.to_string())
                 .unwrap_or_default(),
             message: event.status_message.clone().unwrap_or_default(),
+            hooks: event.hooks.iter().filter_map(hook_failure).collect(),
         },
     }
+}
+
+/// The hook as the model has it, if it did not succeed.
+fn hook_failure(event: &HookProgressEvent) -> Option<HookFailure> {
+    let status = event.hook_status.as_str();
+    HookFailure::STATUSES
+        .contains(&status)
+        .then(|| HookFailure {
+            type_name: Some(event.hook_type_name.clone()),
+            type_arn: Some(event.hook_type_arn.clone()),
+            type_version_id: Some(event.hook_type_version_id.clone()),
+            invocation_point: Some(event.invocation_point.clone()),
+            status: status.to_owned(),
+            failure_mode: Some(event.failure_mode.to_string()),
+            message: Some(event.hook_status_message.clone()),
+        })
 }
 
 /// A reply that never came.

@@ -13,6 +13,7 @@ words! {
     /// The exceptions of Cloud Control, of the CloudFormation registry, of STS, and those common to all services.
     ExceptionCode {
         AccessDenied = "AccessDeniedException",
+        AlreadyExists = "AlreadyExistsException",
         CfnRegistry = "CFNRegistryException",
         ClientTokenConflict = "ClientTokenConflictException",
         ConcurrentModification = "ConcurrentModificationException",

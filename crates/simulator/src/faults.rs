@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use ucp_model::{Entropy, Timestamp};
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::progress::HandlerErrorCode;
+use crate::progress::{HandlerErrorCode, HookProgressEvent};
 use crate::request::{Action, Caller, Request};
 
 /// Something that goes wrong with the calls that it matches.
@@ -90,6 +90,9 @@ pub enum Effect {
         /// Whether the change is made all the same: a resource left behind by a failed create, for example.
         #[serde(default)]
         change: Change,
+        /// What hooks say to it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hooks: Vec<HookProgressEvent>,
     },
     /// The delete that the call begins fails for as long as another resource of the account and region names this one.
     InUse {},
@@ -147,6 +150,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) identifier: Disclosure,
     pub(crate) change: Change,
+    pub(crate) hooks: Vec<HookProgressEvent>,
 }
 
 /// The faults in force, in the order in which they were given.
@@ -228,11 +232,13 @@ impl Faults {
                 message,
                 identifier,
                 change,
+                hooks,
             } => Some(Failure {
                 error_code: *error_code,
                 message: message.clone(),
                 identifier: *identifier,
                 change: *change,
+                hooks: hooks.clone(),
             }),
             _ => None,
         })

@@ -28,7 +28,10 @@ mod world;
 
 pub use exception::{Exception, ExceptionCode};
 pub use log::LogEntry;
-pub use progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
+pub use progress::{
+    FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus, Operation, OperationStatus,
+    ProgressEvent,
+};
 pub use request::{
     Action, AssumeRole, AssumeRoleWithWebIdentity, Caller, CreateResource, DeleteResource,
     DescribeType, GetCallerIdentity, GetResource, ListResourceRequests, ListResources, ListTypes,

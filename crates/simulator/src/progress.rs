@@ -1,3 +1,4 @@
+use serde::{Deserialize, Serialize};
 use ucp_model::Timestamp;
 
 use crate::vocabulary::words;
@@ -68,4 +69,45 @@ pub struct ProgressEvent {
     pub error_code: Option<HandlerErrorCode>,
     /// When to ask again.
     pub retry_after: Option<Timestamp>,
+    /// What CloudFormation Hooks said to it. On the wire only `GetResourceRequestStatus` tells.
+    pub hooks: Vec<HookProgressEvent>,
+}
+
+words! {
+    /// How far a hook is.
+    HookStatus {
+        Pending = "HOOK_PENDING",
+        InProgress = "HOOK_IN_PROGRESS",
+        CompleteSucceeded = "HOOK_COMPLETE_SUCCEEDED",
+        CompleteFailed = "HOOK_COMPLETE_FAILED",
+        Failed = "HOOK_FAILED",
+    }
+}
+
+words! {
+    /// What becomes of the request when a hook does not succeed.
+    FailureMode {
+        Fail = "FAIL",
+        Warn = "WARN",
+    }
+}
+
+/// Cloud Control's report on the invocation of a hook, and what a fault orders of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookProgressEvent {
+    /// The hook's name.
+    pub hook_type_name: String,
+    /// Its ARN.
+    pub hook_type_arn: String,
+    /// Which version of it.
+    pub hook_type_version_id: String,
+    /// Before or after which call.
+    pub invocation_point: String,
+    /// How far it is.
+    pub hook_status: HookStatus,
+    /// What the hook says.
+    pub hook_status_message: String,
+    /// What becomes of the request when it does not succeed.
+    pub failure_mode: FailureMode,
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use super::decide::{Decision, Effect, Finish, LONGEST_ASKED, MappingChange, Moved, Step};
 use super::{Action, Intent, REQUEST_TOKEN_LIFE, State, replacing};
-use crate::{Failure, Fault, Progress, ProgressStatus, Timestamp, retry};
+use crate::{
+    AdditionalInfo, CloudControlRequest, Failure, Fault, HookFailure, Identifier, Progress,
+    ProgressStatus, RequestToken, Timestamp, retry,
+};
 
 /// Waits between polls when AWS does not say how long.
 const FIRST_POLL: Duration = Duration::from_millis(250);
@@ -64,6 +67,10 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
     let known = revealed
         .clone()
         .or_else(|| step.operation.identifier.clone());
+    let subject = match intent.action {
+        Action::Create => revealed.as_ref(),
+        Action::Update | Action::Delete => step.operation.subject(),
+    };
     match status {
         ProgressStatus::Running => {
             let is_polling = matches!(step.operation.state, State::Waiting(..));
@@ -96,21 +103,32 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             }
             Action::Delete => deleted(step, "AWS reports success"),
         },
-        ProgressStatus::Failed { code, message } => match (intent.action, code.as_str()) {
-            (Action::Delete, "NotFound") => deleted(step, "already gone"),
-            (Action::Create, "AlreadyExists") => taken(step, Failure::new(code, message)),
-            (Action::Create, _) => {
-                create_ended(step, revealed, State::Failed(Failure::new(code, message)))
+        ProgressStatus::Failed {
+            code,
+            message,
+            hooks,
+        } => {
+            let info = about(step, intent, request_token, subject, hooks);
+            let failure = Failure::new(code, message).with_additional_info(info);
+            match (intent.action, failure.code.as_str()) {
+                (Action::Delete, "NotFound") => deleted(step, "already gone"),
+                (Action::Create, "AlreadyExists") => taken(step, failure),
+                (Action::Create, _) => create_ended(step, revealed, State::Failed(failure)),
+                (Action::Update | Action::Delete, _) => step.fail(failure, "AWS reports failure"),
             }
-            (Action::Update | Action::Delete, _) => {
-                step.fail(Failure::new(code, message), "AWS reports failure")
-            }
-        },
+        }
         ProgressStatus::Canceled => {
             let failure = Failure::new(
                 "Canceled",
                 format!("The {} was cancelled in AWS.", intent.action),
-            );
+            )
+            .with_additional_info(about(
+                step,
+                intent,
+                request_token,
+                subject,
+                Vec::new(),
+            ));
             match intent.action {
                 Action::Create => create_ended(step, revealed, State::Canceled(failure)),
                 Action::Delete
@@ -124,6 +142,24 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             }
         }
     }
+}
+
+/// Which request failed, and at which hooks.
+fn about(
+    step: &Step<'_>,
+    intent: &Intent,
+    request_token: RequestToken,
+    subject: Option<&Identifier>,
+    hooks: Vec<HookFailure>,
+) -> Vec<AdditionalInfo> {
+    let request = AdditionalInfo::CloudControlRequest(CloudControlRequest {
+        request_token,
+        operation: intent.action,
+        type_name: step.operation.type_name.clone(),
+        identifier: subject.cloned(),
+    });
+    let hooks = hooks.into_iter().map(AdditionalInfo::CloudFormationHook);
+    std::iter::once(request).chain(hooks).collect()
 }
 
 fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> Timestamp {
@@ -157,7 +193,7 @@ pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
 }
 
 /// A create ended without success. What AWS named may exist.
-fn create_ended(step: &Step<'_>, revealed: Option<crate::Identifier>, end: State) -> Decision {
+fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, end: State) -> Decision {
     let failure = match &end {
         State::Failed(failure) | State::Canceled(failure) => failure.clone(),
         State::Accepted

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
 use super::{Action, Change, ReplacementOrder, Replacing, State, looking};
-use crate::{Failure, Identifier};
+use crate::{AdditionalInfo, Failure, Identifier};
 
 /// A replacement was planned; nothing of it was sent yet.
 pub(super) fn begin(
@@ -164,7 +164,8 @@ pub(super) fn end(
             let message = format!(
                 "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({cause}). Delete it in AWS."
             );
-            let failure = Failure::new("PartiallyApplied", message);
+            let failure = Failure::new("PartiallyApplied", message)
+                .with_additional_info(additional_info(&state));
             Moved {
                 replacing: Some(Replacing::OldLeft { failure }),
                 ..step.to(State::Observing(Action::Create))
@@ -191,6 +192,19 @@ pub(super) fn terminal(failure: Failure) -> State {
         State::Canceled(failure)
     } else {
         State::Failed(failure)
+    }
+}
+
+fn additional_info(state: &State) -> Vec<AdditionalInfo> {
+    match state {
+        State::Failed(failure) | State::Canceled(failure) => failure.additional_info.clone(),
+        State::Accepted
+        | State::Submitting(_)
+        | State::Waiting(..)
+        | State::Observing(_)
+        | State::Salvaging(..)
+        | State::Adopting(_)
+        | State::Succeeded => Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value, json};
 use ucp_model::Timestamp;
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::progress::ProgressEvent;
+use crate::progress::{HookProgressEvent, ProgressEvent};
 use crate::request::{Action, Reply, Request, ResourceDescription};
 
 const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
@@ -58,7 +58,17 @@ fn input<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Exception> {
 /// The reply on the wire.
 pub(super) fn reply(reply: &Reply) -> Response {
     let body = match reply {
-        Reply::Progress(event) => json!({ "ProgressEvent": progress_event(event) }),
+        Reply::Progress(event) => {
+            let mut body = json!({ "ProgressEvent": progress_event(event) });
+            if !event.hooks.is_empty() {
+                body["HooksProgressEvent"] = event
+                    .hooks
+                    .iter()
+                    .map(|hook| hook_event(event, hook))
+                    .collect();
+            }
+            body
+        }
         Reply::Resource {
             type_name,
             resource,
@@ -155,6 +165,19 @@ fn progress_event(event: &ProgressEvent) -> Value {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(present.collect::<Map<String, Value>>())
+}
+
+fn hook_event(event: &ProgressEvent, hook: &HookProgressEvent) -> Value {
+    json!({
+        "HookTypeName": hook.hook_type_name,
+        "HookTypeArn": hook.hook_type_arn,
+        "HookTypeVersionId": hook.hook_type_version_id,
+        "InvocationPoint": hook.invocation_point,
+        "HookStatus": hook.hook_status,
+        "HookEventTime": epoch_seconds(event.event_time),
+        "HookStatusMessage": hook.hook_status_message,
+        "FailureMode": hook.failure_mode,
+    })
 }
 
 /// Seconds since the Unix epoch, with three decimals: `1767323045.120`.

@@ -253,6 +253,10 @@ impl Change {
                 OperationStatus::CancelInProgress => self.due,
                 _ => self.due.map(|_| self.ends_at),
             },
+            hooks: match (&self.ordered_failure, self.status) {
+                (Some(failure), OperationStatus::Failed) => failure.hooks.clone(),
+                _ => Vec::new(),
+            },
         }
     }
 }
