@@ -3,6 +3,7 @@
 //! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn) where time moves when
 //! told to. `processes` runs the real binary.
 
+mod aws_errors;
 mod bad_input;
 mod by_name;
 mod cancels;

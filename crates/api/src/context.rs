@@ -32,7 +32,7 @@ struct RequestIds {
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
-    base_url: String,
+    pub(crate) base_url: BaseUrl,
     retry_after: Duration,
 }
 
@@ -117,7 +117,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
             None => CorrelationId::new(api.app.fresh_id()),
         };
         let base_url = parts.extensions.get::<BaseUrl>();
-        let BaseUrl(base_url) = base_url.cloned().ok_or_else(Problem::internal)?;
+        let base_url = base_url.cloned().ok_or_else(Problem::internal)?;
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         let caller = Caller {

@@ -5,6 +5,7 @@
 
 mod context;
 mod document;
+mod error_code;
 mod guard;
 mod json;
 mod origin;
@@ -23,7 +24,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
@@ -40,8 +41,8 @@ use crate::document::{Document, add_common_refusals, served_under};
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
 use crate::routes::{
-    aws_resources, credentials, discovery, health, named_resources, operations, planes, references,
-    resource_groups,
+    aws_resources, credentials, discovery, error_pages, health, named_resources, operations,
+    planes, references, resource_groups,
 };
 
 /// How the API answers.
@@ -84,6 +85,7 @@ pub fn router(app: App, settings: Settings) -> Router {
     let routed = probes
         .method_not_allowed_fallback(method_not_allowed)
         .merge(guarded)
+        .layer(from_fn(problem::explain))
         .with_state(Arc::clone(&api));
     Router::new()
         .fallback_service(CanonicalPath {
@@ -115,6 +117,7 @@ fn described_routes() -> OpenApiRouter<Arc<Api>> {
     let mut router = OpenApiRouter::from(unchecked());
     *router.get_openapi_mut() = Document::openapi();
     router
+        .routes(routes!(error_pages::get_error_page))
         .routes(routes!(planes::list_planes))
         .routes(routes!(planes::list_planes_of_type))
         .routes(routes!(

@@ -1,5 +1,7 @@
 //! Where the client sees us: scheme, host and path base of the URLs in replies, and the casing of ids.
 
+use std::fmt;
+
 use axum::http::header::{HOST, REFERER};
 use axum::http::{HeaderMap, HeaderName, Uri};
 
@@ -11,6 +13,12 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 /// What stands before the id in the URLs that a reply holds.
 #[derive(Clone, Debug)]
 pub(crate) struct BaseUrl(pub(crate) String);
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// A Referer that names the same resource as the URL: how a proxy before us tells what the client asked for.
 pub(crate) struct Referrer {

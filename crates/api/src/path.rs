@@ -14,7 +14,7 @@ use ucp_model::ids::encode_segment;
 
 use crate::origin::{self, BaseUrl, Referrer};
 use crate::path_base::PathBase;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::query::judge_top;
 
 /// The longest path and query.
@@ -64,7 +64,11 @@ where
                 request.extensions_mut().insert(base_url);
                 Box::pin(self.inner.call(request))
             }
-            Err(problem) => Box::pin(std::future::ready(Ok(problem.into_response()))),
+            Err(problem) => {
+                let base_url = origin::base_url(request.headers(), None, &self.base);
+                let response = problem::explained(problem.into_response(), &base_url);
+                Box::pin(std::future::ready(Ok(response)))
+            }
         }
     }
 }

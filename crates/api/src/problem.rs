@@ -1,13 +1,17 @@
 //! The one place where a failure becomes a status and an ARM error body.
 
-use axum::Json;
+use axum::extract::Request;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use ucp_app::Rejection;
 use ucp_model::{Detail, Failure, Fault};
 
 use crate::context::RequestContext;
+use crate::error_code::status_of;
+use crate::origin::BaseUrl;
 use crate::wire::ErrorResponse;
 
 /// A refusal on its way to the client.
@@ -149,60 +153,29 @@ impl Problem {
     }
 }
 
-/// The status that goes with a code of AWS's, or of ours in an operation.
-fn status_of(code: &str) -> StatusCode {
-    match code {
-        "AlreadyExists"
-        | "AlreadyExistsException"
-        | "Canceled"
-        | "ConcurrentOperationException"
-        | "Conflict"
-        | "PartiallyApplied"
-        | "RequiresReplacement"
-        | "ResourceGroupDeletionBlocked"
-        | "ResourceConflict"
-        | "ResourceConflictException" => StatusCode::CONFLICT,
-        "RequestLimitExceeded"
-        | "Throttling"
-        | "ThrottlingException"
-        | "TooManyRequestsException" => StatusCode::TOO_MANY_REQUESTS,
-        "AccessDenied"
-        | "AccessDeniedException"
-        | "AccountMismatch"
-        | "ExpiredToken"
-        | "ExpiredTokenException"
-        | "IncompleteSignature"
-        | "InvalidClientTokenId"
-        | "InvalidCredentials"
-        | "InvalidCredentialsException"
-        | "InvalidSignatureException"
-        | "MissingAuthenticationToken"
-        | "NotAuthorized"
-        | "OptInRequired"
-        | "RequestExpired"
-        | "RequestTimeTooSkewed"
-        | "SignatureDoesNotMatch"
-        | "UnauthorizedTaggingOperation"
-        | "UnrecognizedClientException" => StatusCode::FORBIDDEN,
-        "NotFound" | "ResourceNotFoundException" => StatusCode::NOT_FOUND,
-        "GeneralServiceException"
-        | "HandlerInternalFailureException"
-        | "InternalFailure"
-        | "NetworkFailure"
-        | "NetworkFailureException"
-        | "NotStabilized"
-        | "OutcomeUnknown"
-        | "ServiceInternalError"
-        | "ServiceInternalErrorException"
-        | "ServiceTimeout"
-        | "ServiceUnavailable" => StatusCode::INTERNAL_SERVER_ERROR,
-        _ => StatusCode::BAD_REQUEST,
+/// Writes into each refusal where its code is explained.
+pub(crate) async fn explain(
+    Extension(base_url): Extension<BaseUrl>,
+    request: Request,
+    next: Next,
+) -> Response {
+    explained(next.run(request).await, &base_url)
+}
+
+/// `response` with the link, if it is a refusal.
+pub(crate) fn explained(mut response: Response, base_url: &BaseUrl) -> Response {
+    if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+        let body = ErrorResponse::from(failure).explained(base_url);
+        *response.body_mut() = Json(body).into_response().into_body();
     }
+    response
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorResponse::from(*self.failure))).into_response();
+        let body = Json(ErrorResponse::from((*self.failure).clone()));
+        let mut response = (self.status, body).into_response();
+        response.extensions_mut().insert(*self.failure);
         if let Some(seconds) = self.retry_after {
             response
                 .headers_mut()

@@ -21,6 +21,8 @@ pub(crate) use self::import::{
 };
 use self::members::Members;
 use crate::context::{group_status_path, status_path};
+use crate::error_code::ErrorCode;
+use crate::origin::BaseUrl;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
@@ -87,6 +89,38 @@ impl From<Failure> for ErrorBody {
             target,
             details: details.into_iter().map(detail).collect(),
             additional_info: additional_info.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl ErrorBody {
+    /// The same with a link to the page about its code at the end of its details. Where the contract has a list there,
+    /// of places in the request or of resources, the list holds nothing else (section 9, D14, D35, D36).
+    pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
+        let has_list = match self.code.as_str() {
+            "BadRequest"
+            | "HttpRequestPayloadAPISpecValidationFailed"
+            | "InvalidRequest"
+            | "RequiresReplacement"
+            | "ResourceGroupDeletionBlocked" => !self.details.is_empty(),
+            _ => false,
+        };
+        if !has_list && ErrorCode::find(&self.code).is_some() {
+            self.details.push(ErrorDetail {
+                code: "Help".to_owned(),
+                message: "What the code means, and what to do.".to_owned(),
+                target: Some(format!("{base_url}/docs/errors/{}", self.code)),
+            });
+        }
+        self
+    }
+}
+
+impl ErrorResponse {
+    /// The same with a link to the page about its code.
+    pub(crate) fn explained(self, base_url: &BaseUrl) -> Self {
+        Self {
+            error: self.error.explained(base_url),
         }
     }
 }
@@ -465,6 +499,14 @@ pub(crate) struct OperationStatus {
     /// Why it did not succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
+}
+
+impl OperationStatus {
+    /// The same with a link to the page about the code of its error.
+    pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
+        self.error = self.error.map(|error| error.explained(base_url));
+        self
+    }
 }
 
 impl From<Operation> for OperationStatus {

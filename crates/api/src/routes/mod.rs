@@ -3,6 +3,7 @@
 pub(crate) mod aws_resources;
 pub(crate) mod credentials;
 pub(crate) mod discovery;
+pub(crate) mod error_pages;
 pub(crate) mod health;
 pub(crate) mod named_resources;
 pub(crate) mod operations;

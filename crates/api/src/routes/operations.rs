@@ -181,8 +181,11 @@ pub(crate) async fn list_resource_group_operations(
             None => link,
         }
     });
+    let statuses = operations.into_iter().map(OperationStatus::from);
     Ok(Json(OperationPage {
-        value: operations.into_iter().map(OperationStatus::from).collect(),
+        value: statuses
+            .map(|status| status.explained(&context.base_url))
+            .collect(),
         next_link,
     }))
 }
@@ -221,7 +224,8 @@ fn status(operation: AnyOperation, context: &RequestContext) -> Response {
         AnyOperation::Resource(operation) => !operation.state.is_terminal(),
         AnyOperation::Group(operation) => !operation.is_terminal(),
     };
-    let mut response = Json(OperationStatus::from(operation)).into_response();
+    let mut response =
+        Json(OperationStatus::from(operation).explained(&context.base_url)).into_response();
     if is_running {
         response
             .headers_mut()
