@@ -251,7 +251,10 @@ fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
         1,
         Some((2, failed("InvalidRequest", "deletion protection"))),
     );
-    assert_eq!(details(&next(&left, &[refused.clone()], 9)).len(), 1);
+    assert_eq!(
+        details(&next(&left, std::slice::from_ref(&refused), 9)).len(),
+        1
+    );
     let gone = child("b", 1, Some((3, State::Succeeded)));
     assert_eq!(started(&next(&left, &[refused, gone], 9)), ["a"]);
 }
