@@ -25,6 +25,7 @@ mod store;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod type_schemas;
 
 pub use open::OpenError;
 pub use store::Sql;

@@ -3,12 +3,13 @@ use std::fs::File;
 use async_trait::async_trait;
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, GroupOperation, Operation, OperationId,
-    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Target, Timestamp,
+    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Accepted, Error, Event, FinishOperation, Forgotten, GroupDeletion, Job, Lease, LeaseTerm,
     ListedOperation, NewCredential, NewGroupOperation, NewOperation, OperationPage, Precondition,
     PutGroup, PutPlane, ReferenceUpdate, Sealed, SealedKey, SealedPlace, Store, StoredCredential,
+    TypeSchema,
 };
 
 use crate::database::{Database, transaction};
@@ -16,7 +17,7 @@ use crate::nudges::Nudges;
 use crate::operations::Claimant;
 use crate::{
     credentials, events, group_operations, groups, keys, leases, mappings, operations, planes,
-    sealed,
+    sealed, type_schemas,
 };
 
 /// A store in a SQL database.
@@ -383,6 +384,26 @@ impl Store for Sql {
         transaction!(self.database, |tx| sealed::replace(
             &mut tx, place, old, &new
         ))
+    }
+
+    async fn put_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        schema: TypeSchema,
+    ) -> Result<(), Error> {
+        transaction!(self.database, |tx| type_schemas::put(
+            &mut tx, scope, type_name, &schema
+        ))
+    }
+
+    async fn get_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        fingerprint: Option<&str>,
+    ) -> Result<Option<TypeSchema>, Error> {
+        type_schemas::get(&self.database, scope, type_name, fingerprint).await
     }
 
     async fn ping(&self) -> Result<(), Error> {

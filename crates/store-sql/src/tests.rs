@@ -18,7 +18,7 @@ use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
     OpenError, Sql, credentials, events, group_operations, groups, keys, leases, mappings,
-    operations, planes, sealed,
+    operations, planes, sealed, type_schemas,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -98,6 +98,7 @@ fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
         operations::STATEMENTS,
         planes::STATEMENTS,
         sealed::STATEMENTS,
+        type_schemas::STATEMENTS,
     ]
     .into_iter()
     .flatten()

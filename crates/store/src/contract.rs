@@ -147,6 +147,19 @@ pub struct StoredCredential {
     pub secret: Option<Sealed>,
 }
 
+/// The schema of a resource type as the CloudFormation registry told it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeSchema {
+    /// The schema, as JSON text.
+    pub text: String,
+    /// Tells it from every other one.
+    pub fingerprint: String,
+    /// Whether Cloud Control manages resources of the type.
+    pub is_provisioned: bool,
+    /// When the registry told it.
+    pub fetched_at: Timestamp,
+}
+
 /// An operation to accept. What it works on is settled in the accepting transaction: the mapping's identifier wins over
 /// `identifier`.
 #[derive(Clone, Debug, PartialEq)]
@@ -555,6 +568,24 @@ pub trait Store: Send + Sync {
     /// Puts `new` in place of `old`, and tells whether it did: not when the value has changed or is gone. It is not a
     /// change of what was sealed: no revision rises and no lease is needed.
     async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error>;
+
+    /// Remembers what the registry told of a type in an account and region, whichever plane leads there. Of the type's other
+    /// schemas those that are older go, except where a live operation was accepted with their fingerprint.
+    async fn put_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        schema: TypeSchema,
+    ) -> Result<(), Error>;
+
+    /// What is remembered of a type in an account and region: the schema of this fingerprint, or the one that was fetched
+    /// last.
+    async fn get_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        fingerprint: Option<&str>,
+    ) -> Result<Option<TypeSchema>, Error>;
 
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), Error>;

@@ -15,7 +15,7 @@ pub mod rules;
 pub use contract::{
     Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
     NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
-    StoredCredential,
+    StoredCredential, TypeSchema,
 };
 pub use groups::{
     ClaimedGroup, GroupDeletion, Job, ListedOperation, NewGroupOperation, OperationPage,

@@ -7,7 +7,7 @@ use ucp_model::group_operation::{Progress, Task};
 use ucp_model::operation::{Kind, MappingChange, Replacing, State};
 use ucp_model::{
     CorrelationId, GroupId, GroupOperation, Operation, Plane, ProvisioningState, Reference,
-    ReferenceId, ResourceGroup, Target, Timestamp,
+    ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
 use crate::{
@@ -302,6 +302,14 @@ pub fn group_operation_ended(operation: &GroupOperation) -> Event {
         outcome: operation.status().to_owned(),
         code: operation.failure().map(|failure| failure.code.clone()),
     }
+}
+
+/// By what the schemas of a type are kept: its account, its region and its name, in lower case.
+pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
+    let Scope {
+        account, region, ..
+    } = scope;
+    format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
 /// The line of the history that forgets `mapping` because `operation` deletes its group.

@@ -20,6 +20,7 @@ pub mod random;
 pub mod remembering;
 pub mod resealing;
 pub mod stepping;
+pub mod type_schemas;
 
 /// Makes a test of each case. `$fresh` is an async function without arguments that gives an empty store as
 /// `Option<(Arc<dyn Store>, T)>`, with whatever must outlive it; with none, the cases are skipped.
@@ -132,6 +133,11 @@ macro_rules! conformance {
                 the_operations_of_a_group_are_listed
                 ended_operations_are_removed
                 a_cancel_of_a_group_operation_reaches_its_children
+            }
+            type_schemas {
+                a_type_schema_belongs_to_an_account_and_a_region
+                the_type_schema_fetched_last_is_current
+                a_type_schema_stays_while_a_live_operation_needs_it
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation

@@ -3,13 +3,14 @@
 mod groups;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, GroupOperation, Operation, OperationId,
-    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Target, Timestamp,
+    Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
 use self::tables::{Claimant, Tables};
@@ -17,7 +18,7 @@ use crate::{
     Accepted, Claimed, ClaimedGroup, Documents, Error, Event, FinishOperation, Forgotten,
     GroupDeletion, Job, Lease, LeaseTerm, ListedOperation, NewCredential, NewGroupOperation,
     NewOperation, OperationPage, Precondition, PutGroup, PutPlane, ReferenceUpdate, Sealed,
-    SealedKey, SealedPlace, Store, StoredCredential, rules,
+    SealedKey, SealedPlace, Store, StoredCredential, TypeSchema, rules,
 };
 
 /// A store that lives and dies with the process; for tests, and to read what the others do.
@@ -526,6 +527,48 @@ impl Store for Memory {
             *sealed = new;
         }
         Ok(resealed)
+    }
+
+    async fn put_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        schema: TypeSchema,
+    ) -> Result<(), Error> {
+        let mut tables = self.tables();
+        let key = rules::type_key(scope, type_name);
+        let live = tables.live();
+        let needed: BTreeSet<String> = live
+            .map(|row| row.operation.schema_fingerprint.clone())
+            .collect();
+        let schemas = tables.type_schemas.entry(key).or_default();
+        let fetched_at = schema.fetched_at;
+        schemas.insert(schema.fingerprint.clone(), schema);
+        schemas.retain(|fingerprint, schema| {
+            schema.fetched_at >= fetched_at || needed.contains(fingerprint)
+        });
+        Ok(())
+    }
+
+    async fn get_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        fingerprint: Option<&str>,
+    ) -> Result<Option<TypeSchema>, Error> {
+        let tables = self.tables();
+        let Some(schemas) = tables.type_schemas.get(&rules::type_key(scope, type_name)) else {
+            return Ok(None);
+        };
+        let found = match fingerprint {
+            Some(fingerprint) => schemas.get(fingerprint),
+            // Of those fetched at once the first one by fingerprint.
+            None => schemas
+                .values()
+                .rev()
+                .max_by_key(|schema| schema.fetched_at),
+        };
+        Ok(found.cloned())
     }
 
     async fn ping(&self) -> Result<(), Error> {

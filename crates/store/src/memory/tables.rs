@@ -8,6 +8,7 @@ use ucp_model::{
 use crate::rules::Alias;
 use crate::{
     Documents, Error, Event, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace, StoredCredential,
+    TypeSchema,
 };
 
 /// All that is remembered, by key.
@@ -20,6 +21,8 @@ pub(super) struct Tables {
     pub(super) operations: BTreeMap<OperationId, Row>,
     pub(super) group_operations: BTreeMap<OperationId, GroupRow>,
     pub(super) events: Vec<Event>,
+    /// By type, then by fingerprint.
+    pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) digest_key: Option<SealedKey>,
 }
 
