@@ -24,10 +24,11 @@ use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_cloudcontrol::types::{
     HandlerErrorCode, HookProgressEvent, OperationStatus, ProgressEvent,
 };
-use aws_sdk_cloudformation::types::RegistryType;
+use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
+
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry};
+use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
     ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
     ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
@@ -408,16 +409,25 @@ impl CloudControl for Aws {
 
 #[async_trait]
 impl TypeRegistry for Aws {
-    async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault> {
+    async fn describe_type(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<TypeDescription, Fault> {
         let access = self.access(scope).await?;
         let call = access.clients.cloudformation.describe_type();
         let call = call
             .r#type(RegistryType::Resource)
             .type_name(type_name.as_str());
         let reply = access.sent(Call::Read, call.send()).await?;
-        reply
+        let is_provisioned = reply.provisioning_type != Some(ProvisioningType::NonProvisionable);
+        let schema = reply
             .schema
-            .ok_or_else(|| incomplete(Call::Read, "DescribeType returned no schema"))
+            .ok_or_else(|| incomplete(Call::Read, "DescribeType returned no schema"))?;
+        Ok(TypeDescription {
+            schema,
+            is_provisioned,
+        })
     }
 }
 

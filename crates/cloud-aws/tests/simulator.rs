@@ -277,7 +277,7 @@ async fn the_registry_describes_types() {
         .describe_type(&wire.scope, &type_name("AWS::EC2::VPC"))
         .await
         .unwrap();
-    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema.schema).unwrap();
     assert_eq!(schema["primaryIdentifier"], json!(["/properties/VpcId"]));
     assert!(
         wire.aws

@@ -78,6 +78,19 @@ pub trait CloudControl: Send + Sync {
 /// The CloudFormation registry.
 #[async_trait]
 pub trait TypeRegistry: Send + Sync {
-    /// `DescribeType`: the schema of a resource type, as JSON text.
-    async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault>;
+    /// `DescribeType` of a resource type.
+    async fn describe_type(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<TypeDescription, Fault>;
+}
+
+/// What the registry tells of a resource type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDescription {
+    /// The schema, as JSON text.
+    pub schema: String,
+    /// Whether Cloud Control manages resources of the type: its `ProvisioningType` is not `NON_PROVISIONABLE`.
+    pub is_provisioned: bool,
 }

@@ -327,6 +327,12 @@ impl TypeName {
         if parts.len() == 3 && parts.iter().all(is_word) {
             return Ok(Self(name.to_owned()));
         }
+        if parts.len() == 4 && parts[3] == "MODULE" {
+            return invalid(format!(
+                "'{}' is a CloudFormation module, not a resource type. Declare the resources in it",
+                excerpt(name)
+            ));
+        }
         invalid(format!(
             "'{}' is not an AWS resource type name such as AWS::EC2::VPC",
             excerpt(name)
@@ -337,7 +343,7 @@ impl TypeName {
     /// has resolved it.
     pub fn from_segments(namespace: &str, resource: &str) -> Result<Self, InvalidId> {
         match namespace.split_once('.') {
-            Some((provider, service)) if !resource.contains(':') => {
+            Some((provider, service)) if !resource.trim_end_matches("::MODULE").contains(':') => {
                 Self::from_cloudformation(&format!("{provider}::{service}::{resource}"))
             }
             _ => invalid(format!(

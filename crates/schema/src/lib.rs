@@ -2,7 +2,7 @@
 //! made, and whether a document is a valid model of it.
 //!
 //! [`Catalogue`] finds a type's [`ResourceSchema`]; the public types of us-east-1 are embedded (see `data/NOTICE`).
-//! Nothing here performs I/O: schemas come in as text.
+//! [`ResourceTypes`] finds those of other types too. Nothing here performs I/O: schemas come in as text.
 
 mod catalogue;
 mod compiled;
@@ -16,6 +16,7 @@ mod path;
 mod path_set;
 mod pattern;
 mod refusal;
+mod resource_types;
 pub mod sample;
 mod schema;
 mod spelling;
@@ -31,6 +32,7 @@ pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use path::{PropertyPath, Segment};
 pub use path_set::PathSet;
+pub use resource_types::{ResourceTypes, UnknownType};
 pub use schema::{Handlers, ReplacementStrategy, ResourceSchema};
 pub use transform::Transform;
 pub use unknown::{holds_unknown, is_unknown, unknown, unknown_pointers};

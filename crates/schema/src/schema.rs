@@ -109,6 +109,23 @@ impl ResourceSchema {
         })
     }
 
+    /// The same type as one that Cloud Control does not manage.
+    pub fn without_handlers(self) -> Self {
+        Self {
+            handlers: Handlers::default(),
+            ..self
+        }
+    }
+
+    /// The same schema without its `propertyTransform`s, which are programs: what a stranger wrote is not run.
+    pub fn without_transforms(mut self) -> Self {
+        if let Some(document) = self.document.as_object_mut() {
+            document.shift_remove("propertyTransform");
+        }
+        self.compiled = OnceLock::new();
+        self
+    }
+
     /// The type's name in its canonical spelling.
     pub fn type_name(&self) -> &TypeName {
         &self.type_name

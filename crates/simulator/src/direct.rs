@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::Value;
-use ucp_cloud::{Call, CloudControl, Fault, TypeRegistry, fault_of};
+use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
     ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
     ResourceDescription, ResourcePage, Scope, TypeName,
@@ -142,14 +142,24 @@ impl CloudControl for Simulator {
 
 #[async_trait]
 impl TypeRegistry for Simulator {
-    async fn describe_type(&self, scope: &Scope, type_name: &TypeName) -> Result<String, Fault> {
+    async fn describe_type(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<TypeDescription, Fault> {
         let request = Request::DescribeType(request::DescribeType {
             kind: Some("RESOURCE".to_owned()),
             type_name: Some(type_name.to_string()),
             arn: None,
         });
         match self.direct(scope, &request)? {
-            Reply::Type { schema, .. } => Ok(schema),
+            Reply::Type {
+                schema,
+                description,
+            } => Ok(TypeDescription {
+                schema,
+                is_provisioned: description.provisioning_type != "NON_PROVISIONABLE",
+            }),
             _ => Err(unexpected()),
         }
     }

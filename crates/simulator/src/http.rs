@@ -36,6 +36,7 @@ impl Simulator {
                     .post(controls::add_faults)
                     .delete(controls::clear_faults),
             )
+            .route("/_simulator/types", post(controls::register_type))
             .route("/_simulator/log", get(controls::list_calls))
             .route("/_simulator/roles", post(controls::trust))
             .route("/_simulator/resources", get(controls::list_resources))

@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
 use serde_json::{Map, Value};
 use ucp_model::TypeName;
-use ucp_schema::{Catalogue, ResourceSchema};
+use ucp_schema::{Catalogue, ResourceSchema, SchemaError};
 
 use crate::exception::{Exception, ExceptionCode};
 use crate::formats;
@@ -40,6 +40,13 @@ impl Types {
             catalogue,
             used: BTreeMap::new(),
         }
+    }
+
+    /// Registers a type, or a new version of one.
+    pub(crate) fn register(&mut self, schema: &str) -> Result<TypeName, SchemaError> {
+        let name = self.catalogue.with_schema(schema)?;
+        self.used.remove(name.as_str());
+        Ok(name)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &TypeName> {

@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use ucp_model::{Clock, Entropy};
-use ucp_schema::Catalogue;
+use ucp_model::{Clock, Entropy, TypeName};
+use ucp_schema::{Catalogue, SchemaError};
 
 use crate::exception::Exception;
 use crate::faults::Fault;
@@ -68,6 +68,11 @@ impl Simulator {
     /// Ends all faults.
     pub fn clear_faults(&self) {
         self.world().clear_faults();
+    }
+
+    /// Registers a type in every account and region, or a new version of one.
+    pub fn register_type(&self, schema: &str) -> Result<TypeName, SchemaError> {
+        self.world().register_type(schema)
     }
 
     /// Every resource there is.

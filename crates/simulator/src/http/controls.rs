@@ -1,4 +1,4 @@
-//! The simulator's own interface: faults, the log, and changes out of band.
+//! The simulator's own interface: faults, types, the log, and changes out of band.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -101,6 +101,14 @@ pub(super) async fn patch_resource(
     match simulator.patch_out_of_band(account, region, resource, &patch) {
         Ok(snapshot) => Json(snapshot).into_response(),
         Err(problem) => not_in_world(problem),
+    }
+}
+
+/// Registers the type whose schema is the body.
+pub(super) async fn register_type(State(simulator): State<Simulator>, body: String) -> Response {
+    match simulator.register_type(&body) {
+        Ok(name) => (StatusCode::CREATED, Json(json!({ "typeName": name }))).into_response(),
+        Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! DescribeType and ListTypes of the CloudFormation registry.
 
-use ucp_model::Timestamp;
-use ucp_schema::ResourceSchema;
+use ucp_model::{Timestamp, TypeName};
+use ucp_schema::{ResourceSchema, SchemaError};
 
 use super::World;
 use super::lists::{page_size, page_start};
@@ -14,6 +14,11 @@ const ARN_PREFIX: &str = "arn:aws:cloudformation:us-east-1::type/resource/";
 const LAST_UPDATED: Timestamp = Timestamp::from_millis(1_704_067_200_000);
 
 impl World {
+    /// Registers a type in every account and region, or a new version of one.
+    pub fn register_type(&mut self, schema: &str) -> Result<TypeName, SchemaError> {
+        self.types.register(schema)
+    }
+
     pub(super) fn describe_type(&mut self, input: &DescribeType) -> Result<Reply, Exception> {
         if input.kind.as_deref().is_some_and(|kind| kind != "RESOURCE") {
             return Err(type_not_found());

@@ -1,0 +1,326 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tracing::{info, warn};
+use ucp_cloud::{Fault, RetryClass, TypeDescription, TypeRegistry};
+use ucp_model::{Clock, Scope, TypeName};
+use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownType};
+use ucp_store::rules::type_key;
+use ucp_store::{Store, TypeSchema};
+
+use crate::place::{Known, Place};
+
+/// How long the registry is believed that it does not tell a schema, and left alone after a refresh that failed.
+const BELIEF: Duration = Duration::from_secs(60);
+/// How long an unreachable registry is left alone by those who need it.
+const RESPITE: Duration = Duration::from_secs(5);
+/// How many types are remembered in this process before those that nobody is asking for are forgotten.
+const PLACES_MAX: usize = 1_000;
+/// Only AWS registers types under this prefix.
+const AWS_PREFIX: &str = "AWS::";
+
+/// What a registry is made of.
+pub struct Parts {
+    /// The types that are known without asking.
+    pub catalogue: Catalogue,
+    /// What `ucp` remembers.
+    pub store: Arc<dyn Store>,
+    /// The CloudFormation registry.
+    pub types: Arc<dyn TypeRegistry>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How a registry works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long a schema is used before it is refreshed.
+    pub ttl: Duration,
+    /// How long the registry may take to answer.
+    pub timeout: Duration,
+}
+
+/// All resource types. Clones share what they remember.
+#[derive(Clone)]
+pub struct Registry {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    parts: Parts,
+    settings: Settings,
+    places: Mutex<BTreeMap<String, Arc<Place>>>,
+}
+
+impl Registry {
+    /// A registry of `parts`.
+    pub fn new(parts: Parts, settings: Settings) -> Self {
+        let places = Mutex::default();
+        Self {
+            shared: Arc::new(Shared {
+                parts,
+                settings,
+                places,
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl ResourceTypes for Registry {
+    async fn get(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, UnknownType> {
+        let shared = &self.shared;
+        if let Some(schema) = shared.parts.catalogue.get(type_name) {
+            return Ok(schema);
+        }
+        let place = shared.place(scope, type_name);
+        if let Some(answer) = shared.remembered(&place, scope, type_name) {
+            return answer;
+        }
+        let _flight = place.flight.lock().await;
+        // Somebody else may have asked meanwhile.
+        match shared.remembered(&place, scope, type_name) {
+            Some(answer) => answer,
+            None => shared.look_up(&place, scope, type_name).await,
+        }
+    }
+
+    async fn get_version(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        fingerprint: &str,
+    ) -> Result<Arc<ResourceSchema>, UnknownType> {
+        let Parts {
+            catalogue, store, ..
+        } = &self.shared.parts;
+        if let Some(schema) = catalogue.get(type_name) {
+            return Ok(schema);
+        }
+        if let Some(Known::Schema { schema, .. }) = self.shared.place(scope, type_name).known()
+            && schema.fingerprint() == fingerprint
+        {
+            return Ok(schema);
+        }
+        let stored = store.get_type_schema(scope, type_name, Some(fingerprint));
+        let stored = stored.await.map_err(unavailable)?;
+        match stored.and_then(|stored| parsed(&stored, type_name).ok()) {
+            Some(schema) => Ok(Arc::new(schema)),
+            None => self.get(scope, type_name).await,
+        }
+    }
+}
+
+impl Shared {
+    fn place(&self, scope: &Scope, type_name: &TypeName) -> Arc<Place> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = type_key(scope, type_name);
+        if places.len() >= PLACES_MAX && !places.contains_key(&key) {
+            places.retain(|_, place| Arc::strong_count(place) > 1);
+        }
+        Arc::clone(places.entry(key).or_default())
+    }
+
+    /// What this process knows already. What is too old is refreshed in the background, by one at a time.
+    fn remembered(
+        self: &Arc<Self>,
+        place: &Arc<Place>,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Option<Result<Arc<ResourceSchema>, UnknownType>> {
+        let now = self.parts.clock.now();
+        match place.known()? {
+            Known::Schema { schema, refresh_at } => {
+                if now >= refresh_at
+                    && let Ok(flight) = Arc::clone(&place.flight).try_lock_owned()
+                {
+                    let (shared, place) = (Arc::clone(self), Arc::clone(place));
+                    let (scope, schema) = (scope.clone(), Arc::clone(&schema));
+                    tokio::spawn(async move {
+                        let _flight = flight;
+                        shared.refresh(&place, &scope, &schema).await;
+                    });
+                }
+                Some(Ok(schema))
+            }
+            Known::Nothing { asked, why, until } => {
+                (now < until && asked == *type_name).then_some(Err(why))
+            }
+        }
+    }
+
+    /// Takes a type's schema from the store, or else from the registry.
+    async fn look_up(
+        &self,
+        place: &Place,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, UnknownType> {
+        let stored = self
+            .parts
+            .store
+            .get_type_schema(scope, type_name, None)
+            .await
+            .map_err(unavailable)?;
+        if let Some(stored) = stored
+            && let Ok(schema) = parsed(&stored, type_name)
+        {
+            return Ok(self.remember(place, schema, &stored));
+        }
+        let fetched = self.fetch(place, scope, type_name).await;
+        if let Err(why) = &fetched {
+            let belief = match why {
+                UnknownType::Unreachable(_) => RESPITE,
+                UnknownType::Missing { .. }
+                | UnknownType::Refused(_)
+                | UnknownType::Unusable(_) => BELIEF,
+                UnknownType::Store(_) => return fetched,
+            };
+            place.set(Known::Nothing {
+                asked: type_name.clone(),
+                why: why.clone(),
+                until: self.parts.clock.now().after(belief),
+            });
+        }
+        fetched
+    }
+
+    /// Takes what another process has fetched meanwhile, or asks the registry. Should that fail, `schema` stays.
+    async fn refresh(&self, place: &Place, scope: &Scope, schema: &Arc<ResourceSchema>) {
+        let Parts { store, clock, .. } = &self.parts;
+        let type_name = schema.type_name();
+        if let Ok(Some(stored)) = store.get_type_schema(scope, type_name, None).await
+            && stored.fetched_at.after(self.settings.ttl) > clock.now()
+            && let Ok(schema) = parsed(&stored, type_name)
+        {
+            self.remember(place, schema, &stored);
+            return;
+        }
+        if self.fetch(place, scope, type_name).await.is_err() {
+            place.set(Known::Schema {
+                schema: Arc::clone(schema),
+                refresh_at: clock.now().after(BELIEF),
+            });
+        }
+    }
+
+    /// Asks the registry, and keeps what it tells.
+    async fn fetch(
+        &self,
+        place: &Place,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, UnknownType> {
+        let fetched = self.describe(scope, type_name).await;
+        let (account, region) = (&scope.account, &scope.region);
+        match &fetched {
+            Ok((schema, _)) => {
+                let fingerprint = schema.fingerprint();
+                info!(type.name = %type_name, account, region, fingerprint, "schema fetched");
+            }
+            Err(why) => {
+                warn!(type.name = %type_name, account, region, error = %ucp_model::chain(why), "no schema")
+            }
+        }
+        let (schema, stored) = fetched?;
+        let put = self
+            .parts
+            .store
+            .put_type_schema(scope, type_name, stored.clone());
+        put.await.map_err(unavailable)?;
+        Ok(self.remember(place, schema, &stored))
+    }
+
+    async fn describe(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<(ResourceSchema, TypeSchema), UnknownType> {
+        let Parts { types, clock, .. } = &self.parts;
+        let timeout = self.settings.timeout;
+        let description = tokio::time::timeout(timeout, types.describe_type(scope, type_name));
+        let TypeDescription {
+            schema: text,
+            is_provisioned,
+        } = description
+            .await
+            .unwrap_or_else(|_| Err(too_late(timeout)))
+            .map_err(|fault| self.unknown(type_name, fault))?;
+        let mut stored = TypeSchema {
+            text,
+            fingerprint: String::new(),
+            is_provisioned,
+            fetched_at: clock.now(),
+        };
+        let schema =
+            parsed(&stored, type_name).map_err(|error| UnknownType::Unusable(Arc::new(error)))?;
+        schema.fingerprint().clone_into(&mut stored.fingerprint);
+        Ok((schema, stored))
+    }
+
+    fn remember(
+        &self,
+        place: &Place,
+        schema: ResourceSchema,
+        stored: &TypeSchema,
+    ) -> Arc<ResourceSchema> {
+        let schema = Arc::new(schema);
+        place.set(Known::Schema {
+            schema: Arc::clone(&schema),
+            refresh_at: stored.fetched_at.after(self.settings.ttl),
+        });
+        schema
+    }
+
+    fn unknown(&self, type_name: &TypeName, fault: Fault) -> UnknownType {
+        match (&fault, fault.retry_class()) {
+            (Fault::Missing { .. }, _) => self.missing(type_name),
+            (Fault::Rejected { code, .. }, _) if code == "TypeNotFoundException" => {
+                self.missing(type_name)
+            }
+            (Fault::Throttled { .. }, _) | (_, RetryClass::Never) => UnknownType::Refused(fault),
+            (_, RetryClass::Later) => UnknownType::Unreachable(fault),
+        }
+    }
+
+    fn missing(&self, type_name: &TypeName) -> UnknownType {
+        UnknownType::Missing {
+            nearest: self.parts.catalogue.suggest(type_name),
+        }
+    }
+}
+
+/// The schema that was told of `type_name`, as far as strangers are trusted: an expression of theirs could take all
+/// memory, so only AWS's own are run.
+fn parsed(stored: &TypeSchema, type_name: &TypeName) -> Result<ResourceSchema, SchemaError> {
+    let mut schema = ResourceSchema::parse(&stored.text)?;
+    let told = schema.type_name().as_str();
+    if !told.eq_ignore_ascii_case(type_name.as_str()) {
+        let message = format!("the schema of {type_name} is one of {told}");
+        return Err(SchemaError::Malformed(message));
+    }
+    if !told.starts_with(AWS_PREFIX) {
+        schema = schema.without_transforms();
+    }
+    if !stored.is_provisioned {
+        schema = schema.without_handlers();
+    }
+    Ok(schema)
+}
+
+fn unavailable(error: ucp_store::Error) -> UnknownType {
+    UnknownType::Store(Arc::new(error))
+}
+
+fn too_late(timeout: Duration) -> Fault {
+    Fault::Transient {
+        code: "NetworkFailure".to_owned(),
+        message: format!("no answer within {}", humantime::format_duration(timeout)),
+    }
+}
