@@ -23,6 +23,7 @@ mod operations;
 mod paging;
 mod planes;
 mod plans;
+mod private_types;
 mod processes;
 mod puts;
 mod reads;

@@ -140,7 +140,7 @@ async fn fifty_puts_at_once_make_one_create() {
 }
 
 /// The statuses of `count` requests that are all under way at once.
-async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(
+pub(crate) async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(
     count: usize,
     request: impl Fn() -> F,
 ) -> Vec<u16> {

@@ -519,8 +519,8 @@ async fn types_that_cannot_be_read_or_listed_are_refused_with_what_they_support(
             .await
             .expect(400);
         world.get(&id(VPC, &"p".repeat(1025))).await.expect(400);
-        let log = serde_json::to_value(world.aws.log()).expect("the log is JSON");
-        assert_eq!(log, json!([]), "AWS was called");
+        let calls = world.calls_on_resources();
+        assert!(calls.is_empty(), "AWS was called: {calls:?}");
     })
     .await;
 }

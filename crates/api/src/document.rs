@@ -22,7 +22,10 @@ const ANYWHERE: &[(&str, &str)] = &[
         "The host is not ours, or a page of another site asks",
     ),
     ("500", "A defect"),
-    ("503", "The store or STS cannot be reached; try again"),
+    (
+        "503",
+        "The store, STS or the registry of resource types cannot be reached; try again",
+    ),
 ];
 /// What any request with a body may be answered.
 const WITH_BODY: &[(&str, &str)] = &[

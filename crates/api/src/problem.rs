@@ -80,6 +80,10 @@ impl Problem {
                     ..Self::new(StatusCode::CONFLICT, failure)
                 }
             }
+            Rejection::TryLater(failure) => Self {
+                retry_after: Some(context.retry_after()),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, failure)
+            },
             Rejection::Unavailable(_) => {
                 tracing::warn!(
                     error = %ucp_model::chain(&rejection),

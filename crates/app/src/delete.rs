@@ -1,5 +1,5 @@
 use ucp_model::operation::{Kind, Operation, Options};
-use ucp_model::{Identifier, OperationId, ReferenceId, Scope, TypeName};
+use ucp_model::{Identifier, OperationId, Reference, ReferenceId, Scope, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
 
@@ -37,7 +37,7 @@ impl App {
         delete: DeleteResource,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
-        let schema = self.schema(&delete.type_name)?;
+        let schema = self.schema(&delete.scope, &delete.type_name).await?;
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(Identifier::parse(&name)?)),
             Selector::TrackedBy(tracked_by) => {
@@ -55,23 +55,20 @@ impl App {
         id: &ReferenceId,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
-        let schema = self.schema(&id.type_name)?;
-        let id = ReferenceId {
-            type_name: schema.type_name().clone(),
-            ..id.clone()
-        };
         let store = &self.parts.store;
         match store
-            .forget_reference(&id, &caller.name, &caller.correlation_id, self.now())
+            .forget_reference(id, &caller.name, &caller.correlation_id, self.now())
             .await
         {
             Ok(Forgotten::Forgotten) => Ok(DeleteOutcome::Forgotten),
             Ok(Forgotten::Owned(reference)) => {
-                self.accept_delete(reference.scope, Some(id), None, &schema, caller)
+                let Reference { id, scope, .. } = *reference;
+                let schema = self.schema(&scope, &id.type_name).await?;
+                self.accept_delete(scope, Some(id), None, &schema, caller)
                     .await
             }
             Err(ucp_store::Error::NotMapped) => Ok(DeleteOutcome::AlreadyGone),
-            Err(error) => Err(self.refusal(error, Some(&id)).await),
+            Err(error) => Err(self.refusal(error, Some(id)).await),
         }
     }
 

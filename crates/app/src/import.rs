@@ -51,7 +51,7 @@ impl App {
         import: ImportResource,
         caller: &Caller,
     ) -> Result<ImportOutcome, Rejection> {
-        let schema = self.schema(&import.type_name)?;
+        let schema = self.schema(&import.scope, &import.type_name).await?;
         let Some(tracked_by) = &import.tracked_by else {
             return Err(Rejection::bad_request(
                 "/trackedBy: an import needs the tracking id that is to stand for the resource.",

@@ -46,7 +46,7 @@ impl App {
                 items.len()
             )));
         }
-        let items = self.checked(group, items)?;
+        let items = self.checked(group, items).await?;
         let scopes: BTreeSet<&Scope> = items.iter().map(|item| &item.scope).collect();
         for scope in scopes {
             self.parts.accounts.verify(scope).await?;
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// The items, or everything that is wrong with them.
-    fn checked(
+    async fn checked(
         &self,
         group: &GroupId,
         items: Vec<Result<ImportGroupItem, Detail>>,
@@ -83,7 +83,14 @@ impl App {
         let mut details = Vec::new();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
         for (index, item) in items.into_iter().enumerate() {
-            match item.and_then(|item| self.item(group, index, item)) {
+            let item = match item {
+                Ok(item) => match self.item(group, item).await {
+                    Err(Rejection::Invalid(failure)) => Err(wrong(index, &failure)),
+                    other => Ok(other?),
+                },
+                Err(detail) => Err(detail),
+            };
+            match item {
                 Ok(item) => match first.insert(item.reference.key(), index) {
                     None => checked.push(item),
                     Some(other) => details.push(wrong(
@@ -106,35 +113,18 @@ impl App {
         ))
     }
 
-    fn item(
-        &self,
-        group: &GroupId,
-        index: usize,
-        item: ImportGroupItem,
-    ) -> Result<ImportItem, Detail> {
-        let read = || -> Result<ImportItem, Rejection> {
-            let schema = self.schema(&item.type_name)?;
-            if !schema.handlers().read {
-                return Err(unsupported(&schema, "imported"));
-            }
-            let whole = item.primary_identifier.as_deref();
-            Ok(ImportItem {
-                reference: ReferenceId::new(
-                    group.clone(),
-                    schema.type_name().clone(),
-                    &item.alias,
-                )?,
-                identifier: identifier(&schema, whole, item.properties.clone())?,
-                scope: item.scope.clone(),
-                owned: item.owned,
-            })
-        };
-        read().map_err(|rejection| {
-            let failure = match rejection {
-                Rejection::Invalid(failure) => failure,
-                other => Failure::new("BadRequest", other.to_string()),
-            };
-            wrong(index, &failure)
+    async fn item(&self, group: &GroupId, item: ImportGroupItem) -> Result<ImportItem, Rejection> {
+        let schema = self.schema(&item.scope, &item.type_name).await?;
+        if !schema.handlers().read {
+            return Err(unsupported(&schema, "imported"));
+        }
+        let type_name = schema.type_name().clone();
+        let whole = item.primary_identifier.as_deref();
+        Ok(ImportItem {
+            reference: ReferenceId::new(group.clone(), type_name, &item.alias)?,
+            identifier: identifier(&schema, whole, item.properties)?,
+            scope: item.scope,
+            owned: item.owned,
         })
     }
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use ucp_model::{Checkpoints, Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
-use ucp_schema::Catalogue;
+use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
@@ -52,7 +52,7 @@ pub struct Parts {
     /// What AWS shows.
     pub live: Arc<dyn LiveReader>,
     /// The resource types.
-    pub catalogue: Catalogue,
+    pub types: Arc<dyn ResourceTypes>,
     /// The tags that the configuration gives to resources.
     pub default_tags: DefaultTags,
     /// Which AWS accounts can be reached.

@@ -52,7 +52,7 @@ impl App {
         put: PutResource,
         caller: &Caller,
     ) -> Result<PutOutcome, Rejection> {
-        let schema = self.schema(&put.type_name)?;
+        let schema = self.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
             Some(tracked_by) => Some(self.tracking_id(tracked_by, &schema)?),
             None => None,

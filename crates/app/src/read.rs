@@ -56,7 +56,7 @@ impl App {
             type_name,
             resource,
         } = read;
-        let schema = self.schema(&type_name)?;
+        let schema = self.schema(&scope, &type_name).await?;
         if !schema.handlers().read {
             return Err(unsupported(&schema, "read"));
         }
@@ -92,7 +92,7 @@ impl App {
         type_name: &TypeName,
         skip_token: Option<&str>,
     ) -> Result<LivePage, Rejection> {
-        let schema = self.schema(type_name)?;
+        let schema = self.schema(scope, type_name).await?;
         if !schema.handlers().list {
             return Err(unsupported(&schema, "listed"));
         }

@@ -1,4 +1,5 @@
-use ucp_model::{Crashed, Failure, Fault, GroupOperation, Operation};
+use ucp_model::{Crashed, Failure, Fault, GroupOperation, Operation, TypeName};
+use ucp_schema::UnknownType;
 
 /// Why a request is refused, by what its sender would do about it.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,9 @@ pub enum Rejection {
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),
+    /// What it needs cannot be reached now: try again.
+    #[error("{}", .0.message)]
+    TryLater(Failure),
     /// The store cannot be reached now: try again.
     #[error("the store is unavailable")]
     Unavailable(#[source] ucp_store::Error),
@@ -51,6 +55,41 @@ impl Rejection {
         Rejection::PreconditionFailed(
             Failure::new("PreconditionFailed", message).with_target(id.to_string()),
         )
+    }
+
+    /// There is no schema of the type.
+    pub(crate) fn unknown_type(type_name: &TypeName, unknown: UnknownType) -> Self {
+        let name = type_name.arm();
+        match unknown {
+            UnknownType::Missing { nearest } => {
+                let suggestion = match nearest {
+                    Some(nearest) => format!(" Did you mean {}?", nearest.arm()),
+                    None => String::new(),
+                };
+                Rejection::Invalid(Failure::new(
+                    "TypeNotFoundException",
+                    format!("{name} is not a resource type that ucp knows.{suggestion}"),
+                ))
+            }
+            UnknownType::Refused(fault) => Rejection::Aws(fault),
+            UnknownType::Unusable(error) => Rejection::Invalid(Failure::new(
+                "UnsupportedActionException",
+                format!(
+                    "{name} cannot be used: what the CloudFormation registry tells of it is not a schema that ucp can read ({error}). Correct what is registered, or start ucp with a schema in --schema-dir."
+                ),
+            )),
+            UnknownType::Unreachable(fault) => Rejection::TryLater(Failure::new(
+                "ServiceUnavailable",
+                format!(
+                    "The schema of {name} is needed, and the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
+                    fault.message()
+                ),
+            )),
+            UnknownType::Store(_) => Rejection::TryLater(Failure::new(
+                "ServiceUnavailable",
+                "The store cannot be reached now. Try again.",
+            )),
+        }
     }
 
     /// `BadRequest` with `message`.

@@ -30,20 +30,13 @@ pub(crate) struct Intake {
 
 impl App {
     /// The schema of a type in any letter case.
-    pub(crate) fn schema(&self, type_name: &TypeName) -> Result<Arc<ResourceSchema>, Rejection> {
-        self.parts.catalogue.get(type_name).ok_or_else(|| {
-            let suggestion = match self.parts.catalogue.suggest(type_name) {
-                Some(nearest) => format!(" Did you mean {}?", nearest.arm()),
-                None => String::new(),
-            };
-            Rejection::Invalid(Failure::new(
-                "TypeNotFoundException",
-                format!(
-                    "{} is not a resource type that ucp knows.{suggestion}",
-                    type_name.arm()
-                ),
-            ))
-        })
+    pub(crate) async fn schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, Rejection> {
+        let schema = self.parts.types.get(scope, type_name).await;
+        schema.map_err(|unknown| Rejection::unknown_type(type_name, unknown))
     }
 
     /// The reference that `trackedBy` names, with the canonical spelling of its type, which must be `schema`'s.

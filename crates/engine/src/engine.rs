@@ -11,7 +11,7 @@ use ucp_model::{
     Progress, State,
 };
 use ucp_plan::Desired;
-use ucp_schema::{Catalogue, ResourceSchema};
+use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{Keys, Place};
 use ucp_store::{Claimed, ClaimedGroup, FinishOperation, Job, Lease, LeaseTerm, Sealed, Store};
 
@@ -25,7 +25,7 @@ pub struct Parts {
     /// The door to AWS.
     pub cloud: Arc<dyn CloudControl>,
     /// The resource types.
-    pub catalogue: Catalogue,
+    pub types: Arc<dyn ResourceTypes>,
     /// The keys of the documents.
     pub keys: Arc<Keys>,
     /// Time.
@@ -59,6 +59,9 @@ pub enum Abandoned {
     /// The store refused or could not be reached.
     #[error("the store refused a step")]
     Store(#[from] ucp_store::Error),
+    /// The schema of the operation's type cannot be had now.
+    #[error("the schema of the type cannot be had")]
+    Schema(#[source] UnknownType),
     /// A checkpoint said so.
     #[error(transparent)]
     Crashed(#[from] Crashed),
@@ -155,12 +158,40 @@ impl Engine {
             correlation.id = %claimed.operation.correlation_id,
             lease.generation = claimed.lease.generation,
         );
-        let stepper = Stepper {
-            engine: self,
-            claimed,
-            planned: None,
+        let step = async {
+            let stepper = Stepper {
+                schema: self.schema(&claimed.operation).await?,
+                engine: self,
+                claimed,
+                planned: None,
+            };
+            stepper.run().await
         };
-        stepper.run().instrument(span).await
+        step.instrument(span).await
+    }
+
+    /// The schema that the operation was validated with, as far as it is still known.
+    async fn schema(
+        &self,
+        operation: &Operation,
+    ) -> Result<Option<Arc<ResourceSchema>>, Abandoned> {
+        let Operation {
+            scope,
+            type_name,
+            schema_fingerprint,
+            ..
+        } = operation;
+        let types = &self.parts.types;
+        let schema = types.get_version(scope, type_name, schema_fingerprint);
+        match schema.await {
+            Ok(schema) => Ok(Some(schema)),
+            Err(unknown @ (UnknownType::Unreachable(_) | UnknownType::Store(_))) => {
+                Err(Abandoned::Schema(unknown))
+            }
+            Err(
+                UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),
+            ) => Ok(None),
+        }
     }
 
     async fn step_on_group(&self, claimed: ClaimedGroup) -> Result<(), Abandoned> {
@@ -183,6 +214,8 @@ impl Engine {
 struct Stepper<'a> {
     engine: &'a Engine,
     claimed: Claimed,
+    /// None when the type is not known any more.
+    schema: Option<Arc<ResourceSchema>>,
     planned: Option<Planned>,
 }
 
@@ -263,7 +296,7 @@ impl Stepper<'_> {
     async fn finish(self, mut finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
         let Parts { store, clock, .. } = &self.engine.parts;
         // Should AWS tell a write-only value after all, it is not kept.
-        if let (Some(live), Some(schema)) = (&mut finish.live, self.schema()) {
+        if let (Some(live), Some(schema)) = (&mut finish.live, self.schema.as_deref()) {
             *live = schema.without_write_only(live);
         }
         let mapping = finish.mapping;
@@ -331,7 +364,11 @@ impl Stepper<'_> {
         let Some(identifier) = identifier else {
             return Ok(Presence::Absent);
         };
-        if self.schema().is_some_and(|schema| !schema.handlers().read) {
+        if self
+            .schema
+            .as_deref()
+            .is_some_and(|schema| !schema.handlers().read)
+        {
             return Ok(Presence::Unreadable);
         }
         self.hold_lease().await?;
@@ -368,10 +405,10 @@ impl Stepper<'_> {
             outcome: PlanOutcome::Impossible(failure),
             document: None,
         };
-        match (self.declared(), self.schema()) {
+        match (self.declared(), self.schema.as_deref()) {
             (Ok(Some(desired)), Some(schema)) => {
                 let baseline = self.claimed.baseline.as_ref();
-                planner::plan_put(operation, &desired, baseline, presence, &schema)
+                planner::plan_put(operation, &desired, baseline, presence, schema)
             }
             (Err(failure), _) => impossible(failure),
             (Ok(None), _) => impossible(Failure::new(
@@ -480,7 +517,9 @@ impl Stepper<'_> {
     /// The declaration and its exact text, for a put.
     fn declared(&self) -> Result<Option<Desired>, Failure> {
         let operation = &self.claimed.operation;
-        let (Some(sealed), Some(schema)) = (&self.claimed.documents.desired, self.schema()) else {
+        let (Some(sealed), Some(schema)) =
+            (&self.claimed.documents.desired, self.schema.as_deref())
+        else {
             return Ok(None);
         };
         let keys = &self.engine.parts.keys;
@@ -495,15 +534,8 @@ impl Stepper<'_> {
             .open(Place::Desired(operation.id), &sealed.0)
             .map_err(|error| unreadable(&error))?;
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
-        let desired = planner::declaration(operation, properties, &schema, &keys.digest);
+        let desired = planner::declaration(operation, properties, schema, &keys.digest);
         Ok(Some(desired))
-    }
-
-    fn schema(&self) -> Option<Arc<ResourceSchema>> {
-        self.engine
-            .parts
-            .catalogue
-            .get(&self.claimed.operation.type_name)
     }
 
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {

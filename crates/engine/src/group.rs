@@ -55,14 +55,14 @@ impl GroupStepper<'_> {
     async fn start(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
         let Parts {
             store,
-            catalogue,
+            types,
             clock,
             entropy,
             ..
         } = self.engine.parts();
         let now = clock.now();
         self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
-        let schema = catalogue.get(&child.reference.type_name);
+        let schema = types.get(&child.scope, &child.reference.type_name).await;
         let operation = &self.claimed.operation;
         let new = NewOperation {
             id: OperationId(entropy.uuid("operation")),

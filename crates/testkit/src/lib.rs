@@ -11,4 +11,4 @@ mod world;
 
 pub use clock::ManualClock;
 pub use reply::Reply;
-pub use world::{ACCOUNT, GROUP, REGION, World, on_every_store, tracked_by};
+pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, on_every_store, tracked_by};

@@ -17,7 +17,8 @@ use ucp_model::{
     Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, DefaultTags, GroupId, ReferenceId, Scope,
     SeededEntropy, Target,
 };
-use ucp_schema::Catalogue;
+use ucp_registry::Registry;
+use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
 use ucp_simulator::Simulator;
 use ucp_store::{LeaseTerm, Memory, Sealed, SealedKey, Store};
@@ -31,6 +32,9 @@ pub const ACCOUNT: &str = "123456789012";
 pub const REGION: &str = "us-west-2";
 /// The resource group that every world begins with.
 pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
+
+/// How long a schema that the registry told is used before it is refreshed.
+pub const SCHEMA_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
@@ -125,13 +129,25 @@ impl World {
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::new(SeededEntropy::new(8)),
         );
+        let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
+            ucp_registry::Parts {
+                catalogue,
+                store: Arc::clone(&store),
+                types: Arc::new(aws.clone()),
+                clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            },
+            ucp_registry::Settings {
+                ttl: SCHEMA_TTL,
+                timeout: Duration::from_secs(10),
+            },
+        ));
         let nudges = Nudges::default();
         let crashes = Arc::new(PlannedCrash::default());
         let engine = Engine::new(
             ucp_engine::Parts {
                 store: Arc::clone(&store),
                 cloud: Arc::new(aws.clone()),
-                catalogue: catalogue.clone(),
+                types: Arc::clone(&types),
                 keys: Arc::clone(&keys),
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
                 entropy: Arc::clone(&entropy) as _,
@@ -149,7 +165,7 @@ impl World {
                 cloud: Arc::new(aws.clone()),
                 timeout: Duration::from_secs(10),
             }),
-            catalogue,
+            types,
             default_tags,
             accounts: Arc::new(AnyAccount),
             keys,
@@ -392,6 +408,14 @@ impl World {
             .iter()
             .filter(|entry| entry["operation"] == operation)
             .count()
+    }
+
+    /// The calls but those that only describe types.
+    pub fn calls_on_resources(&self) -> Vec<Value> {
+        let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
+        let mut entries = log.as_array().cloned().unwrap_or_default();
+        entries.retain(|entry| entry["operation"] != "DescribeType");
+        entries
     }
 
     /// How many creates AWS was asked for, however often each was sent.

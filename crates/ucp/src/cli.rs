@@ -229,6 +229,10 @@ pub(crate) struct Work {
     /// How long a GET, a list or a `:get` waits for AWS; longer than --call-timeout has no effect.
     #[arg(long, env = "UCP_READ_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
     pub(crate) read_timeout: Duration,
+    /// How long a schema from the CloudFormation registry is used before it is fetched anew in the background. Built-in
+    /// types and those of --schema-dir stay as they are.
+    #[arg(long, env = "UCP_SCHEMA_TTL", default_value = "24h", value_parser = humantime::parse_duration)]
+    pub(crate) schema_ttl: Duration,
     /// How long a DELETE of a resource group waits for its end before it answers 202.
     #[arg(long, env = "UCP_GROUP_DELETE_WAIT", default_value = "30s", value_parser = humantime::parse_duration)]
     pub(crate) group_delete_wait: Duration,

@@ -13,7 +13,8 @@ use ucp_cloud_aws::Aws;
 use ucp_engine::{Engine, Nudges, Sweeper, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy};
-use ucp_schema::Catalogue;
+use ucp_registry::Registry;
+use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
 
@@ -73,13 +74,26 @@ impl Node {
         let cloud: Arc<dyn CloudControl> = Arc::clone(&aws) as _;
         let call_timeout = self.work.call_timeout()?;
 
+        let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
+            ucp_registry::Parts {
+                catalogue: self.catalogue,
+                store: Arc::clone(&self.store),
+                types: aws.clone(),
+                clock: Arc::clone(&clock),
+            },
+            ucp_registry::Settings {
+                ttl: self.work.schema_ttl,
+                timeout: self.work.read_timeout,
+            },
+        ));
+
         let app = App::new(ucp_app::Parts {
             store: Arc::clone(&self.store),
             live: Arc::new(ReadOnly {
                 cloud: Arc::clone(&cloud),
                 timeout: self.work.read_timeout,
             }),
-            catalogue: self.catalogue.clone(),
+            types: Arc::clone(&types),
             default_tags: self.default_tags,
             accounts: Arc::new(OfAws(Arc::clone(&aws))),
             keys: Arc::clone(&keys),
@@ -115,7 +129,7 @@ impl Node {
             let parts = ucp_engine::Parts {
                 store: self.store,
                 cloud,
-                catalogue: self.catalogue,
+                types,
                 keys,
                 clock,
                 entropy: Arc::clone(&entropy),

@@ -29,7 +29,7 @@ const BOUNDS: EvaluatorOptions = EvaluatorOptions {
     timeout_ms: Some(1_000),
     cancel: None,
     max_stack_depth: Some(1_000),
-    max_sequence_length: None,
+    max_sequence_length: Some(100_000),
 };
 
 /// How AWS stores a declared value, as a `propertyTransform` says.

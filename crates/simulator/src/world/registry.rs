@@ -14,9 +14,19 @@ const ARN_PREFIX: &str = "arn:aws:cloudformation:us-east-1::type/resource/";
 const LAST_UPDATED: Timestamp = Timestamp::from_millis(1_704_067_200_000);
 
 impl World {
-    /// Registers a type in every account and region, or a new version of one.
+    /// Registers a type in every account and region, or a new version of one, which holds for its resources at once.
     pub fn register_type(&mut self, schema: &str) -> Result<TypeName, SchemaError> {
-        self.types.register(schema)
+        let name = self.types.register(schema)?;
+        if let Ok(registered) = self.types.get(name.as_str()) {
+            let regions = self.regions.values_mut();
+            let resources = regions.flat_map(|region| region.resources.values_mut());
+            for resource in
+                resources.filter(|resource| resource.resource_type.name() == name.as_str())
+            {
+                resource.resource_type = registered.clone();
+            }
+        }
+        Ok(name)
     }
 
     pub(super) fn describe_type(&mut self, input: &DescribeType) -> Result<Reply, Exception> {

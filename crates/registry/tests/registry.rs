@@ -1,0 +1,208 @@
+//! What a CloudFormation registry may answer, and what becomes of it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may stop at what it does not expect"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use ucp_cloud::{Fault, TypeDescription, TypeRegistry};
+use ucp_model::{Clock, Scope, Timestamp, TypeName};
+use ucp_registry::{Parts, Registry, Settings};
+use ucp_schema::{Catalogue, ResourceTypes, UnknownType};
+use ucp_store::{Memory, Store};
+
+/// A registry that always tells the same.
+struct Told {
+    answer: Option<TypeDescription>,
+    calls: AtomicUsize,
+}
+
+#[async_trait]
+impl TypeRegistry for Told {
+    async fn describe_type(&self, _: &Scope, _: &TypeName) -> Result<TypeDescription, Fault> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        match &self.answer {
+            Some(answer) => Ok(answer.clone()),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Now(AtomicI64);
+
+impl Clock for Now {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+struct Setting {
+    registry: Registry,
+    told: Arc<Told>,
+    store: Arc<dyn Store>,
+}
+
+fn setting(answer: Option<TypeDescription>) -> Setting {
+    let told = Arc::new(Told {
+        answer,
+        calls: AtomicUsize::new(0),
+    });
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let parts = Parts {
+        catalogue: Catalogue::embedded(),
+        store: Arc::clone(&store),
+        types: Arc::clone(&told) as _,
+        clock: Arc::new(Now::default()),
+    };
+    let settings = Settings {
+        ttl: Duration::from_secs(3_600),
+        timeout: Duration::from_millis(1),
+    };
+    Setting {
+        registry: Registry::new(parts, settings),
+        told,
+        store,
+    }
+}
+
+fn told(schema: impl ToString) -> Option<TypeDescription> {
+    Some(TypeDescription {
+        schema: schema.to_string(),
+        is_provisioned: true,
+    })
+}
+
+fn schema(type_name: &str) -> Value {
+    json!({
+        "typeName": type_name,
+        "properties": {"Name": {"type": "string"}},
+        "primaryIdentifier": ["/properties/Name"],
+        "propertyTransform": {"/properties/Name": "$lowercase(Name)"},
+        "handlers": {"create": {}, "read": {}},
+    })
+}
+
+fn scope() -> Scope {
+    Scope::new("aws", "123456789012", "us-west-2").unwrap()
+}
+
+fn named(name: &str) -> TypeName {
+    TypeName::from_cloudformation(name).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_not_a_schema_of_the_type_is_refused_and_not_kept() {
+    let deep = "[".repeat(100_000);
+    let long = format!("\"{}\"", "x".repeat(3 * 1024 * 1024));
+    let mut circular = schema("Initech::TPS::Report");
+    circular["allOf"] = json!([{"$ref": "#"}]);
+    for text in [
+        String::new(),
+        deep,
+        long,
+        "{}".to_owned(),
+        circular.to_string(),
+        schema("Initech::TPS::Other").to_string(),
+        schema("AWS::EC2::VPC").to_string(),
+    ] {
+        let Setting {
+            registry,
+            told,
+            store,
+        } = setting(told(&text));
+        let name = named("Initech::TPS::Report");
+        for _ in 0..3 {
+            let unknown = registry.get(&scope(), &name).await.unwrap_err();
+            assert!(matches!(unknown, UnknownType::Unusable(_)), "{unknown:?}");
+        }
+        assert_eq!(told.calls.load(Ordering::SeqCst), 1);
+        let kept = store.get_type_schema(&scope(), &name, None).await.unwrap();
+        assert_eq!(kept, None);
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_does_not_answer_in_time_is_unreachable() {
+    let registry = setting(None).registry;
+    let unknown = registry.get(&scope(), &named("Initech::TPS::Report")).await;
+    let unknown = unknown.unwrap_err();
+    assert!(
+        matches!(unknown, UnknownType::Unreachable(_)),
+        "{unknown:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_registry_is_not_asked_for_embedded_types() {
+    let Setting { registry, told, .. } = setting(None);
+    let vpc = registry
+        .get(&scope(), &named("aws::ec2::vpc"))
+        .await
+        .unwrap();
+    assert_eq!(vpc.type_name().as_str(), "AWS::EC2::VPC");
+    assert_eq!(told.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn only_expressions_of_aws_are_kept() {
+    for (name, kept) in [("AWS::Newer::Thing", true), ("Initech::TPS::Report", false)] {
+        let registry = setting(told(schema(name))).registry;
+        let schema = registry.get(&scope(), &named(name)).await.unwrap();
+        let transforms = schema.document().get("propertyTransform");
+        assert_eq!(transforms.is_some(), kept, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_type_that_is_not_provisionable_has_no_handlers() {
+    let name = "Initech::TPS::Report";
+    let answer = told(schema(name)).map(|told| TypeDescription {
+        is_provisioned: false,
+        ..told
+    });
+    let Setting {
+        registry, store, ..
+    } = setting(answer);
+    let schema = registry.get(&scope(), &named(name)).await.unwrap();
+    assert!(!schema.is_provisionable());
+    let kept = store.get_type_schema(&scope(), &named(name), None).await;
+    assert!(!kept.unwrap().unwrap().is_provisioned);
+}
+
+#[tokio::test]
+async fn an_operation_finds_the_schema_that_it_was_validated_with() {
+    let name = named("Initech::TPS::Report");
+    let Setting {
+        registry, store, ..
+    } = setting(told(schema(name.as_str())));
+    let current = registry.get(&scope(), &name).await.unwrap();
+    let mut older = schema(name.as_str());
+    older["description"] = json!("older");
+    let older = ucp_store::TypeSchema {
+        text: older.to_string(),
+        fingerprint: "older".to_owned(),
+        is_provisioned: true,
+        fetched_at: Timestamp::from_millis(-1),
+    };
+    store.put_type_schema(&scope(), &name, older).await.unwrap();
+    let version = |fingerprint: &'static str| {
+        let (registry, name) = (registry.clone(), name.clone());
+        async move {
+            registry
+                .get_version(&scope(), &name, fingerprint)
+                .await
+                .unwrap()
+        }
+    };
+    assert_eq!(version("older").await.document()["description"], "older");
+    assert_eq!(
+        version("forgotten").await.fingerprint(),
+        current.fingerprint()
+    );
+}
