@@ -365,6 +365,31 @@ async fn the_world_is_changed_out_of_band() {
 }
 
 #[tokio::test]
+async fn types_are_registered_while_it_runs() {
+    let aws = Served::start().await;
+    let schema = r#"{"typeName": "Initech::TPS::Report", "properties": {"Name": {"type": "string"}},
+        "primaryIdentifier": ["/properties/Name"], "handlers": {"create": {}}}"#;
+    let describe =
+        "Action=DescribeType&Version=2010-05-15&Type=RESOURCE&TypeName=Initech::TPS::Report";
+    let unknown = aws.query(describe).await;
+    assert!(
+        unknown.body.contains("TypeNotFoundException"),
+        "{}",
+        unknown.body
+    );
+    let registered = aws
+        .send("POST /_simulator/types", "", schema)
+        .await
+        .unwrap();
+    assert_eq!(registered.json()["typeName"], "Initech::TPS::Report");
+    let known = aws.query(describe).await;
+    assert!(known.body.contains("IMMUTABLE"), "{}", known.body);
+    let refused = aws.send("POST /_simulator/types", "", "{}").await.unwrap();
+    assert_eq!(refused.status, 400);
+    aws.finish().await;
+}
+
+#[tokio::test]
 async fn without_a_network_it_is_the_cloud() {
     let (simulator, clock) = simulator();
     let scope = Scope::new("aws", "111122223333", "eu-north-1").unwrap();
