@@ -1,12 +1,18 @@
 //! The OpenAPI document: what the routes say of themselves, and what holds for all of them.
 
-use utoipa::OpenApi;
-use utoipa::openapi::path::Operation;
-use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder};
+use ucp_app::Status;
+use ucp_model::ids::ALIAS_MAX_CHARS;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::schema::SchemaFormat;
+use utoipa::openapi::{
+    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Type,
+};
 
 use crate::path_base::PathBase;
+use crate::routes::API_VERSION;
 
-#[derive(OpenApi)]
+#[derive(utoipa::OpenApi)]
 #[openapi(info(
     title = "ucp",
     description = "Declares AWS resources under aliases of your own, over ARM's REST conventions. Sending the same declaration again gives the same resource.",
@@ -16,7 +22,10 @@ pub(crate) struct Document;
 
 /// What any request may be answered, whatever its route.
 const ANYWHERE: &[(&str, &str)] = &[
-    ("400", "The URL cannot be read"),
+    (
+        "400",
+        "The request cannot be read, or asks for what cannot be",
+    ),
     (
         "403",
         "The host is not ours, or a page of another site asks",
@@ -33,22 +42,142 @@ const WITH_BODY: &[(&str, &str)] = &[
     ("413", "The body is too large"),
     ("415", "The body has a Content-Encoding"),
 ];
+/// What a request may be answered that AWS has a say in.
+const FROM_AWS: &[(&str, &str)] = &[("429", "AWS throttles; try again")];
+/// What a status means where a route says nothing more particular.
+const STATUSES: &[(&str, &str)] = &[
+    ("200", "Done, or as it is"),
+    ("201", "Under way, or made"),
+    ("202", "Under way; poll the URLs in the headers"),
+    ("204", "There is nothing"),
+    (
+        "400",
+        "The request cannot be read, or asks for what cannot be",
+    ),
+    (
+        "403",
+        "The host is not ours, a page of another site asks, or the account is not the credentials'",
+    ),
+    ("404", "There is no such thing"),
+    (
+        "409",
+        "What is there stands in the way, or an operation is under way",
+    ),
+    ("412", "The condition of the request does not hold"),
+    ("413", "The body, or what it declares, is too large"),
+    ("415", "The body has a Content-Encoding"),
+    ("429", "AWS throttles; try again"),
+    ("500", "AWS failed, or a defect"),
+    ("503", "Not now; try again"),
+];
+/// What every reply carries.
+const HEADERS: &[(&str, &str)] = &[
+    ("x-ms-request-id", "Names this reply in the log"),
+    (
+        "x-ms-correlation-request-id",
+        "As the request had it, or a fresh one",
+    ),
+];
+
+/// The rule for the names of planes, groups and credentials.
+const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
+/// What is left of a text without control characters.
+const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
 
 /// Adds the refusals that a route need not mention, since every one of them has them.
-pub(crate) fn add_common_refusals(document: &mut utoipa::openapi::OpenApi) {
-    for path in document.paths.paths.values_mut() {
+pub(crate) fn add_common_refusals(document: &mut OpenApi) {
+    each_operation(document, |path, operation| {
+        add_refusals(operation, ANYWHERE);
+        if operation.request_body.is_some() {
+            add_refusals(operation, WITH_BODY);
+        }
+        if path.contains("/accounts/") {
+            add_refusals(operation, FROM_AWS);
+        }
+    });
+}
+
+/// Describes what all routes share: parameters by their names, statuses by what they mean, and the headers of replies.
+pub(crate) fn describe_conventions(document: &mut OpenApi) {
+    each_operation(document, |path, operation| {
+        for parameter in operation.parameters.iter_mut().flatten() {
+            let RefOr::T(parameter) = parameter else {
+                continue;
+            };
+            if let Some((schema, example)) = shape(path, parameter) {
+                let schema = schema.examples([example]).build();
+                parameter.schema = Some(schema.into());
+            }
+        }
+        for (status, response) in &mut operation.responses.responses {
+            let RefOr::T(response) = response else {
+                continue;
+            };
+            let known = STATUSES.iter().find(|(known, _)| known == status);
+            if let Some((_, meaning)) = known.filter(|_| response.description.is_empty()) {
+                response.description = (*meaning).to_owned();
+            }
+            for (name, meaning) in HEADERS {
+                let header = HeaderBuilder::new().schema(Some(Object::with_type(Type::String)));
+                let header = header.description(Some(*meaning)).build();
+                response.headers.insert((*name).to_owned(), header.into());
+            }
+        }
+    });
+}
+
+/// What a parameter may hold, and an example, for those that mean the same wherever they are.
+fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static str)> {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let matching = |pattern: &str| text().pattern(Some(pattern));
+    let name = || matching(NAME).max_length(Some(63));
+    Some(match parameter.name.as_str() {
+        "api-version" => (matching(&format!("^{API_VERSION}$")), API_VERSION),
+        "plane" => (name(), "local"),
+        "group" => (name(), "demo"),
+        "credential" => (name(), "default"),
+        "account" => (matching("^[A-Za-z0-9]{1,63}$"), "123456789012"),
+        "region" => {
+            let pattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
+            (matching(pattern).max_length(Some(63)), "us-west-2")
+        }
+        "namespace" => (matching(r"^[A-Za-z0-9]+\.[A-Za-z0-9]+$"), "AWS.EC2"),
+        "type" if path.contains("/resourcegroups/") => {
+            (matching("^[A-Za-z0-9]+:reference$"), "VPC:reference")
+        }
+        "type" if path.contains("/accounts/") => (matching("^[A-Za-z0-9]+$"), "VPC"),
+        "type" => (matching("^(aws|radius)$"), "aws"),
+        "identifier" => (matching(VISIBLE), "my-group"),
+        "alias" => (
+            matching(VISIBLE).max_length(Some(ALIAS_MAX_CHARS)),
+            "my-vpc",
+        ),
+        "id" => (
+            text().format(Some(SchemaFormat::Custom("uuid".to_owned()))),
+            "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e",
+        ),
+        "status" => (
+            text().enum_values(Some(Status::ALL.map(Status::as_str))),
+            Status::Failed.as_str(),
+        ),
+        "If-Match" => (text(), "\"2b1c5a52\""),
+        "If-None-Match" => (text(), "*"),
+        "Prefer" => (text(), "respond-async"),
+        _ => return None,
+    })
+}
+
+fn each_operation(document: &mut OpenApi, mut change: impl FnMut(&str, &mut Operation)) {
+    for (path, item) in &mut document.paths.paths {
         let operations = [
-            &mut path.get,
-            &mut path.put,
-            &mut path.post,
-            &mut path.patch,
-            &mut path.delete,
+            &mut item.get,
+            &mut item.put,
+            &mut item.post,
+            &mut item.patch,
+            &mut item.delete,
         ];
         for operation in operations.into_iter().flatten() {
-            add_refusals(operation, ANYWHERE);
-            if operation.request_body.is_some() {
-                add_refusals(operation, WITH_BODY);
-            }
+            change(path, operation);
         }
     }
 }
@@ -71,10 +200,7 @@ fn refusal(description: &str) -> Response {
 }
 
 /// The document as a server with this path base serves it.
-pub(crate) fn served_under(
-    base: &PathBase,
-    mut document: utoipa::openapi::OpenApi,
-) -> utoipa::openapi::OpenApi {
+pub(crate) fn served_under(base: &PathBase, mut document: OpenApi) -> OpenApi {
     if !base.is_empty() {
         document.servers = Some(vec![utoipa::openapi::Server::new(base.as_str())]);
     }

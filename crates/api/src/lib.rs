@@ -37,7 +37,7 @@ use utoipa_swagger_ui::SwaggerUi;
 pub use guard::AllowedHosts;
 pub use path_base::{InvalidPathBase, PathBase};
 
-use crate::document::{Document, add_common_refusals, served_under};
+use crate::document::{Document, add_common_refusals, describe_conventions, served_under};
 use crate::path::CanonicalPath;
 use crate::problem::Problem;
 use crate::routes::{
@@ -100,7 +100,9 @@ pub fn router(app: App, settings: Settings) -> Router {
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut described = described_routes();
     add_common_refusals(described.get_openapi_mut());
-    described.merge(probe_routes()).into_openapi()
+    let mut document = described.merge(probe_routes()).into_openapi();
+    describe_conventions(&mut document);
+    document
 }
 
 /// The OpenAPI document as `api/openapi.json` holds it.

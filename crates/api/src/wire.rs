@@ -182,12 +182,12 @@ impl<T> FromIterator<T> for List<T> {
 #[derive(Debug, ToSchema)]
 pub(crate) struct PutResourceGroupRequest {
     /// `global` by convention.
-    #[schema(example = "global")]
+    #[schema(example = "global", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]*$")]
     pub(crate) location: String,
     /// Tags of the group itself.
-    #[schema(required = false)]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     pub(crate) tags: BTreeMap<String, String>,
-    #[schema(required = false)]
+    #[schema(value_type = Option<ResourceGroupProperties>)]
     pub(crate) properties: ResourceGroupProperties,
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct PutResourceGroupRequest {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResourceGroupProperties {
     /// AWS tags that the resources put into the group get by default.
-    #[schema(required = false)]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     pub(crate) default_tags: BTreeMap<String, String>,
 }
 
@@ -337,19 +337,20 @@ pub(crate) struct ActionRequest {
     )]
     pub(crate) tracked_by: Option<String>,
     /// What is declared; for `:get` and `:delete` without `trackedBy` the parts of the identifier.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>, example = json!({"CidrBlock": "10.0.0.0/16"}))]
     pub(crate) properties: Map<String, Value>,
     /// `adopt` (the default) or `fail`: what to do when a new alias names a resource that AWS already has.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, pattern = "^(adopt|fail)$")]
     pub(crate) adoption_policy: AdoptionPolicy,
     /// `merge` (the default) or `replace`: whether undeclared properties stay.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, pattern = "^(merge|replace)$")]
     pub(crate) update_mode: UpdateMode,
     /// Own the resource even when it was adopted.
+    #[schema(value_type = Option<bool>)]
     pub(crate) owned_resource: bool,
     /// `createBeforeDelete` or `deleteBeforeCreate`: replace the resource when a change asks for it. Without it such a
     /// change is refused.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, pattern = "^(createBeforeDelete|deleteBeforeCreate)$")]
     pub(crate) replacement_policy: ReplacementPolicy,
     /// Tags for resources whose type takes some; they win over the defaults of server, account and group, and a declared
     /// tag wins over them.

@@ -25,7 +25,8 @@ use crate::problem::Problem;
 use crate::query::Parameters;
 
 const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
-const API_VERSION: &str = "2023-10-01-preview";
+/// The version of ARM's API that planes, groups and credentials are served in.
+pub(crate) const API_VERSION: &str = "2023-10-01-preview";
 
 /// Extracted when the query's api-version is one that we speak.
 #[derive(Debug)]

@@ -13,10 +13,11 @@ use crate::validation::Violations;
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct PutCredentialRequest {
     /// `global` by convention.
-    #[schema(example = "global")]
+    #[schema(example = "global", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]*$")]
     location: String,
     /// Tags of the credential itself.
     #[serde(default)]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     tags: BTreeMap<String, String>,
     properties: PutCredentialProperties,
 }
@@ -28,10 +29,13 @@ enum PutCredentialProperties {
     /// An access key of a user.
     #[serde(rename_all = "camelCase")]
     AccessKey {
-        #[schema(example = "AKIAIOSFODNN7EXAMPLE")]
+        #[schema(
+            example = "AKIAIOSFODNN7EXAMPLE",
+            pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$"
+        )]
         access_key_id: String,
         /// Sealed, and never returned.
-        #[schema(write_only, format = Password)]
+        #[schema(write_only, format = Password, example = "…", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$")]
         secret_access_key: String,
         storage: PutStorage,
     },
@@ -39,7 +43,10 @@ enum PutCredentialProperties {
     #[serde(rename = "IRSA")]
     Irsa {
         #[serde(rename = "roleARN")]
-        #[schema(example = "arn:aws:iam::123456789012:role/ucp")]
+        #[schema(
+            example = "arn:aws:iam::123456789012:role/ucp",
+            pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$"
+        )]
         role_arn: String,
         storage: PutStorage,
     },

@@ -25,6 +25,7 @@ pub(crate) struct ImportRequest {
     alias: Option<String>,
     /// The tracking id that is to stand for the resource.
     #[schema(
+        value_type = String,
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     pub(crate) tracked_by: Option<String>,
@@ -32,9 +33,10 @@ pub(crate) struct ImportRequest {
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     pub(crate) primary_identifier: Option<String>,
     /// The identifier's parts, in place of `primaryIdentifier`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) properties: Map<String, Value>,
     /// Own the resource: deleting the reference, or its group, then deletes it.
+    #[schema(value_type = Option<bool>)]
     pub(crate) owned_resource: bool,
 }
 
@@ -73,6 +75,7 @@ impl ImportRequest {
 #[expect(dead_code, reason = "describes the body, which is read item by item")]
 pub(crate) struct ImportGroupRequest {
     /// What to import, up to 1,000 resources.
+    #[schema(min_items = 1, max_items = 1000)]
     resources: Vec<ImportGroupResource>,
 }
 

@@ -11,13 +11,13 @@ use crate::validation::Violations;
 #[derive(Debug, ToSchema)]
 pub(crate) struct PutPlaneRequest {
     /// `global` by convention.
-    #[schema(example = "global")]
+    #[schema(example = "global", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]*$")]
     pub(crate) location: String,
     /// Tags of the plane.
-    #[schema(required = false)]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     pub(crate) tags: BTreeMap<String, String>,
     /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
-    #[schema(value_type = Object, required = false)]
+    #[schema(value_type = Option<Object>, example = json!({"resourceProviders": {}}))]
     pub(crate) properties: Map<String, Value>,
 }
 
