@@ -9,6 +9,18 @@ use super::process::Process;
 const SLOW_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::EC2::InternetGateway"},
     "effect":{"kind":"latency","leastMillis":600000,"mostMillis":600000}}"#;
 
+/// Creates of this type fail in AWS.
+const FAILING_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::SQS::Queue"},
+    "effect":{"kind":"fail","errorCode":"ServiceLimitExceeded","message":"There can be no more queues.","identifier":"hidden"}}"#;
+/// How long a request may wait for what it depends on: longer than anything takes, so that the outcome is
+/// never in doubt. AWS is quick.
+const PATIENT: [&str; 4] = [
+    "--verdict-wait=60s",
+    "--group-delete-wait=60s",
+    "--simulator-latency-min=50ms",
+    "--simulator-latency-max=100ms",
+];
+
 /// A file of the project.
 fn project(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
@@ -26,12 +38,98 @@ async fn run(mut command: Command) -> Result<String, String> {
     }
 }
 
+/// Whether this machine has what `tests/clients/requirements.txt` names.
+fn has_python_clients() -> bool {
+    const MODULES: &str = "import azure.mgmt.core, openapi_python_client, openapi_spec_validator, pytest, schemathesis";
+    let imported = Command::new("python3").args(["-c", MODULES]).output();
+    let has_them = imported.is_ok_and(|output| output.status.success());
+    let required =
+        std::env::var("UCP_REQUIRE_PYTHON_CLIENTS").is_ok_and(|required| required == "1");
+    assert!(
+        has_them || !required,
+        "UCP_REQUIRE_PYTHON_CLIENTS is set, but python3 lacks what tests/clients/requirements.txt names"
+    );
+    if !has_them {
+        eprintln!("skipped: pip install -r tests/clients/requirements.txt");
+    }
+    has_them
+}
+
+/// Runs the pytest suite in a directory of `tests/clients` against a `ucp dev`.
+async fn pytest(suite: &str, arguments: &[&str]) {
+    if !has_python_clients() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let arguments = [&PATIENT[..], arguments].concat();
+    let (_ucp, url) = Process::dev(&directory.path().join("data"), &arguments).await;
+    let mut command = Command::new("python3");
+    command
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "--tb=short"])
+        .arg(project("tests/clients").join(suite))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("UCP_URL", url);
+    if let Err(printed) = run(command).await {
+        panic!("{printed}");
+    }
+}
+
+/// Azure's pollers (sections 4, 5 and 11 of the contract).
+#[tokio::test(flavor = "multi_thread")]
+async fn azures_pollers_work_unmodified() {
+    pytest("azure", &["--simulator-fault", FAILING_TYPE]).await;
+}
+
+/// The OpenAPI document is valid, and what is generated from it works.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_generated_from_the_document_tells_a_story() {
+    pytest("generated", &[]).await;
+}
+
+/// Whatever the document allows, and some of what it does not: no defect, no status and no reply that it does not
+/// describe.
+#[tokio::test(flavor = "multi_thread")]
+async fn schemathesis_finds_nothing() {
+    if !has_python_clients() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let quick = [
+        "--simulator-latency-min=0ms",
+        "--simulator-latency-max=1ms",
+        "--verdict-wait=1s",
+        "--group-delete-wait=1s",
+    ];
+    let (_ucp, url) = Process::dev(&directory.path().join("data"), &quick).await;
+    let mut command = Command::new("python3");
+    command
+        .args([
+            "-c",
+            "from schemathesis.cli import schemathesis; schemathesis()",
+        ])
+        .arg("--config-file")
+        .arg(project("tests/clients/schemathesis.toml"))
+        .arg("run")
+        .arg(format!("{url}/openapi.json"))
+        .current_dir(directory.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    let printed = run(command)
+        .await
+        .unwrap_or_else(|printed| panic!("{printed}"));
+    let summary = printed.lines().find(|line| line.contains(" generated, "));
+    let generated = summary.and_then(|line| line.split_whitespace().next());
+    let generated = generated.and_then(|count| count.parse().ok());
+    assert!(
+        generated.is_some_and(|count: u32| count >= 2000),
+        "{printed}"
+    );
+}
+
 /// curl, as `api/examples` has it for each flow: every one of them is run, and checks the statuses that it expects.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_do_what_they_say() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let patient = ["--verdict-wait=60s", "--group-delete-wait=60s"];
-    let arguments = [&patient[..], &["--simulator-fault", SLOW_TYPE]].concat();
+    let arguments = [&PATIENT[..], &["--simulator-fault", SLOW_TYPE]].concat();
     let (_ucp, url) = Process::dev(&directory.path().join("data"), &arguments).await;
     let entries = std::fs::read_dir(project("api/examples")).expect("examples");
     let scripts = entries.map(|entry| entry.expect("an entry").path());

@@ -140,8 +140,6 @@ impl Process {
                     "dev",
                     "--listen=127.0.0.1:0",
                     "--simulator-listen=127.0.0.1:0",
-                    "--simulator-latency-min=50ms",
-                    "--simulator-latency-max=100ms",
                     "--data-dir",
                 ])
                 .arg(data_dir)

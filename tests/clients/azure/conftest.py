@@ -1,0 +1,54 @@
+"""A client as Azure's generated SDKs are: the pipeline of azure-mgmt-core, and its pollers."""
+
+import os
+
+import pytest
+from azure.core.pipeline.policies import HeadersPolicy, RedirectPolicy, RequestIdPolicy, UserAgentPolicy
+from azure.core.polling import LROPoller
+from azure.core.rest import HttpRequest
+from azure.mgmt.core import ARMPipelineClient
+from azure.mgmt.core.polling.arm_polling import ARMPolling
+
+VERSION = {"api-version": "2023-10-01-preview"}
+SCOPE = "/planes/aws/aws/accounts/123456789012/regions/us-west-2"
+
+
+class Ucp:
+    def __init__(self, url):
+        # As generated SDKs have them, but for retries, which would hide what the server answers.
+        policies = [RequestIdPolicy(), HeadersPolicy(), UserAgentPolicy("ucp"), RedirectPolicy()]
+        self.client = ARMPipelineClient(base_url=url, policies=policies)
+
+    def send(self, method, url, body=None, version=False, headers=None):
+        """The reply, unless it is an error."""
+        request = HttpRequest(
+            method, self.client.format_url(url), json=body, params=VERSION if version else {}, headers=headers or {}
+        )
+        response = self.client.send_request(request)
+        response.raise_for_status()
+        return response
+
+    def begin(self, method, url, body=None, final_state_via=None, version=False, headers=None):
+        """A poller, begun as generated SDKs do."""
+        request = HttpRequest(
+            method, self.client.format_url(url), json=body, params=VERSION if version else {}, headers=headers or {}
+        )
+        initial = self.client._pipeline.run(request, stream=False)
+        initial.http_response.raise_for_status()
+        options = {"final-state-via": final_state_via} if final_state_via else None
+        polling = ARMPolling(0, lro_options=options)
+        return LROPoller(self.client, initial, lambda done: done.http_response, polling)
+
+
+@pytest.fixture(scope="session")
+def ucp():
+    return Ucp(os.environ["UCP_URL"])
+
+
+@pytest.fixture
+def group(ucp, request):
+    """A resource group of the test's own."""
+    name = request.node.name.replace("_", "-").replace("[", "-").replace("]", "")[:63].strip("-")
+    path = f"/planes/radius/local/resourceGroups/{name}"
+    ucp.send("PUT", path, {"location": "global"}, version=True)
+    return path
