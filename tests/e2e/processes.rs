@@ -4,6 +4,7 @@
 mod accounts;
 mod client;
 mod clients;
+mod connections;
 mod crash_points;
 mod process;
 mod rotation;

@@ -7,6 +7,7 @@ mod accounts;
 mod ambient;
 mod cli;
 mod config;
+mod connections;
 mod demo;
 mod dev;
 mod keys;

@@ -21,7 +21,7 @@ use ucp_store::{LeaseTerm, Store};
 use crate::accounts::{OfAws, StoredCredentials};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
-use crate::{keys, pause, shutdown};
+use crate::{connections, keys, pause, shutdown};
 
 /// How often old operations are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
@@ -116,7 +116,7 @@ impl Node {
         let router = ucp_api::router(app, settings);
         let api = self
             .listener
-            .map(|listener| tokio::spawn(serve(listener, router, shutdown.clone())));
+            .map(|listener| tokio::spawn(connections::serve(listener, router, shutdown.clone())));
 
         if self.works {
             let sweeper = Sweeper {
@@ -151,33 +151,11 @@ impl Node {
             sweeping.await?;
         }
         match api {
-            Some(api) => api.await?,
+            Some(api) => Ok(api.await?),
             None => {
                 shutdown::requested(shutdown).await;
                 Ok(())
             }
-        }
-    }
-}
-
-async fn serve(
-    listener: TcpListener,
-    router: axum::Router,
-    shutdown: watch::Receiver<bool>,
-) -> anyhow::Result<()> {
-    let patience = shutdown.clone();
-    let served = axum::serve(listener, router)
-        .with_graceful_shutdown(shutdown::requested(shutdown))
-        .into_future();
-    let out_of_patience = async {
-        shutdown::requested(patience).await;
-        tokio::time::sleep(shutdown::REQUEST_GRACE).await;
-    };
-    tokio::select! {
-        served = served => Ok(served?),
-        () = out_of_patience => {
-            tracing::warn!("requests were still open at shutdown");
-            Ok(())
         }
     }
 }
