@@ -199,12 +199,17 @@ fn fold_keywords(segments: &mut [String]) {
         }
     }
     let mut providers = None;
+    let mut is_location = false;
     for (place, segment) in segments.iter_mut().enumerate() {
         match (place, providers) {
             (0, _) => fold(segment, &["planes"]),
             (1, _) => fold(segment, &["aws", "radius"]),
             (_, Some(at)) if place == at + 1 => fold(segment, NAMESPACES),
-            (_, Some(at)) if place == at + 2 => fold(segment, &["credentials", "locations"]),
+            (_, Some(at)) if place == at + 2 => {
+                fold(segment, &["credentials", "locations"]);
+                is_location = segment == "locations";
+            }
+            (_, Some(at)) if place == at + 3 && is_location => fold(segment, &["global"]),
             _ if place % 2 == 1 => fold(segment, KEYWORDS),
             _ => {}
         }
@@ -244,7 +249,7 @@ mod tests {
         );
         assert_eq!(
             path(
-                "/planes/aws/aws/accounts/1/regions/r/providers/AWS.X/LOCATIONS/global/OPERATIONSTATUSES/7"
+                "/planes/aws/aws/accounts/1/regions/r/providers/AWS.X/LOCATIONS/Global/OPERATIONSTATUSES/7"
             ),
             "/planes/aws/aws/accounts/1/regions/r/providers/AWS.X/locations/global/operationStatuses/7"
         );

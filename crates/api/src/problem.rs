@@ -54,8 +54,13 @@ impl Problem {
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::Busy(operation) => {
                 let url = context.status_url(&operation);
+                let on = match (&operation.reference, &operation.identifier) {
+                    (Some(reference), _) => format!("'{}' ({})", reference.alias, reference.group),
+                    (None, Some(identifier)) => format!("'{identifier}'"),
+                    (None, None) => "a resource without a name yet".to_owned(),
+                };
                 let message = format!(
-                    "Another operation ({}) on the same resource is under way since {}. Wait until {url} is terminal, then try again.",
+                    "Another operation, the {} of {on}, is under way since {}. Wait until {url} is terminal, then try again.",
                     operation.kind, operation.accepted_at
                 );
                 let detail =

@@ -7,6 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
+use crate::routes::API_VERSION;
 
 /// How many items a page may be asked to hold.
 const TOP: std::ops::RangeInclusive<usize> = 5..=20;
@@ -72,11 +73,12 @@ impl Page {
     /// Where the page after this one is, absolute.
     pub(crate) fn next_link(&self, skip_token: &str, context: &RequestContext) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let version = self.api_version.as_ref();
-        let version = version.map_or_else(String::new, |version| format!("api-version={version}&"));
+        let version = self.api_version.as_deref().unwrap_or(API_VERSION);
         let Self { path, top, .. } = self;
         let skip_token = encoded(skip_token);
-        context.absolute(&format!("{path}?{version}skipToken={skip_token}&top={top}"))
+        context.absolute(&format!(
+            "{path}?api-version={version}&skipToken={skip_token}&top={top}"
+        ))
     }
 }
 

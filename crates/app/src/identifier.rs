@@ -29,12 +29,12 @@ pub(crate) fn told_by(
     let missing: Vec<String> = parts
         .filter(|part| {
             part.get(&properties)
-                .is_none_or(|value| value.is_object() || value.is_array())
+                .is_none_or(|value| value.is_object() || value.is_array() || value == "")
         })
         .map(|part| format!("/properties{}", part.pointer()))
         .collect();
     Err(Rejection::bad_request(format!(
-        "A {} is named by {}. Give it, or the alias with its trackedBy.",
+        "An {} is named by {}. Give it, or the alias with its trackedBy.",
         schema.type_name().arm(),
         missing.join(" and ")
     )))

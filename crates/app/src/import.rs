@@ -117,7 +117,7 @@ pub(crate) fn identifier(
             IdentifierOutcome::Known(identifier) => Ok(Identifier::parse(identifier.as_str())?),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => {
                 Err(Rejection::bad_request(format!(
-                    "/primaryIdentifier: a {} is named by {}. Give it as primaryIdentifier, or its parts as properties.",
+                    "/primaryIdentifier: an {} is named by {}. Give it as primaryIdentifier, or its parts as properties.",
                     schema.type_name().arm(),
                     parts(schema)
                 )))
@@ -127,7 +127,7 @@ pub(crate) fn identifier(
     let identifier = Identifier::parse(whole)?;
     let Some(named) = schema.properties_of_identifier(&identifier) else {
         return Err(Rejection::bad_request(format!(
-            "/primaryIdentifier: '{identifier}' does not name a {}, which is named by {}.",
+            "/primaryIdentifier: '{identifier}' does not name an {}, which is named by {}.",
             schema.type_name().arm(),
             parts(schema)
         )));

@@ -157,7 +157,8 @@ impl App {
             return operation.result.clone();
         }
         // What was observed of a resource that is gone says nothing about the one that takes its place.
-        let reference = reference.filter(|_| !operation.created);
+        let takes_its_place = operation.created || operation.replacing.is_some();
+        let reference = reference.filter(|_| !takes_its_place);
         let observed = reference.and_then(|reference| reference.observed);
         if observed.is_some() || operation.state.action() != Some(Action::Update) {
             return observed;
@@ -211,7 +212,7 @@ fn named(
         let paths = schema.primary_identifier().iter();
         let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
         return Err(Rejection::bad_request(format!(
-            "'{name}' does not name a {}: its name is {}.",
+            "'{name}' does not name an {}: its name is {}.",
             schema.type_name().arm(),
             parts.join("|")
         )));

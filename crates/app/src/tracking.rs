@@ -54,7 +54,7 @@ impl App {
             .eq_ignore_ascii_case(schema.type_name().as_str())
         {
             return Err(Rejection::bad_request(format!(
-                "trackedBy names a {}, but the URL a {}. Use the same type in both.",
+                "trackedBy names an {}, but the URL an {}. Use the same type in both.",
                 id.type_name.arm(),
                 schema.type_name().arm()
             )));

@@ -131,6 +131,11 @@ impl Identifier {
         if text.chars().any(char::is_control) {
             return invalid("the primary identifier holds a control character");
         }
+        if is_dots(text) {
+            return invalid(format!(
+                "no URL can lead to the primary identifier '{text}'"
+            ));
+        }
         Ok(Self(text.to_owned()))
     }
 }
@@ -177,6 +182,11 @@ impl FromStr for PlaneKind {
             ))
         })
     }
+}
+
+/// A segment that clients take out of paths before they send them, escaped or not (RFC 3986, 5.2.4).
+fn is_dots(segment: &str) -> bool {
+    matches!(segment, "." | "..")
 }
 
 /// A plane, the root of resource ids: `/planes/radius/local` or `/planes/aws/aws`.
@@ -502,6 +512,9 @@ impl ReferenceId {
     pub fn new(group: GroupId, type_name: TypeName, alias: &str) -> Result<Self, InvalidId> {
         if alias.is_empty() || alias.chars().count() > ALIAS_MAX_CHARS {
             return invalid(format!("an alias has 1 to {ALIAS_MAX_CHARS} characters"));
+        }
+        if is_dots(alias) {
+            return invalid(format!("no URL can lead to the alias '{alias}'"));
         }
         if alias
             .chars()

@@ -764,7 +764,22 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
         Observation::Looked(Presence::Absent, create()),
         "submitting, then Submit: nothing stands there yet",
     );
-    assert_eq!(resumed.replacing, None);
+    let gone = Some(Replacing::OldGone { old: name("vpc-1") });
+    assert_eq!((&again.replacing, &resumed.replacing), (&gone, &gone));
+    let failed = Observation::Submitted(Err(rejected()));
+    let decision = assert_line(&resumed, failed, "failed: AWS refuses the create");
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.mapping, MappingChange::Removed);
+    let State::Failed(failure) = finish.state else {
+        panic!("it fails")
+    };
+    assert!(
+        failure.message.contains("'vpc-1' was deleted already"),
+        "{}",
+        failure.message
+    );
 }
 
 #[test]

@@ -158,7 +158,8 @@ pub fn step(
 ) -> Option<Reference> {
     let mapped = operation.mapped().map(|target| target.identifier.clone());
     // A create may still turn out to have been refused, for want of room.
-    let being_created = operation.created && operation.replacing.is_none();
+    let being_created =
+        operation.created && matches!(operation.replacing, None | Some(Replacing::OldGone { .. }));
     let owned = mapping.owned && !owned_elsewhere && !being_created;
     if mapping.identifier == mapped && mapping.owned == owned {
         return None;
@@ -180,14 +181,24 @@ pub fn step(
 /// The key of the old resource that a replacement has deleted by the step from `before` to `after`. Mappings of it go in
 /// the same step, except where a live operation holds them.
 pub fn replaced(before: &Operation, after: &Operation) -> Option<String> {
-    if after.replacing.is_some() {
-        return None;
+    match &after.replacing {
+        None | Some(Replacing::OldGone { .. }) => {}
+        Some(
+            Replacing::OldFirst
+            | Replacing::NewFirst { .. }
+            | Replacing::OldLast { .. }
+            | Replacing::OldLeft { .. }
+            | Replacing::Undoing { .. },
+        ) => return None,
     }
     let old = match &before.replacing {
-        Some(Replacing::OldFirst) => before.target()?,
+        Some(Replacing::OldFirst) => before.mapped()?,
         Some(Replacing::OldLast { .. }) => before.held()?,
         Some(
-            Replacing::NewFirst { .. } | Replacing::OldLeft { .. } | Replacing::Undoing { .. },
+            Replacing::OldGone { .. }
+            | Replacing::NewFirst { .. }
+            | Replacing::OldLeft { .. }
+            | Replacing::Undoing { .. },
         )
         | None => return None,
     };

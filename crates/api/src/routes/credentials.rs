@@ -15,6 +15,9 @@ use crate::routes::ApiVersion;
 use crate::validation::{Payload, Violations, named};
 use crate::wire::{CredentialBody, ErrorResponse, List, PutCredentialRequest};
 
+/// What our skipTokens begin with.
+const AFTER: &str = "after.";
+
 /// Lists the credentials of a plane, without their secrets.
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials", tag = "Credentials",
     params(("plane" = String, Path, example = "aws"),
@@ -31,9 +34,7 @@ pub(crate) async fn list_credentials(
 ) -> Result<Json<List<CredentialBody>>, Problem> {
     let plane = named(PlaneId::new(PlaneKind::Aws, &plane))?;
     let after = match &page.skip_token {
-        Some(name) => Some(CredentialId::new(&plane.name, name).map_err(|_| {
-            Problem::bad_request("skipToken is not one of ours. Follow nextLink as it is.")
-        })?),
+        Some(token) => Some(place(&plane, token)?),
         None => None,
     };
     let listed = api.app.list_credentials(&plane, after.as_ref(), page.top);
@@ -42,7 +43,7 @@ pub(crate) async fn list_credentials(
         .map_err(|rejection| Problem::of(rejection, &context))?;
     let next = listed.next.as_ref();
     Ok(Json(List {
-        next_link: next.map(|id| page.next_link(&id.name, &context)),
+        next_link: next.map(|id| page.next_link(&format!("{AFTER}{}", id.name), &context)),
         value: listed
             .credentials
             .into_iter()
@@ -122,4 +123,13 @@ pub(crate) async fn delete_credential(
 
 fn shown(credential: ucp_model::Credential) -> Response {
     tagged(&credential.etag(), Json(CredentialBody::from(credential)))
+}
+
+/// What a skipToken of ours says: after which credential the page begins.
+fn place(plane: &PlaneId, token: &str) -> Result<CredentialId, Problem> {
+    let name = token.strip_prefix(AFTER);
+    let id = name.and_then(|name| CredentialId::new(&plane.name, name).ok());
+    id.ok_or_else(|| {
+        Problem::bad_request("skipToken is not one of ours. Follow nextLink as it is.")
+    })
 }

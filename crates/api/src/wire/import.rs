@@ -175,7 +175,7 @@ fn item_of(group: &GroupId, mut members: Members) -> Result<ImportGroupItem, Str
         types.find(|other| !other.as_str().eq_ignore_ascii_case(type_name.as_str()))
     {
         return Err(format!(
-            "/type: the resource is called both a {} and a {}.",
+            "/type: the resource is called both an {} and an {}.",
             type_name.arm(),
             other.arm()
         ));

@@ -347,12 +347,7 @@ impl Step<'_> {
 
     /// Ends because somebody asked for it, with nothing in flight.
     pub(super) fn cancel(&self, reason: &'static str) -> Decision {
-        let message = if self.operation.has_begun() && self.operation.identifier.is_none() {
-            "Cancelled after the old resource was deleted and before the new one was created."
-        } else {
-            "Cancelled before AWS took it."
-        };
-        let failure = Failure::new("Canceled", message);
+        let failure = Failure::new("Canceled", "Cancelled before AWS took it.");
         self.end(State::Canceled(failure), None, reason)
     }
 
@@ -397,6 +392,15 @@ impl Step<'_> {
     }
 
     pub(super) fn finish(&self, finish: Finish, reason: &'static str) -> Decision {
+        let mut finish = finish;
+        if let Some(Replacing::OldGone { old }) = &self.operation.replacing
+            && let State::Failed(failure) | State::Canceled(failure) = &mut finish.state
+        {
+            failure.message = format!(
+                "{} '{old}' was deleted already, to make room. Put again to create what takes its place.",
+                failure.message
+            );
+        }
         Decision {
             next: Next::Finish(Box::new(finish)),
             effect: None,

@@ -159,11 +159,14 @@ fn follow(
             identifier,
             changes,
         } => {
-            let replacing = operation.replacing.clone();
+            let replacing = match &operation.replacing {
+                Some(Replacing::OldFirst) => replacing::made_room(step),
+                other => other.clone(),
+            };
             let moved = Moved {
                 identifier,
                 created: true,
-                replacing: replacing.filter(|replacing| *replacing != Replacing::OldFirst),
+                replacing,
                 planned: Some(changes),
                 ..submit(step, Action::Create, None)
             };

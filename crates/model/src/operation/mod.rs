@@ -227,6 +227,11 @@ pub enum ReplacementOrder {
 pub enum Replacing {
     /// `identifier` is the old resource, and is being deleted to make room for the new one.
     OldFirst,
+    /// `identifier` is the new resource, as far as known, and is created like any other.
+    OldGone {
+        /// The old one, which was deleted to make room for it.
+        old: Identifier,
+    },
     /// `identifier` is the new resource, as far as known, and is being created.
     NewFirst {
         /// The old one, which is still mapped.
@@ -316,10 +321,11 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The AWS resource it works on, once known.
+    /// The AWS resource it works on, once known; not one that only makes room for another.
     pub fn target(&self) -> Option<Target<'_>> {
-        self.identifier
-            .as_ref()
+        let identifier = self.identifier.as_ref();
+        identifier
+            .filter(|_| self.replacing != Some(Replacing::OldFirst))
             .map(|identifier| self.named(identifier))
     }
 
@@ -329,6 +335,7 @@ impl Operation {
             Some(Replacing::OldLast { old }) => Some(old),
             Some(
                 Replacing::OldFirst
+                | Replacing::OldGone { .. }
                 | Replacing::NewFirst { .. }
                 | Replacing::OldLeft { .. }
                 | Replacing::Undoing { .. },
@@ -341,7 +348,12 @@ impl Operation {
     pub fn mapped(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
             Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) => old,
-            Some(Replacing::OldFirst | Replacing::OldLast { .. } | Replacing::OldLeft { .. })
+            Some(
+                Replacing::OldFirst
+                | Replacing::OldGone { .. }
+                | Replacing::OldLast { .. }
+                | Replacing::OldLeft { .. },
+            )
             | None => self.identifier.as_ref()?,
         };
         Some(self.named(identifier))
@@ -351,7 +363,12 @@ impl Operation {
     pub fn held(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
             Some(Replacing::NewFirst { old, .. } | Replacing::OldLast { old }) => old,
-            Some(Replacing::OldFirst | Replacing::OldLeft { .. } | Replacing::Undoing { .. })
+            Some(
+                Replacing::OldFirst
+                | Replacing::OldGone { .. }
+                | Replacing::OldLeft { .. }
+                | Replacing::Undoing { .. },
+            )
             | None => self.identifier.as_ref()?,
         };
         Some(self.named(identifier))
@@ -368,7 +385,8 @@ impl Operation {
     /// Whether it is to be cancelled: somebody asked for it while what it does could still be left undone.
     pub fn is_to_be_cancelled(&self) -> bool {
         let may_be = match &self.replacing {
-            Some(Replacing::OldFirst | Replacing::NewFirst { .. }) | None => true,
+            Some(Replacing::OldFirst | Replacing::OldGone { .. } | Replacing::NewFirst { .. })
+            | None => true,
             Some(
                 Replacing::OldLast { .. } | Replacing::OldLeft { .. } | Replacing::Undoing { .. },
             ) => false,
@@ -380,7 +398,12 @@ impl Operation {
     pub fn deletes(&self) -> bool {
         match &self.replacing {
             Some(Replacing::OldLast { .. } | Replacing::Undoing { .. }) => true,
-            Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLeft { .. })
+            Some(
+                Replacing::OldFirst
+                | Replacing::OldGone { .. }
+                | Replacing::NewFirst { .. }
+                | Replacing::OldLeft { .. },
+            )
             | None => self.kind == Kind::Delete,
         }
     }

@@ -216,7 +216,7 @@ fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, end: State) -> De
             };
             moved.then(Effect::Read, "the create failed but named a resource")
         }
-        None if step.operation.replacing.is_some() => {
+        None if replacing::is_beside_old(step) => {
             step.end(end, None, "the create failed and named nothing")
         }
         None => {
@@ -233,7 +233,7 @@ fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, end: State) -> De
 
 /// The identifier belongs to a resource that this operation did not make.
 pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
-    if step.operation.replacing.is_some() {
+    if replacing::is_beside_old(step) {
         return step.fail(failure, "something else has the new identifier");
     }
     if step.operation.identifier.is_none() {

@@ -56,6 +56,7 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
         Some(
             Replacing::NewFirst { .. }
             | Replacing::OldFirst
+            | Replacing::OldGone { .. }
             | Replacing::OldLast { .. }
             | Replacing::Undoing { .. },
         )
@@ -103,13 +104,24 @@ pub(super) fn undo(
     .then(Effect::Submit, "what the failed create left has to go")
 }
 
+/// The old resource is gone, and the new one is still to come.
+pub(super) fn made_room(step: &Step<'_>) -> Option<Replacing> {
+    let old = step.operation.identifier.clone()?;
+    Some(Replacing::OldGone { old })
+}
+
+/// Whether what is being created stands beside an old resource that stays mapped until it stands.
+pub(super) fn is_beside_old(step: &Step<'_>) -> bool {
+    matches!(step.operation.replacing, Some(Replacing::NewFirst { .. }))
+}
+
 /// What was to be deleted is gone.
 pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static str) -> Decision {
     match replacing {
         Replacing::OldFirst => Moved {
             identifier: None,
             created: false,
-            replacing: None,
+            replacing: made_room(step),
             ..step.to(State::Accepted)
         }
         .then(Effect::Look, "there is room for the new one"),
@@ -119,7 +131,7 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
         }
         .then(Effect::Read, "only the new one is left"),
         Replacing::Undoing { old, failure } => keep(step, old, terminal(failure.clone()), reason),
-        Replacing::NewFirst { .. } | Replacing::OldLeft { .. } => {
+        Replacing::NewFirst { .. } | Replacing::OldGone { .. } | Replacing::OldLeft { .. } => {
             Decision::ignore("nothing was to be deleted")
         }
     }
@@ -136,7 +148,7 @@ pub(super) fn end(
     let new = step.operation.identifier.as_ref();
     let shown = new.map_or("", Identifier::as_str);
     match replacing {
-        Replacing::OldFirst => step.end_unreplaced(state, live, reason),
+        Replacing::OldFirst | Replacing::OldGone { .. } => step.end_unreplaced(state, live, reason),
         Replacing::NewFirst { old, .. } => keep(step, old, state, reason),
         Replacing::OldLeft { failure } => {
             let finish = Finish {

@@ -1,7 +1,7 @@
 //! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
 
 use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
-use super::{Action, Intent, State, progressing};
+use super::{Action, Intent, State, progressing, replacing};
 use crate::{Failure, Fault, Progress};
 
 /// Claimed with an intent whose call may or may not have reached AWS.
@@ -26,7 +26,7 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
 /// AWS has answered every send, each time without taking it, and somebody asked to cancel it.
 pub(super) fn cancelled(step: &Step<'_>, intent: &Intent) -> Decision {
     const REASON: &str = "cancelled before AWS took it";
-    if intent.action != Action::Create || step.operation.replacing.is_some() {
+    if intent.action != Action::Create || replacing::is_beside_old(step) {
         return step.cancel(REASON);
     }
     let failure = Failure::new("Canceled", "Cancelled before AWS took it.");
@@ -114,7 +114,7 @@ fn refused(step: &Step<'_>, intent: &Intent, fault: Fault) -> Decision {
     }
     let identifier = step.operation.identifier.clone();
     let mapping = match intent.action {
-        Action::Create if step.operation.replacing.is_some() => {
+        Action::Create if replacing::is_beside_old(step) => {
             return step.fail(failure, "AWS refuses the create");
         }
         Action::Create => MappingChange::Removed,
