@@ -36,6 +36,46 @@ fn every_operation_describes_what_any_may_answer() {
     }
 }
 
+/// Everything that a generated client or a reader needs to know of each operation.
+#[test]
+fn every_operation_is_described_in_full() {
+    let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let mut ids = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let place = format!("{method} {path}");
+            let id = operation["operationId"].as_str().unwrap();
+            let verb = id.split_once('_').expect(id).0;
+            let verbs = ["list", "get", "put", "update", "delete", "import", "cancel"];
+            assert!(verbs.contains(&verb), "{place}: {id}");
+            assert!(operation["summary"].is_string(), "{place}");
+            ids.push(id);
+            let parameters = operation["parameters"].as_array();
+            for parameter in parameters.into_iter().flatten() {
+                let has_example = parameter.get("example").is_some()
+                    || parameter["schema"].get("examples").is_some();
+                assert!(has_example, "{place}: {}", parameter["name"]);
+            }
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                assert_ne!(response["description"], "", "{place} {status}");
+                assert!(response["description"].is_string(), "{place} {status}");
+                for header in ["x-ms-request-id", "x-ms-correlation-request-id"] {
+                    assert!(response["headers"][header].is_object(), "{place} {status}");
+                }
+                if status == "202" {
+                    for header in ["Location", "Retry-After"] {
+                        assert!(response["headers"][header].is_object(), "{place} {status}");
+                    }
+                }
+            }
+        }
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "operation ids are unique");
+}
+
 #[tokio::test]
 async fn the_document_and_its_page_are_served_and_need_no_network() {
     on_every_store(async |world| {

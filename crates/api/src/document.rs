@@ -160,6 +160,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             text().enum_values(Some(Status::ALL.map(Status::as_str))),
             Status::Failed.as_str(),
         ),
+        "skipToken" => (text(), "a-token"),
         "If-Match" => (text(), "\"2b1c5a52\""),
         "If-None-Match" => (text(), "*"),
         "Prefer" => (text(), "respond-async"),

@@ -22,7 +22,7 @@ const AFTER: &str = "after.";
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials", tag = "Credentials",
     params(("plane" = String, Path, example = "aws"),
         ("api-version" = String, Query, example = "2023-10-01-preview"),
-        ("top" = Option<u64>, Query, minimum = 5, maximum = 20, description = "How many a page holds; 10 by default"),
+        ("top" = Option<u64>, Query, minimum = 5, maximum = 20, example = 10, description = "How many a page holds; 10 by default"),
         ("skipToken" = Option<String>, Query, description = "Part of `nextLink`")),
     responses((status = 200, body = List<CredentialBody>), (status = 400, body = ErrorResponse)))]
 pub(crate) async fn list_credentials(

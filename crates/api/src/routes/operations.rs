@@ -150,7 +150,7 @@ pub(crate) async fn get_plane_operation_result(
     path = "/planes/radius/{plane}/resourcegroups/{group}/operations",
     params(("plane" = String, Path, example = "local"), ("group" = String, Path),
         ("status" = Option<String>, Query, description = "`Accepted`, `Provisioning`, `Updating`, `Deleting`, `Succeeded`, `Failed` or `Canceled`"),
-        ("top" = Option<u64>, Query, minimum = 5, maximum = 20, description = "How many a page holds; 10 by default"),
+        ("top" = Option<u64>, Query, minimum = 5, maximum = 20, example = 10, description = "How many a page holds; 10 by default"),
         ("skipToken" = Option<String>, Query, description = "Part of `nextLink`")),
     responses((status = 200, body = OperationPage), (status = 400, body = ErrorResponse),
         (status = 404, body = ErrorResponse)))]
