@@ -354,6 +354,7 @@ pub(crate) struct ActionRequest {
     pub(crate) replacement_policy: ReplacementPolicy,
     /// Tags for resources whose type takes some; they win over the defaults of server, account and group, and a declared
     /// tag wins over them.
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     pub(crate) default_tags: BTreeMap<String, String>,
 }
 
