@@ -328,3 +328,18 @@ async fn groups_are_checked() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_no_url_can_lead_to_is_refused() {
+    on_every_store(async |world| {
+        for alias in [".", ".."] {
+            let put = world.put("AWS.EC2/VPC", alias, json!({"CidrBlock": "10.0.0.0/16"}));
+            assert_eq!(put.await.expect(400).code(), "BadRequest");
+        }
+        let logs = json!({"LogGroupName": ".."});
+        let put = world.put("AWS.Logs/LogGroup", "logs", logs).await;
+        assert_eq!(put.expect(400).code(), "BadRequest");
+        assert!(world.references().await.is_empty());
+    })
+    .await;
+}

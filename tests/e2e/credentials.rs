@@ -203,7 +203,13 @@ async fn the_list_is_paged() {
             assert_eq!(seen, sizes, "{query}");
             assert_eq!(found, names, "{query}");
         }
-        for query in ["top=4", "top=21", "top=x", "skipToken=%2F"] {
+        for query in [
+            "top=4",
+            "top=21",
+            "top=x",
+            "skipToken=%2F",
+            "skipToken=bogus",
+        ] {
             let refused = world
                 .get(&format!("{K}?{API_VERSION}&{query}"))
                 .await

@@ -316,3 +316,31 @@ async fn other_aliases_of_the_old_resource_go_with_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_old_resource_that_is_gone_already_is_named() {
+    on_every_store(async |world| {
+        let old = with_vpc(world).await;
+        let not_made =
+            json!({"kind": "fail", "errorCode": "ServiceLimitExceeded", "message": "five VPCs"});
+        fault(world, "CreateResource", not_made);
+        let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[1]).await;
+        let reply = reply.expect(201);
+        assert!(
+            !reply.text.contains(&old),
+            "it only makes room: {}",
+            reply.text
+        );
+        world.settle().await;
+        let status = world.status(&reply).await;
+        assert_eq!(status["error"]["code"], "ServiceLimitExceeded", "{status}");
+        let message = status["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains(&format!("'{old}' was deleted already")),
+            "{message}"
+        );
+        assert_eq!(status["resourceId"], Value::Null);
+        assert!(world.references().await.is_empty());
+    })
+    .await;
+}

@@ -1,5 +1,5 @@
 //! Operations on whole resource groups: deleting one with what it owns, importing many resources at once. Each change of
-//! a resource is an ordinary [`Operation`], a child; this one starts them, waits for them and says what came of them.
+//! a resource is an ordinary [`Operation`](crate::Operation), a child; this one starts them, waits for them and says what came of them.
 
 mod decide;
 mod deletion;
