@@ -80,7 +80,8 @@ pub(super) fn salvaged(
         Presence::Absent => {
             let finish = Finish {
                 state: end(failure.clone()),
-                identifier,
+                // What a failed create named never was.
+                identifier: identifier.filter(|_| action != Action::Create),
                 mapping: MappingChange::Removed,
                 live: None,
             };
