@@ -343,3 +343,27 @@ async fn what_no_url_can_lead_to_is_refused() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn numbers_are_kept_exactly() {
+    on_every_store(async |world| {
+        let policy = r#"{"Big":9007199254740993,"Long":0.12345678901234567890123456789}"#;
+        let body = format!(
+            r#"{{"trackedBy":"{}","properties":{{"LogGroupName":"logs","DataProtectionPolicy":{policy}}}}}"#,
+            ucp_testkit::tracked_by("AWS.Logs/LogGroup", "main")
+        );
+        let path = format!(
+            "/planes/aws/aws/accounts/{}/regions/{}/providers/AWS.Logs/LogGroup/:put",
+            ucp_testkit::ACCOUNT,
+            ucp_testkit::REGION
+        );
+        let reply = world.call("POST", &path, &body).await.expect(201);
+        world.settle().await;
+        assert_eq!(world.status(&reply).await["status"], "Succeeded");
+        let live = serde_json::to_string(&world.aws.resources()).expect("JSON");
+        for number in ["9007199254740993", "0.12345678901234567890123456789"] {
+            assert!(live.contains(number), "{live}");
+        }
+    })
+    .await;
+}

@@ -440,3 +440,40 @@ fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
         .delete_out_of_band(None, None, (type_name, identifier))
         .expect("it is there");
 }
+
+/// Section 7: the client goes away, or its deployment is cancelled.
+#[tokio::test]
+async fn an_operation_runs_on_when_its_client_goes_away() {
+    on_every_store(async |world| {
+        world
+            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await;
+        let path = format!(
+            "/planes/aws/aws/accounts/{}/regions/{}/providers/{VPC}/:put",
+            ucp_testkit::ACCOUNT,
+            ucp_testkit::REGION
+        );
+        let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"),
+            "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}});
+        let request = axum::http::Request::post(path)
+            .header("host", "localhost:8787")
+            .body(body.to_string().into())
+            .unwrap();
+        // The engine stands still, so the request waits for the verdict until its client hangs up.
+        let accepted = async {
+            while world.store.live_operations().await.unwrap().0 == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            reply = world.send(request) => panic!("answered without a verdict: {}", reply.text),
+            () = accepted => {}
+        }
+        world.settle().await;
+        assert_eq!(
+            world.references().await[0]["properties"]["EnableDnsSupport"],
+            false
+        );
+    })
+    .await;
+}
