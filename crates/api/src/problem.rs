@@ -53,42 +53,25 @@ impl Problem {
             },
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::Busy(operation) => {
-                let url = context.status_url(&operation);
                 let on = match (&operation.reference, &operation.identifier) {
                     (Some(reference), _) => format!("'{}' ({})", reference.alias, reference.group),
                     (None, Some(identifier)) => format!("'{identifier}'"),
                     (None, None) => "a resource without a name yet".to_owned(),
                 };
-                let message = format!(
-                    "Another operation, the {} of {on}, is under way since {}. Wait until {url} is terminal, then try again.",
+                let what = format!(
+                    "Another operation, the {} of {on}, is under way since {}.",
                     operation.kind, operation.accepted_at
                 );
-                let detail =
-                    Detail::at("OperationInProgress", "the running operation's status", url);
-                let failure = Failure::new("Conflict", message).with_details(vec![detail]);
-                Self {
-                    retry_after: Some(context.retry_after()),
-                    ..Self::new(StatusCode::CONFLICT, failure)
-                }
+                Self::busy(&what, context.status_url(&operation), context)
             }
             Rejection::GroupBusy(operation) => {
                 let (url, _) = context.group_urls(&operation);
-                let message = format!(
-                    "The {} has been under way since {}. Wait until {url} is terminal, then try again.",
+                let what = format!(
+                    "The {} has been under way since {}.",
                     operation.task, operation.accepted_at
                 );
-                let detail =
-                    Detail::at("OperationInProgress", "the running operation's status", url);
-                let failure = Failure::new("Conflict", message).with_details(vec![detail]);
-                Self {
-                    retry_after: Some(context.retry_after()),
-                    ..Self::new(StatusCode::CONFLICT, failure)
-                }
+                Self::busy(&what, url, context)
             }
-            Rejection::TryLater(failure) => Self {
-                retry_after: Some(context.retry_after()),
-                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, failure)
-            },
             Rejection::Unavailable(_) => {
                 tracing::warn!(
                     error = %ucp_model::chain(&rejection),
@@ -111,6 +94,17 @@ impl Problem {
                 );
                 Self::internal()
             }
+        }
+    }
+
+    /// Something else is under way, whose status is at `url`.
+    fn busy(what: &str, url: String, context: &RequestContext) -> Self {
+        let message = format!("{what} Wait until {url} is terminal, then try again.");
+        let detail = Detail::at("OperationInProgress", "the running operation's status", url);
+        let failure = Failure::new("Conflict", message).with_details(vec![detail]);
+        Self {
+            retry_after: Some(context.retry_after()),
+            ..Self::new(StatusCode::CONFLICT, failure)
         }
     }
 

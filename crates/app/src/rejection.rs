@@ -37,9 +37,6 @@ pub enum Rejection {
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),
-    /// What it needs cannot be reached now: try again.
-    #[error("{}", .0.message)]
-    TryLater(Failure),
     /// The store cannot be reached now: try again.
     #[error("the store is unavailable")]
     Unavailable(#[source] ucp_store::Error),
@@ -78,14 +75,14 @@ impl Rejection {
                     "{name} cannot be used: what the CloudFormation registry tells of it is not a schema that ucp can read ({error}). Correct what is registered, or start ucp with a schema in --schema-dir."
                 ),
             )),
-            UnknownType::Unreachable(fault) => Rejection::TryLater(Failure::new(
+            UnknownType::Unreachable(fault) => Rejection::NotNow(Failure::new(
                 "ServiceUnavailable",
                 format!(
                     "The schema of {name} is needed, and the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
                     fault.message()
                 ),
             )),
-            UnknownType::Store(_) => Rejection::TryLater(Failure::new(
+            UnknownType::Store(_) => Rejection::NotNow(Failure::new(
                 "ServiceUnavailable",
                 "The store cannot be reached now. Try again.",
             )),
