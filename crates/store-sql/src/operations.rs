@@ -5,7 +5,7 @@ use ucp_model::{
     CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
     Timestamp, TypeName,
 };
-use ucp_store::rules::{self, Alias};
+use ucp_store::rules::{self, Alias, Claimant};
 use ucp_store::{Accepted, Error, FinishOperation, Lease, ListedOperation, NewOperation, Sealed};
 
 use crate::database::{Abort, Database, Row, Statement, Transaction, Value, statements, values};
@@ -161,15 +161,6 @@ pub(crate) async fn accept(
     }
     insert(transaction, operation, target, new.desired.as_ref()).await?;
     Ok(accepted)
-}
-
-/// Who may claim for an alias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claimant {
-    /// A request.
-    Anyone,
-    /// A child of the operation on the group.
-    Child,
 }
 
 /// What stands under an alias that no live operation works on, and stays so until the transaction ends.

@@ -14,11 +14,11 @@ use ucp_store::{
 
 use crate::database::{Database, transaction};
 use crate::nudges::Nudges;
-use crate::operations::Claimant;
 use crate::{
     credentials, events, group_operations, groups, keys, leases, mappings, operations, planes,
     sealed, type_schemas,
 };
+use ucp_store::rules::Claimant;
 
 /// A store in a SQL database.
 #[derive(Debug)]

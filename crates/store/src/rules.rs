@@ -66,6 +66,15 @@ pub struct Alias {
     pub mapping: Option<Reference>,
 }
 
+/// Who may claim for an alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimant {
+    /// A request.
+    Anyone,
+    /// A child of the operation on the group.
+    Child,
+}
+
 /// What [`Store::accept_operation`](crate::Store::accept_operation) records; `alias` is none when untracked.
 ///
 /// Whether the alias or the target is busy, and who owns the target, is left to the engine.

@@ -2,7 +2,8 @@
 
 use ucp_model::{GroupId, GroupOperation, Operation, OperationId, Timestamp};
 
-use super::tables::{Claimant, GroupRow, Row, Slot, Tables};
+use super::tables::{GroupRow, Row, Slot, Tables};
+use crate::rules::Claimant;
 use crate::{
     Accepted, Documents, Error, GroupDeletion, Lease, ListedOperation, NewGroupOperation,
     NewOperation, OperationPage, Precondition, rules,

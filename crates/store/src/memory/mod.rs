@@ -13,7 +13,8 @@ use ucp_model::{
     Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
-use self::tables::{Claimant, Tables};
+use self::tables::Tables;
+use crate::rules::Claimant;
 use crate::{
     Accepted, Claimed, ClaimedGroup, Documents, Error, Event, FinishOperation, Forgotten,
     GroupDeletion, Job, Lease, LeaseTerm, ListedOperation, NewCredential, NewGroupOperation,

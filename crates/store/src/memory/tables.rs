@@ -5,7 +5,7 @@ use ucp_model::{
     Timestamp,
 };
 
-use crate::rules::Alias;
+use crate::rules::{Alias, Claimant};
 use crate::{
     Documents, Error, Event, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace, StoredCredential,
     TypeSchema,
@@ -48,15 +48,6 @@ pub(super) struct GroupRow {
 pub(super) struct Slot {
     pub(super) generation: u64,
     pub(super) held: Option<Held>,
-}
-
-/// Who may claim for an alias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claimant {
-    /// A request.
-    Anyone,
-    /// A child of the operation on the group.
-    Child,
 }
 
 /// Who holds the lease of the row's generation.
