@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use ucp_model::{Entropy, Timestamp};
 use ucp_seal::{DigestKey, Keyring, Place, sealed_under};
-use ucp_store::{Error, Sealed, SealedKey, SealedPlace, Store};
+use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
 
 /// How many values are read at once.
 const PAGE: usize = 64;
@@ -15,7 +15,7 @@ const PAGE: usize = 64;
 const UNREADABLE: &str = "unreadable";
 
 /// How many values are sealed under each encryption key, by the key's id.
-pub async fn count_sealed(store: &dyn Store) -> Result<BTreeMap<String, u64>, Error> {
+pub async fn count_sealed(store: &dyn SealedValues) -> Result<BTreeMap<String, u64>, Error> {
     let mut counts = BTreeMap::new();
     let mut page = store.list_sealed(None, PAGE).await?;
     while let Some((reached, _)) = page.last() {
@@ -30,7 +30,7 @@ pub async fn count_sealed(store: &dyn Store) -> Result<BTreeMap<String, u64>, Er
 /// Seals under the ring's current key what its other keys have sealed, and tells how many values that were. What does
 /// not open, and what changes meanwhile, stays as it is.
 pub async fn reseal(
-    store: &dyn Store,
+    store: &dyn SealedValues,
     ring: &Keyring,
     entropy: &dyn Entropy,
 ) -> Result<u64, Error> {
@@ -58,7 +58,7 @@ pub async fn reseal(
 /// Starts a new digest key, and tells its id. What was digested under the old one can be compared with nothing any more,
 /// so the next put of an alias with write-only values sends them again.
 pub async fn start_digest_key(
-    store: &dyn Store,
+    store: &dyn SealedValues,
     ring: &Keyring,
     entropy: &dyn Entropy,
     now: Timestamp,

@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 use ucp_model::Clock;
-use ucp_store::Store;
+use ucp_store::Operations;
 
 /// How many operations are removed in one transaction.
 const BATCH: usize = 500;
@@ -12,7 +12,7 @@ const BATCH: usize = 500;
 /// Removes operations that ended long ago; the history stays. Several processes may sweep at once.
 pub struct Sweeper {
     /// What holds the operations.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Operations>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// How long an ended operation is kept.

@@ -8,7 +8,7 @@ use ucp_cloud::{Fault, RetryClass, TypeDescription, TypeRegistry};
 use ucp_model::{Clock, Scope, TypeName};
 use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownType};
 use ucp_store::rules::type_key;
-use ucp_store::{Store, TypeSchema};
+use ucp_store::{TypeSchema, TypeSchemas};
 
 use crate::place::{Known, Place};
 
@@ -26,7 +26,7 @@ pub struct Parts {
     /// The types that are known without asking.
     pub catalogue: Catalogue,
     /// What `ucp` remembers.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn TypeSchemas>,
     /// The CloudFormation registry.
     pub types: Arc<dyn TypeRegistry>,
     /// Time.

@@ -56,7 +56,7 @@ fn setting(answer: Option<TypeDescription>) -> Setting {
     let store: Arc<dyn Store> = Arc::new(Memory::new());
     let parts = Parts {
         catalogue: Catalogue::embedded(),
-        store: Arc::clone(&store),
+        store: store.clone(),
         types: Arc::clone(&told) as _,
         clock: Arc::new(Now::default()),
     };

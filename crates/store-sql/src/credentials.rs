@@ -1,9 +1,11 @@
 //! The credentials, each with its secret beside it.
 
+use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, CredentialKind, Timestamp};
-use ucp_store::{Error, NewCredential, Precondition, Sealed, StoredCredential};
+use ucp_store::{Credentials, Error, NewCredential, Precondition, Sealed, StoredCredential};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::Sql;
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::state::{corrupt, from_json, to_json};
 
 /// All that a [`Credential`] is made of.
@@ -31,42 +33,88 @@ statements! {
     DELETE = ["DELETE FROM credentials WHERE key = $1"];
 }
 
-pub(crate) async fn put(
-    transaction: &mut Transaction,
-    new: &NewCredential,
-    precondition: &Precondition,
-    now: Timestamp,
-) -> Result<Credential, Abort> {
-    let current = lock(transaction, &new.id).await?;
-    precondition.judge(current.as_ref().map(Credential::etag))?;
-    let (access_key_id, role_arn) = match &new.kind {
-        CredentialKind::AccessKey { access_key_id } => (Some(access_key_id.as_str()), None),
-        CredentialKind::Irsa { role_arn } => (None, Some(role_arn.as_str())),
-    };
-    let mut values = values![
-        new.id.key(),
-        new.location.as_str(),
-        to_json(&new.tags)?,
-        access_key_id,
-        role_arn,
-        new.secret.as_ref().map(|secret| secret.0.clone()),
-        now.as_millis(),
-    ];
-    let statement = match current {
-        Some(_) => UPDATE,
-        None => {
-            let CredentialId { plane, name } = &new.id;
-            values.extend(values![
-                plane.to_ascii_lowercase(),
-                plane.as_str(),
-                name.as_str(),
-            ]);
-            INSERT
-        }
-    };
-    let row = transaction.fetch_optional(statement, values).await?;
-    let row = row.ok_or_else(|| Error::Corrupt("a written credential is not there".to_owned()))?;
-    Ok(read(&row)?)
+#[async_trait]
+impl Credentials for Sql {
+    async fn put_credential(
+        &self,
+        new: NewCredential,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Credential, Error> {
+        transaction!(self, |tx| async {
+            let current = lock(&mut tx, &new.id).await?;
+            precondition.judge(current.as_ref().map(Credential::etag))?;
+            let (access_key_id, role_arn) = match &new.kind {
+                CredentialKind::AccessKey { access_key_id } => (Some(access_key_id.as_str()), None),
+                CredentialKind::Irsa { role_arn } => (None, Some(role_arn.as_str())),
+            };
+            let mut values = values![
+                new.id.key(),
+                new.location.as_str(),
+                to_json(&new.tags)?,
+                access_key_id,
+                role_arn,
+                new.secret.as_ref().map(|secret| secret.0.clone()),
+                now.as_millis(),
+            ];
+            let statement = match current {
+                Some(_) => UPDATE,
+                None => {
+                    let CredentialId { plane, name } = &new.id;
+                    values.extend(values![
+                        plane.to_ascii_lowercase(),
+                        plane.as_str(),
+                        name.as_str(),
+                    ]);
+                    INSERT
+                }
+            };
+            let row = tx.fetch_optional(statement, values).await?;
+            let row =
+                row.ok_or_else(|| Error::Corrupt("a written credential is not there".to_owned()))?;
+            Ok(read(&row)?)
+        })
+    }
+
+    async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
+        let rows = self.database.read(GET, values![id.key()]).await?;
+        let stored = |row: &Row| {
+            let secret: Option<Vec<u8>> = row.get("secret")?;
+            Ok(StoredCredential {
+                credential: read(row)?,
+                secret: secret.map(Sealed),
+            })
+        };
+        rows.first().map(stored).transpose()
+    }
+
+    async fn list_credentials(
+        &self,
+        plane: &str,
+        after: Option<&CredentialId>,
+        limit: usize,
+    ) -> Result<Vec<Credential>, Error> {
+        let after = after.map(CredentialId::key).unwrap_or_default();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = values![plane.to_ascii_lowercase(), after, limit];
+        let rows = self.database.read(LIST, values).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn delete_credential(
+        &self,
+        id: &CredentialId,
+        precondition: &Precondition,
+    ) -> Result<bool, Error> {
+        transaction!(self, |tx| async {
+            let Some(current) = lock(&mut tx, id).await? else {
+                return Ok(false);
+            };
+            precondition.judge(Some(current.etag()))?;
+            tx.execute(DELETE, values![id.key()]).await?;
+            Ok(true)
+        })
+    }
 }
 
 /// The credential, which nobody else changes until the transaction ends.
@@ -76,47 +124,6 @@ async fn lock(
 ) -> Result<Option<Credential>, Abort> {
     let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
     Ok(row.as_ref().map(read).transpose()?)
-}
-
-pub(crate) async fn get(
-    database: &Database,
-    id: &CredentialId,
-) -> Result<Option<StoredCredential>, Error> {
-    let rows = database.read(GET, values![id.key()]).await?;
-    let stored = |row: &Row| {
-        let secret: Option<Vec<u8>> = row.get("secret")?;
-        Ok(StoredCredential {
-            credential: read(row)?,
-            secret: secret.map(Sealed),
-        })
-    };
-    rows.first().map(stored).transpose()
-}
-
-pub(crate) async fn list(
-    database: &Database,
-    plane: &str,
-    after: Option<&CredentialId>,
-    limit: usize,
-) -> Result<Vec<Credential>, Error> {
-    let after = after.map(CredentialId::key).unwrap_or_default();
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = values![plane.to_ascii_lowercase(), after, limit];
-    let rows = database.read(LIST, values).await?;
-    rows.iter().map(read).collect()
-}
-
-pub(crate) async fn delete(
-    transaction: &mut Transaction,
-    id: &CredentialId,
-    precondition: &Precondition,
-) -> Result<bool, Abort> {
-    let Some(current) = lock(transaction, id).await? else {
-        return Ok(false);
-    };
-    precondition.judge(Some(current.etag()))?;
-    transaction.execute(DELETE, values![id.key()]).await?;
-    Ok(true)
 }
 
 fn read(row: &Row) -> Result<Credential, Error> {

@@ -170,35 +170,50 @@ impl Database {
 
     /// A transaction. Dropping it rolls it back.
     pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
-        Ok(match self {
-            Database::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+        let connection = match self {
+            Database::Postgres(pool) => Connection::Postgres(pool.begin().await?),
             // A transaction that begins with a read could not become a writer without SQLITE_BUSY.
             Database::Sqlite { writer, .. } => {
-                Transaction::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
+                Connection::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
             }
+        };
+        Ok(Transaction {
+            connection,
+            wakes: false,
         })
     }
 }
 
 /// A transaction on either database.
-pub(crate) enum Transaction {
+pub(crate) struct Transaction {
+    connection: Connection,
+    /// Whether it makes an operation due.
+    wakes: bool,
+}
+
+enum Connection {
     Postgres(sqlx::Transaction<'static, Postgres>),
     Sqlite(sqlx::Transaction<'static, Sqlite>),
 }
 
 impl Transaction {
+    /// Notes that an operation becomes due with the commit, so that workers are woken then.
+    pub(crate) fn wake(&mut self) {
+        self.wakes = true;
+    }
+
     /// The rows of a statement.
     pub(crate) async fn fetch(
         &mut self,
         statement: Statement,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Abort> {
-        let rows = match self {
-            Transaction::Postgres(transaction) => {
+        let rows = match &mut self.connection {
+            Connection::Postgres(transaction) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
                 collect(query.fetch_all(&mut **transaction).await, Row::Postgres)
             }
-            Transaction::Sqlite(transaction) => {
+            Connection::Sqlite(transaction) => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
                 collect(query.fetch_all(&mut **transaction).await, Row::Sqlite)
             }
@@ -221,24 +236,25 @@ impl Transaction {
         statement: Statement,
         values: Vec<Value>,
     ) -> Result<u64, Abort> {
-        Ok(match self {
-            Transaction::Postgres(transaction) => {
+        Ok(match &mut self.connection {
+            Connection::Postgres(transaction) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
                 query.execute(&mut **transaction).await?.rows_affected()
             }
-            Transaction::Sqlite(transaction) => {
+            Connection::Sqlite(transaction) => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
                 query.execute(&mut **transaction).await?.rows_affected()
             }
         })
     }
 
-    pub(crate) async fn commit(self) -> Result<(), Abort> {
-        match self {
-            Transaction::Postgres(transaction) => transaction.commit().await?,
-            Transaction::Sqlite(transaction) => transaction.commit().await?,
+    /// Whether what is committed now makes an operation due.
+    pub(crate) async fn commit(self) -> Result<bool, Abort> {
+        match self.connection {
+            Connection::Postgres(transaction) => transaction.commit().await?,
+            Connection::Sqlite(transaction) => transaction.commit().await?,
         }
-        Ok(())
+        Ok(self.wakes)
     }
 }
 
@@ -315,21 +331,28 @@ fn unavailable(error: sqlx::Error) -> Error {
 /// another transaction got on, so even a few in a row are rare.
 pub(crate) const TRIES: u32 = 10;
 
-/// Runs `$work` in a transaction and commits it, anew when it lost a race.
+/// Runs `$work` in a transaction of `$store` and commits it, anew when it lost a race. What becomes due with it wakes the
+/// workers of every process.
 macro_rules! transaction {
-    ($database:expr, |$transaction:ident| $work:expr) => {{
+    ($store:expr, |$transaction:ident| $work:expr) => {{
         let mut tries = 1;
         loop {
-            let mut $transaction = $database.begin().await?;
+            let mut $transaction = $store.database.begin().await?;
             let outcome = match $work.await {
-                Ok(answer) => $transaction.commit().await.map(|()| answer),
+                Ok(answer) => $transaction.commit().await.map(|wakes| (answer, wakes)),
                 Err(abort) => Err(abort),
             };
             match outcome {
+                Ok((answer, wakes)) => {
+                    if wakes {
+                        $store.nudge();
+                    }
+                    break Ok(answer);
+                }
                 Err($crate::database::Abort::Raced(_)) if tries < $crate::database::TRIES => {
                     tries += 1;
                 }
-                outcome => break outcome.map_err(ucp_store::Error::from),
+                Err(abort) => break Err(ucp_store::Error::from(abort)),
             }
         }
     }};

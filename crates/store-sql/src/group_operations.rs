@@ -11,9 +11,10 @@ use ucp_store::{
 };
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::operations::{self, columns, generation};
+use crate::leases::generation;
+use crate::operations::{self, columns};
 use crate::state::{corrupt, from_json, parsed, to_json};
-use crate::{events, groups, mappings};
+use crate::{events, groups, references};
 
 statements! {
     INSERT = ["INSERT INTO operations (id, kind, plane, account, region, type_name, group_name, group_key, was_mapped,
@@ -53,16 +54,6 @@ statements! {
             ORDER BY ended_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")"];
 }
 
-pub(crate) async fn get(
-    database: &Database,
-    id: OperationId,
-) -> Result<Option<GroupOperation>, Error> {
-    match operations::listed(database, id).await? {
-        Some(ListedOperation::Group(operation)) => Ok(Some(*operation)),
-        Some(ListedOperation::Resource(_)) | None => Ok(None),
-    }
-}
-
 pub(crate) async fn delete_group(
     transaction: &mut Transaction,
     new: &NewGroupOperation,
@@ -87,7 +78,7 @@ pub(crate) async fn delete_group(
     if let Some(row) = busy {
         return Err(Error::Busy(parsed(row.get("id")?)?).into());
     }
-    let references = mappings::of_group(transaction, &new.group).await?;
+    let references = references::of_group(transaction, &new.group).await?;
     if references.is_empty() {
         groups::delete(transaction, &new.group).await?;
         return Ok(GroupDeletion::Removed);
@@ -131,6 +122,7 @@ async fn insert(transaction: &mut Transaction, operation: &GroupOperation) -> Re
         i64::from(operation.total),
     ];
     transaction.execute(INSERT, values).await?;
+    transaction.wake();
     Ok(())
 }
 
@@ -202,8 +194,8 @@ pub(crate) async fn finish(
 
     let group = groups::lock(transaction, &operation.group).await?;
     if rules::removes_group(operation) {
-        for mapping in mappings::of_group(transaction, &operation.group).await? {
-            mappings::delete(transaction, &mapping.id).await?;
+        for mapping in references::of_group(transaction, &operation.group).await? {
+            references::delete(transaction, &mapping.id).await?;
             let event = rules::forgot_with_group(&mapping, operation);
             events::append(transaction, &event, Some(&mapping.id)).await?;
         }
@@ -225,6 +217,7 @@ pub(crate) async fn request_cancel(
     if transaction.execute(REQUEST_CANCEL, values()).await? > 0 {
         let children = REQUEST_CHILDREN_CANCEL;
         transaction.execute(children, values()).await?;
+        transaction.wake();
     }
     let row = transaction
         .fetch_optional(GET, values![id.to_string()])

@@ -1,10 +1,12 @@
 //! The resource groups.
 
+use async_trait::async_trait;
 use ucp_model::{GroupId, OperationId, ResourceGroup, Timestamp};
-use ucp_store::{Error, Precondition, PutGroup, rules};
+use ucp_store::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, PutGroup, rules};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::database::{Abort, Database, Row, Transaction, statements, transaction, values};
 use crate::state::{count, from_json, parsed, to_json};
+use crate::{Sql, group_operations};
 
 /// All that a [`ResourceGroup`] is made of.
 macro_rules! columns {
@@ -30,50 +32,68 @@ statements! {
     DELETE = ["DELETE FROM resource_groups WHERE key = $1"];
 }
 
-pub(crate) async fn put(
-    transaction: &mut Transaction,
-    put: &PutGroup,
-    precondition: &Precondition,
-    now: Timestamp,
-) -> Result<ResourceGroup, Abort> {
-    let row = transaction
-        .fetch_optional(LOCK, values![put.id.key()])
-        .await?;
-    let current = row.as_ref().map(read).transpose()?;
-    let group = rules::put_group(current.as_ref(), put.clone(), precondition, now)?;
-    let (key, location) = (group.id.key(), group.location.as_str());
-    let (tags, default_tags) = (to_json(&group.tags)?, to_json(&group.default_tags)?);
-    let (updated_at, revision) = (group.updated_at.as_millis(), count(group.revision)?);
-    if current.is_some() {
-        let values = values![key, location, tags, default_tags, updated_at, revision];
-        transaction.execute(UPDATE, values).await?;
-    } else {
-        let values = values![
-            key,
-            group.id.plane.to_ascii_lowercase(),
-            group.id.plane.as_str(),
-            group.id.name.as_str(),
-            location,
-            tags,
-            default_tags,
-            group.created_at.as_millis(),
-            updated_at,
-            revision,
-        ];
-        transaction.execute(INSERT, values).await?;
+#[async_trait]
+impl Groups for Sql {
+    async fn put_resource_group(
+        &self,
+        put: PutGroup,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error> {
+        transaction!(self, |tx| async {
+            let current = lock(&mut tx, &put.id).await?;
+            let group = rules::put_group(current.as_ref(), put.clone(), precondition, now)?;
+            let (key, location) = (group.id.key(), group.location.as_str());
+            let (tags, default_tags) = (to_json(&group.tags)?, to_json(&group.default_tags)?);
+            let (updated_at, revision) = (group.updated_at.as_millis(), count(group.revision)?);
+            if current.is_some() {
+                let values = values![key, location, tags, default_tags, updated_at, revision];
+                tx.execute(UPDATE, values).await?;
+            } else {
+                let values = values![
+                    key,
+                    group.id.plane.to_ascii_lowercase(),
+                    group.id.plane.as_str(),
+                    group.id.name.as_str(),
+                    location,
+                    tags,
+                    default_tags,
+                    group.created_at.as_millis(),
+                    updated_at,
+                    revision,
+                ];
+                tx.execute(INSERT, values).await?;
+            }
+            Ok(group)
+        })
     }
-    Ok(group)
+
+    async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error> {
+        get(&self.database, id).await
+    }
+
+    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
+        let plane_key = plane.to_ascii_lowercase();
+        let rows = self.database.read(LIST, values![plane_key]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn delete_resource_group(
+        &self,
+        new: NewGroupOperation,
+        precondition: &Precondition,
+    ) -> Result<GroupDeletion, Error> {
+        transaction!(self, |tx| group_operations::delete_group(
+            &mut tx,
+            &new,
+            precondition
+        ))
+    }
 }
 
 pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGroup, Error> {
     let rows = database.read(GET, values![id.key()]).await?;
     read(rows.first().ok_or(Error::NoSuchGroup)?)
-}
-
-pub(crate) async fn list(database: &Database, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
-    let plane_key = plane.to_ascii_lowercase();
-    let rows = database.read(LIST, values![plane_key]).await?;
-    rows.iter().map(read).collect()
 }
 
 /// The recorded id of the group, which stays as it is until the transaction ends and is not being deleted.

@@ -1,13 +1,15 @@
 //! The leases: who may step which operation.
 
+use async_trait::async_trait;
 use ucp_model::Timestamp;
 use ucp_store::{
-    Claimed, ClaimedGroup, Documents, Error, Job, Lease, LeaseTerm, ListedOperation, Sealed,
+    Claimed, ClaimedGroup, Documents, Error, Job, Lease, LeaseTerm, Leases, ListedOperation, Sealed,
 };
 
-use crate::database::{Abort, Row, Transaction, statements, values};
-use crate::operations::{self, columns, generation};
-use crate::state::from_json;
+use crate::Sql;
+use crate::database::{Row, statements, transaction, values};
+use crate::operations::{self, columns};
+use crate::state::{corrupt, from_json};
 
 statements! {
     /// Several workers claim at once: each takes rows that no other has locked.
@@ -25,32 +27,100 @@ statements! {
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
         WHERE lease_owner IS NOT NULL"];
+    LIVE = ["SELECT COUNT(*) AS live,
+            MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
+        FROM operations WHERE ended_at IS NULL"];
 }
 
-pub(crate) async fn claim(
-    transaction: &mut Transaction,
-    owner: &str,
-    now: Timestamp,
-    term: LeaseTerm,
-    limit: usize,
-) -> Result<Vec<Job>, Abort> {
-    let expires_at = now.after(term.0);
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
-    let rows = transaction.fetch(CLAIM, values).await?;
-    // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for it.
-    let mut claimed: Vec<Job> = Vec::with_capacity(rows.len());
-    for row in &rows {
-        match read(row, owner, expires_at) {
-            Ok(readable) => claimed.push(readable),
-            Err(error) => {
-                let id = row.get::<&str>("id").unwrap_or("unknown");
-                tracing::error!(operation.id = id, %error, "an operation cannot be read");
+#[async_trait]
+impl Leases for Sql {
+    async fn claim_due_operations(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+    ) -> Result<Vec<Job>, Error> {
+        let expires_at = now.after(term.0);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = transaction!(self, |tx| async {
+            let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
+            tx.fetch(CLAIM, values).await
+        })?;
+        // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for
+        // it.
+        let mut claimed: Vec<Job> = Vec::with_capacity(rows.len());
+        for row in &rows {
+            match read(row, owner, expires_at) {
+                Ok(readable) => claimed.push(readable),
+                Err(error) => {
+                    let id = row.get::<&str>("id").unwrap_or("unknown");
+                    tracing::error!(operation.id = id, %error, "an operation cannot be read");
+                }
             }
         }
+        claimed.sort_unstable_by_key(Job::order);
+        Ok(claimed)
     }
-    claimed.sort_unstable_by_key(Job::order);
-    Ok(claimed)
+
+    async fn renew_lease(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        transaction!(self, |tx| async {
+            let values = values![
+                lease.operation.to_string(),
+                lease.owner.as_str(),
+                generation(lease)?,
+                renewed.expires_at.as_millis(),
+            ];
+            match tx.execute(RENEW, values).await? {
+                0 => Err(Error::LeaseLost.into()),
+                _ => Ok(()),
+            }
+        })?;
+        Ok(renewed)
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            let owner = lease.owner.as_str();
+            let values = values![lease.operation.to_string(), owner, generation(lease)?];
+            tx.execute(RELEASE, values).await?;
+            Ok(())
+        })
+    }
+
+    async fn take_over_leases(&self) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            tx.execute(RELEASE_ALL, values![]).await?;
+            Ok(())
+        })
+    }
+
+    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
+        let rows = self.database.read(LIVE, values![]).await?;
+        let Some(row) = rows.first() else {
+            return corrupt("counting came to nothing");
+        };
+        let next_at: Option<i64> = row.get("next_at")?;
+        Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))
+    }
+
+    async fn nudged(&self) {
+        match &self.nudges {
+            Some(nudges) => nudges.received().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
+    // No row has a generation that large.
+    i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
 }
 
 fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Job, Error> {
@@ -83,30 +153,4 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Job, Error> {
         },
         baseline: baseline.map(from_json).transpose()?,
     })))
-}
-
-/// Writes when the lease, as renewed, runs out.
-pub(crate) async fn renew(transaction: &mut Transaction, lease: &Lease) -> Result<(), Abort> {
-    let values = values![
-        lease.operation.to_string(),
-        lease.owner.as_str(),
-        generation(lease)?,
-        lease.expires_at.as_millis(),
-    ];
-    match transaction.execute(RENEW, values).await? {
-        0 => Err(Error::LeaseLost.into()),
-        _ => Ok(()),
-    }
-}
-
-pub(crate) async fn release(transaction: &mut Transaction, lease: &Lease) -> Result<(), Abort> {
-    let owner = lease.owner.as_str();
-    let values = values![lease.operation.to_string(), owner, generation(lease)?];
-    transaction.execute(RELEASE, values).await?;
-    Ok(())
-}
-
-pub(crate) async fn release_all(transaction: &mut Transaction) -> Result<(), Abort> {
-    transaction.execute(RELEASE_ALL, values![]).await?;
-    Ok(())
 }

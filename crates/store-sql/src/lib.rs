@@ -11,13 +11,13 @@ mod database;
 mod events;
 mod group_operations;
 mod groups;
-mod keys;
+
 mod leases;
-mod mappings;
 mod nudges;
 mod open;
 mod operations;
 mod planes;
+mod references;
 mod sealed;
 mod state;
 mod store;

@@ -6,7 +6,7 @@ use sqlx::SqlitePool;
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use ucp_store::{Error, Store};
+use ucp_store::{Error, Leases};
 
 use crate::Sql;
 use crate::database::Database;

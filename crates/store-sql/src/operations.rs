@@ -1,16 +1,23 @@
 //! The operations, each of which is also the job: accepting, stepping and ending them.
 
+use async_trait::async_trait;
 use ucp_model::operation::{Kind, ReplacementPolicy};
 use ucp_model::{
-    CorrelationId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
-    Timestamp, TypeName,
+    CorrelationId, GroupId, GroupOperation, Identifier, Operation, OperationId, Reference,
+    ReferenceId, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::rules::{self, Alias, Claimant};
-use ucp_store::{Accepted, Error, FinishOperation, Lease, ListedOperation, NewOperation, Sealed};
+use ucp_store::{
+    Accepted, Error, FinishOperation, Lease, LeaseTerm, ListedOperation, NewGroupOperation,
+    NewOperation, OperationPage, Operations, Sealed,
+};
 
-use crate::database::{Abort, Database, Row, Statement, Transaction, Value, statements, values};
+use crate::database::{
+    Abort, Database, Row, Statement, Transaction, Value, statements, transaction, values,
+};
+use crate::leases::generation;
 use crate::state::{StateColumns, corrupt, from_json, parsed, to_json};
-use crate::{events, group_operations, groups, mappings};
+use crate::{Sql, events, group_operations, groups, references};
 
 /// All that an [`Operation`] is made of.
 macro_rules! columns {
@@ -55,84 +62,162 @@ statements! {
         WHERE id = $1 AND ended_at IS NULL AND group_name IS NULL"];
     CREATED = ["SELECT ", columns!(), " FROM operations
         WHERE ended_at > $1 AND created = 1 AND type_name = $2 AND identifier = $3"];
-    LIVE = ["SELECT COUNT(*) AS live,
-            MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
-        FROM operations WHERE ended_at IS NULL"];
 }
 
-pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
-    match listed(database, id).await? {
-        Some(ListedOperation::Resource(operation)) => Ok(Some(*operation)),
-        Some(ListedOperation::Group(_)) | None => Ok(None),
+#[async_trait]
+impl Operations for Sql {
+    async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error> {
+        transaction!(self, |tx| accept(&mut tx, &new, Claimant::Anyone))
+    }
+
+    async fn accept_group_import(&self, new: NewGroupOperation) -> Result<GroupOperation, Error> {
+        transaction!(self, |tx| group_operations::accept_import(&mut tx, &new))
+    }
+
+    async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
+        transaction!(self, |tx| async {
+            group_operations::hold(&mut tx, lease).await?;
+            accept(&mut tx, &new, Claimant::Child).await
+        })
+    }
+
+    async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
+        match listed(&self.database, id).await? {
+            Some(ListedOperation::Resource(operation)) => Ok(Some(*operation)),
+            Some(ListedOperation::Group(_)) | None => Ok(None),
+        }
+    }
+
+    async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error> {
+        match listed(&self.database, id).await? {
+            Some(ListedOperation::Group(operation)) => Ok(Some(*operation)),
+            Some(ListedOperation::Resource(_)) | None => Ok(None),
+        }
+    }
+
+    async fn list_operations(
+        &self,
+        group: &GroupId,
+        page: OperationPage,
+    ) -> Result<Vec<ListedOperation>, Error> {
+        groups::get(&self.database, group).await?;
+        group_operations::list(&self.database, group, page).await
+    }
+
+    async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error> {
+        let values = values![parent.to_string()];
+        let rows = self.database.read(CHILDREN, values).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
+        let values = values![
+            since.as_millis(),
+            target.type_name.as_str(),
+            target.identifier.as_str(),
+        ];
+        for row in &self.database.read(CREATED, values).await? {
+            if rules::created(&read(row)?, target, since) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn commit_step(
+        &self,
+        lease: &Lease,
+        operation: &Operation,
+        document: Option<Sealed>,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        let document = document.as_ref();
+        transaction!(self, |tx| step(&mut tx, &renewed, operation, document, now))?;
+        Ok(renewed)
+    }
+
+    async fn commit_group_step(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+        ended_children: usize,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        transaction!(self, |tx| group_operations::step(
+            &mut tx,
+            &renewed,
+            operation,
+            ended_children,
+            now,
+        ))?;
+        Ok(renewed)
+    }
+
+    async fn finish_operation(
+        &self,
+        lease: &Lease,
+        operation: FinishOperation,
+    ) -> Result<(), Error> {
+        transaction!(self, |tx| finish(&mut tx, lease, &operation))
+    }
+
+    async fn finish_group_operation(
+        &self,
+        lease: &Lease,
+        operation: &GroupOperation,
+    ) -> Result<(), Error> {
+        transaction!(self, |tx| group_operations::finish(
+            &mut tx, lease, operation
+        ))
+    }
+
+    async fn request_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<Operation>, Error> {
+        transaction!(self, |tx| async {
+            let values = values![id.to_string(), now.as_millis()];
+            tx.execute(REQUEST_CANCEL, values).await?;
+            tx.wake();
+            let row = tx.fetch_optional(GET, values![id.to_string()]).await?;
+            Ok(match row.as_ref().map(read_listed).transpose()? {
+                Some(ListedOperation::Resource(operation)) => Some(*operation),
+                Some(ListedOperation::Group(_)) | None => None,
+            })
+        })
+    }
+
+    async fn request_group_cancel(
+        &self,
+        id: OperationId,
+        now: Timestamp,
+    ) -> Result<Option<GroupOperation>, Error> {
+        transaction!(self, |tx| group_operations::request_cancel(
+            &mut tx, id, now
+        ))
+    }
+
+    async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        transaction!(self, |tx| group_operations::remove_ended(
+            &mut tx, before, limit
+        ))
     }
 }
 
 /// The operation, whatever it is on.
-pub(crate) async fn listed(
-    database: &Database,
-    id: OperationId,
-) -> Result<Option<ListedOperation>, Error> {
+async fn listed(database: &Database, id: OperationId) -> Result<Option<ListedOperation>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
     rows.first().map(read_listed).transpose()
 }
 
-pub(crate) async fn children(
-    database: &Database,
-    parent: OperationId,
-) -> Result<Vec<Operation>, Error> {
-    let rows = database.read(CHILDREN, values![parent.to_string()]).await?;
-    rows.iter().map(read).collect()
-}
-
-/// Whether an operation that ended well after `since` created the AWS resource.
-pub(crate) async fn was_created(
-    database: &Database,
-    target: &Target<'_>,
-    since: Timestamp,
-) -> Result<bool, Error> {
-    let values = values![
-        since.as_millis(),
-        target.type_name.as_str(),
-        target.identifier.as_str(),
-    ];
-    for row in &database.read(CREATED, values).await? {
-        if rules::created(&read(row)?, target, since) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// How many are live, and when the next of them can be claimed.
-pub(crate) async fn live(database: &Database) -> Result<(u64, Option<Timestamp>), Error> {
-    let rows = database.read(LIVE, values![]).await?;
-    let Some(row) = rows.first() else {
-        return corrupt("counting came to nothing");
-    };
-    let next_at: Option<i64> = row.get("next_at")?;
-    Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))
-}
-
-/// Notes that a live operation is to be cancelled, and makes it due.
-pub(crate) async fn request_cancel(
-    transaction: &mut Transaction,
-    id: OperationId,
-    now: Timestamp,
-) -> Result<Option<Operation>, Abort> {
-    let values = values![id.to_string(), now.as_millis()];
-    transaction.execute(REQUEST_CANCEL, values).await?;
-    let row = transaction
-        .fetch_optional(GET, values![id.to_string()])
-        .await?;
-    Ok(match row.as_ref().map(read_listed).transpose()? {
-        Some(ListedOperation::Resource(operation)) => Some(*operation),
-        Some(ListedOperation::Group(_)) | None => None,
-    })
-}
-
 /// Two that accept for one alias or one AWS resource at once both find it idle; a unique index lets one of them through,
 /// and the other, run anew, finds it busy.
-pub(crate) async fn accept(
+async fn accept(
     transaction: &mut Transaction,
     new: &NewOperation,
     by: Claimant,
@@ -153,11 +238,11 @@ pub(crate) async fn accept(
     if let Some(mapping) = &accepted.reference {
         if operation.options.take_ownership
             && let Some(target) = &target
-            && let Some(owner) = mappings::other_owner(transaction, target, &mapping.id).await?
+            && let Some(owner) = references::other_owner(transaction, target, &mapping.id).await?
         {
             return Err(Error::OwnedElsewhere(owner).into());
         }
-        mappings::put(transaction, mapping).await?;
+        references::put(transaction, mapping).await?;
     }
     insert(transaction, operation, target, new.desired.as_ref()).await?;
     Ok(accepted)
@@ -173,7 +258,7 @@ async fn idle_alias(
         Claimant::Anyone => groups::hold(transaction, &id.group).await?,
         Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
     };
-    let mapping = mappings::lock(transaction, id).await?;
+    let mapping = references::lock(transaction, id).await?;
     refuse_busy_alias(transaction, id).await?;
     Ok(Alias { group, mapping })
 }
@@ -234,11 +319,12 @@ async fn insert(
         reference.map(|reference| reference.group.key()),
     ];
     transaction.execute(INSERT, values).await?;
+    transaction.wake();
     Ok(())
 }
 
 /// Writes a step that does not end the operation, under the lease as renewed.
-pub(crate) async fn step(
+async fn step(
     transaction: &mut Transaction,
     lease: &Lease,
     operation: &Operation,
@@ -268,11 +354,11 @@ pub(crate) async fn step(
         let mapped = operation.mapped().map(|target| target.key());
         let elsewhere = owned_elsewhere(transaction, &mapping, mapped.as_deref()).await?;
         if let Some(stepped) = rules::step(&mapping, operation, elsewhere, now) {
-            mappings::put(transaction, &stepped).await?;
+            references::put(transaction, &stepped).await?;
         }
     }
     if let Some(target) = replaced {
-        mappings::delete_idle(transaction, &target).await?;
+        references::delete_idle(transaction, &target).await?;
     }
     Ok(())
 }
@@ -293,7 +379,7 @@ async fn replaced(
 }
 
 /// Ends the operation.
-pub(crate) async fn finish(
+async fn finish(
     transaction: &mut Transaction,
     lease: &Lease,
     finish: &FinishOperation,
@@ -311,20 +397,21 @@ pub(crate) async fn finish(
         let id = mapping.id.clone();
         let elsewhere = owned_elsewhere(transaction, &mapping, target.as_deref()).await?;
         match rules::end(mapping, finish, elsewhere) {
-            Some(mapping) => mappings::put(transaction, &mapping).await?,
-            None => mappings::delete(transaction, &id).await?,
+            Some(mapping) => references::put(transaction, &mapping).await?,
+            None => references::delete(transaction, &id).await?,
         }
     }
     if rules::removes_all_mappings(operation)
         && let Some(target) = &target
     {
-        mappings::delete_idle(transaction, target).await?;
+        references::delete_idle(transaction, target).await?;
     }
     let event = rules::ended(operation);
     events::append(transaction, &event, operation.reference.as_ref()).await?;
     if let (Some(parent), Some(ended_at)) = (operation.parent, operation.ended_at) {
         let values = values![parent.to_string(), ended_at.as_millis()];
         transaction.execute(WAKE_PARENT, values).await?;
+        transaction.wake();
     }
     Ok(())
 }
@@ -365,17 +452,12 @@ fn moved(lease: &Lease, operation: &Operation) -> Result<Vec<Value>, Error> {
     ])
 }
 
-pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
-    // No row has a generation that large.
-    i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
-}
-
 async fn mapping_of(
     transaction: &mut Transaction,
     operation: &Operation,
 ) -> Result<Option<Reference>, Abort> {
     match &operation.reference {
-        Some(id) => mappings::lock(transaction, id).await,
+        Some(id) => references::lock(transaction, id).await,
         None => Ok(None),
     }
 }
@@ -388,7 +470,7 @@ async fn owned_elsewhere(
     let Some(target) = target else {
         return Ok(false);
     };
-    let owner = mappings::other_owner(transaction, target, &mapping.id).await?;
+    let owner = references::other_owner(transaction, target, &mapping.id).await?;
     Ok(owner.is_some())
 }
 

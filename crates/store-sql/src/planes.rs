@@ -1,9 +1,11 @@
 //! The planes.
 
+use async_trait::async_trait;
 use ucp_model::{Plane, PlaneId, Timestamp};
-use ucp_store::{Error, Precondition, PutPlane, rules};
+use ucp_store::{Error, Planes, Precondition, PutPlane, rules};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::Sql;
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::state::{count, from_json, parsed, to_json};
 
 /// All that a [`Plane`] is made of.
@@ -25,66 +27,63 @@ statements! {
     LOCK = ["SELECT ", columns!(), " FROM planes WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM planes ORDER BY key"];
     DELETE = ["DELETE FROM planes WHERE key = $1"];
-    PING = ["SELECT COUNT(*) AS planes FROM planes"];
 }
 
-pub(crate) async fn put(
-    transaction: &mut Transaction,
-    put: &PutPlane,
-    precondition: &Precondition,
-    now: Timestamp,
-) -> Result<Plane, Abort> {
-    let current = lock(transaction, &put.id).await?;
-    let plane = rules::put_plane(current.as_ref(), put.clone(), precondition, now)?;
-    let (key, location) = (plane.id.key(), plane.location.as_str());
-    let (tags, properties) = (to_json(&plane.tags)?, to_json(&plane.properties)?);
-    let (updated_at, revision) = (plane.updated_at.as_millis(), count(plane.revision)?);
-    if current.is_some() {
-        let values = values![key, location, tags, properties, updated_at, revision];
-        transaction.execute(UPDATE, values).await?;
-    } else {
-        let values = values![
-            key,
-            plane.id.kind.as_str(),
-            plane.id.name.as_str(),
-            location,
-            tags,
-            properties,
-            plane.created_at.as_millis(),
-            updated_at,
-            revision,
-        ];
-        transaction.execute(INSERT, values).await?;
+#[async_trait]
+impl Planes for Sql {
+    async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Plane, Error> {
+        transaction!(self, |tx| async {
+            let current = lock(&mut tx, &put.id).await?;
+            let plane = rules::put_plane(current.as_ref(), put.clone(), precondition, now)?;
+            let (key, location) = (plane.id.key(), plane.location.as_str());
+            let (tags, properties) = (to_json(&plane.tags)?, to_json(&plane.properties)?);
+            let (updated_at, revision) = (plane.updated_at.as_millis(), count(plane.revision)?);
+            if current.is_some() {
+                let values = values![key, location, tags, properties, updated_at, revision];
+                tx.execute(UPDATE, values).await?;
+            } else {
+                let values = values![
+                    key,
+                    plane.id.kind.as_str(),
+                    plane.id.name.as_str(),
+                    location,
+                    tags,
+                    properties,
+                    plane.created_at.as_millis(),
+                    updated_at,
+                    revision,
+                ];
+                tx.execute(INSERT, values).await?;
+            }
+            Ok(plane)
+        })
     }
-    Ok(plane)
-}
 
-pub(crate) async fn delete(
-    transaction: &mut Transaction,
-    id: &PlaneId,
-    precondition: &Precondition,
-) -> Result<bool, Abort> {
-    let Some(current) = lock(transaction, id).await? else {
-        return Ok(false);
-    };
-    precondition.judge(Some(current.etag()))?;
-    transaction.execute(DELETE, values![id.key()]).await?;
-    Ok(true)
-}
+    async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error> {
+        let rows = self.database.read(GET, values![id.key()]).await?;
+        rows.first().map(read).transpose()
+    }
 
-pub(crate) async fn get(database: &Database, id: &PlaneId) -> Result<Option<Plane>, Error> {
-    let rows = database.read(GET, values![id.key()]).await?;
-    rows.first().map(read).transpose()
-}
+    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
+        let rows = self.database.read(LIST, values![]).await?;
+        rows.iter().map(read).collect()
+    }
 
-pub(crate) async fn list(database: &Database) -> Result<Vec<Plane>, Error> {
-    let rows = database.read(LIST, values![]).await?;
-    rows.iter().map(read).collect()
-}
-
-/// Fails unless the schema is there and answers.
-pub(crate) async fn ping(database: &Database) -> Result<(), Error> {
-    database.read(PING, values![]).await.map(drop)
+    async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error> {
+        transaction!(self, |tx| async {
+            let Some(current) = lock(&mut tx, id).await? else {
+                return Ok(false);
+            };
+            precondition.judge(Some(current.etag()))?;
+            tx.execute(DELETE, values![id.key()]).await?;
+            Ok(true)
+        })
+    }
 }
 
 /// The plane, which nobody else changes until the transaction ends.

@@ -1,9 +1,11 @@
-//! The sealed values of all tables, one column after the other.
+//! The sealed values of all tables, one column after the other, and the digest keys.
 
-use ucp_model::CredentialId;
-use ucp_store::{Error, Sealed, SealedPlace};
+use async_trait::async_trait;
+use ucp_model::{CredentialId, Timestamp};
+use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
 
-use crate::database::{Abort, Database, Row, Statement, Transaction, statements, values};
+use crate::Sql;
+use crate::database::{Row, Statement, Value, statements, transaction, values};
 use crate::state::parsed;
 
 statements! {
@@ -15,6 +17,12 @@ statements! {
     DIGEST_KEYS = ["SELECT id, key AS sealed FROM digest_keys WHERE id > $1 ORDER BY id LIMIT $2"];
     DOCUMENTS = ["SELECT id, document AS sealed FROM operations
         WHERE ended_at IS NULL AND document IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    INSERT_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)"];
+    /// Does nothing when there is a current key, also one that another transaction is about to commit.
+    OFFER_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)
+        ON CONFLICT DO NOTHING"];
+    CURRENT_KEY = ["SELECT id, key FROM digest_keys WHERE is_current = 1"];
+    DELETE_KEYS = ["DELETE FROM digest_keys"];
     RESEAL_CREDENTIAL = ["UPDATE credentials SET secret = $3 WHERE key = $1 AND secret = $2"];
     RESEAL_DESIRED = ["UPDATE operations SET desired = $3 WHERE id = $1 AND desired = $2"];
     RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
@@ -80,35 +88,65 @@ impl Column {
     }
 }
 
-pub(crate) async fn list(
-    database: &Database,
-    after: Option<&SealedPlace>,
-    limit: usize,
-) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
-    let after = after.map(Column::of);
-    let mut found = Vec::new();
-    for column in Column::ALL {
-        let behind = match &after {
-            Some((reached, _)) if *reached > column => continue,
-            Some((reached, key)) if *reached == column => key.as_str(),
-            Some(_) | None => "",
-        };
-        let rest = i64::try_from(limit - found.len()).unwrap_or(i64::MAX);
-        let rows = database.read(column.list(), values![behind, rest]).await?;
-        for row in &rows {
-            found.push(column.read(row)?);
+#[async_trait]
+impl SealedValues for Sql {
+    async fn list_sealed(
+        &self,
+        after: Option<&SealedPlace>,
+        limit: usize,
+    ) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+        let after = after.map(Column::of);
+        let mut found = Vec::new();
+        for column in Column::ALL {
+            let behind = match &after {
+                Some((reached, _)) if *reached > column => continue,
+                Some((reached, key)) if *reached == column => key.as_str(),
+                Some(_) | None => "",
+            };
+            let rest = i64::try_from(limit - found.len()).unwrap_or(i64::MAX);
+            let values = values![behind, rest];
+            for row in &self.database.read(column.list(), values).await? {
+                found.push(column.read(row)?);
+            }
         }
+        Ok(found)
     }
-    Ok(found)
+
+    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error> {
+        let (column, key) = Column::of(place);
+        transaction!(self, |tx| async {
+            let values = values![key.as_str(), old.0.clone(), new.0.clone()];
+            Ok(tx.execute(column.reseal(), values).await? > 0)
+        })
+    }
+
+    async fn ensure_digest_key(
+        &self,
+        candidate: SealedKey,
+        now: Timestamp,
+    ) -> Result<SealedKey, Error> {
+        transaction!(self, |tx| async {
+            tx.execute(OFFER_KEY, digest_key(&candidate, now)).await?;
+            let row = tx.fetch_optional(CURRENT_KEY, values![]).await?;
+            let row = row.ok_or_else(|| Error::Corrupt("no digest key is current".to_owned()))?;
+            Ok(SealedKey {
+                id: row.get("id")?,
+                key: Sealed(row.get("key")?),
+            })
+        })
+    }
+
+    /// Of two that replace it at once, one fails to insert, and run anew replaces the other's.
+    async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            tx.execute(DELETE_KEYS, values![]).await?;
+            tx.execute(INSERT_KEY, digest_key(&new, now)).await?;
+            Ok(())
+        })
+    }
 }
 
-pub(crate) async fn replace(
-    transaction: &mut Transaction,
-    place: &SealedPlace,
-    old: &Sealed,
-    new: &Sealed,
-) -> Result<bool, Abort> {
-    let (column, key) = Column::of(place);
-    let values = values![key, old.0.clone(), new.0.clone()];
-    Ok(transaction.execute(column.reseal(), values).await? > 0)
+/// The values of a row of `digest_keys`.
+fn digest_key(key: &SealedKey, now: Timestamp) -> Vec<Value> {
+    values![key.id.as_str(), key.key.0.clone(), now.as_millis()]
 }

@@ -12,13 +12,16 @@ use ucp_model::{
     CorrelationId, GroupId, OperationId, PlaneId, PlaneKind, ReferenceId, Scope, Timestamp,
     TypeName,
 };
-use ucp_store::{Error, NewOperation, Precondition, PutGroup, Sealed, Store};
+use ucp_store::{
+    Error, Groups, Leases, NewOperation, Operations, Planes, Precondition, PutGroup, Reachable,
+    References, Sealed,
+};
 
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, credentials, events, group_operations, groups, keys, leases, mappings,
-    operations, planes, sealed, type_schemas,
+    OpenError, Sql, credentials, events, group_operations, groups, leases, operations, planes,
+    references, sealed, store, type_schemas,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -92,9 +95,9 @@ fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
         events::STATEMENTS,
         group_operations::STATEMENTS,
         groups::STATEMENTS,
-        keys::STATEMENTS,
+        store::STATEMENTS,
         leases::STATEMENTS,
-        mappings::STATEMENTS,
+        references::STATEMENTS,
         operations::STATEMENTS,
         planes::STATEMENTS,
         sealed::STATEMENTS,

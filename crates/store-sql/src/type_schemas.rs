@@ -1,10 +1,12 @@
 //! The schemas that the CloudFormation registry told of.
 
+use async_trait::async_trait;
 use ucp_model::{Scope, Timestamp, TypeName};
 use ucp_store::rules::type_key;
-use ucp_store::{Error, TypeSchema};
+use ucp_store::{Error, TypeSchema, TypeSchemas};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::Sql;
+use crate::database::{Row, statements, transaction, values};
 
 /// All that a [`TypeSchema`] is made of.
 macro_rules! columns {
@@ -26,40 +28,44 @@ statements! {
         ORDER BY fetched_at DESC, fingerprint LIMIT 1"];
 }
 
-pub(crate) async fn put(
-    transaction: &mut Transaction,
-    scope: &Scope,
-    type_name: &TypeName,
-    schema: &TypeSchema,
-) -> Result<(), Abort> {
-    let key = type_key(scope, type_name);
-    let fetched_at = schema.fetched_at.as_millis();
-    let values = values![
-        key.as_str(),
-        schema.fingerprint.as_str(),
-        schema.text.as_str(),
-        schema.is_provisioned,
-        fetched_at,
-    ];
-    transaction.execute(PUT, values).await?;
-    transaction
-        .execute(DELETE_UNUSED, values![key, fetched_at])
-        .await?;
-    Ok(())
-}
+#[async_trait]
+impl TypeSchemas for Sql {
+    async fn put_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        schema: TypeSchema,
+    ) -> Result<(), Error> {
+        let key = type_key(scope, type_name);
+        let fetched_at = schema.fetched_at.as_millis();
+        transaction!(self, |tx| async {
+            let values = values![
+                key.as_str(),
+                schema.fingerprint.as_str(),
+                schema.text.as_str(),
+                schema.is_provisioned,
+                fetched_at,
+            ];
+            tx.execute(PUT, values).await?;
+            tx.execute(DELETE_UNUSED, values![key.as_str(), fetched_at])
+                .await?;
+            Ok(())
+        })
+    }
 
-pub(crate) async fn get(
-    database: &Database,
-    scope: &Scope,
-    type_name: &TypeName,
-    fingerprint: Option<&str>,
-) -> Result<Option<TypeSchema>, Error> {
-    let key = type_key(scope, type_name);
-    let rows = match fingerprint {
-        Some(fingerprint) => database.read(GET, values![key, fingerprint]).await?,
-        None => database.read(CURRENT, values![key]).await?,
-    };
-    rows.first().map(read).transpose()
+    async fn get_type_schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        fingerprint: Option<&str>,
+    ) -> Result<Option<TypeSchema>, Error> {
+        let key = type_key(scope, type_name);
+        let rows = match fingerprint {
+            Some(fingerprint) => self.database.read(GET, values![key, fingerprint]).await?,
+            None => self.database.read(CURRENT, values![key]).await?,
+        };
+        rows.first().map(read).transpose()
+    }
 }
 
 fn read(row: &Row) -> Result<TypeSchema, Error> {

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{CorrelationId, GroupId, ReferenceId, Scope, Timestamp, TypeName};
-use ucp_store::{Job, LeaseTerm, NewOperation, Precondition, PutGroup, Sealed, Store};
+use ucp_store::{
+    Groups, Job, LeaseTerm, Leases, NewOperation, Operations, Precondition, PutGroup, Sealed,
+    SealedValues,
+};
 use ucp_store_sql::{OpenError, Sql};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);

@@ -1,25 +1,39 @@
-//! What `ucp` remembers: the [`Store`] trait with its contract, the in-memory reference engine, and the conformance
-//! suite that every engine passes.
+//! What `ucp` remembers: the [`Store`] with its contract, a trait for each noun; the in-memory reference engine; and the
+//! conformance suite that every engine passes.
 //!
 //! The SQL engines live in `ucp-store-sql`. Any difference between an engine and [`Memory`] that a caller can see is a
 //! bug in one of them.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
-mod contract;
+mod credentials;
+mod error;
+mod events;
 mod groups;
+mod leases;
 mod memory;
+mod operations;
+mod planes;
 mod precondition;
+mod references;
 pub mod rules;
+mod sealed;
+mod store;
+mod type_schemas;
 
-pub use contract::{
-    Accepted, Claimed, Documents, Error, Event, FinishOperation, Forgotten, Lease, LeaseTerm,
-    NewCredential, NewOperation, PutGroup, PutPlane, Sealed, SealedKey, SealedPlace, Store,
-    StoredCredential, TypeSchema,
-};
-pub use groups::{
-    ClaimedGroup, GroupDeletion, Job, ListedOperation, NewGroupOperation, OperationPage,
-    ReferenceUpdate, Status,
-};
+pub use credentials::{Credentials, NewCredential, StoredCredential};
+pub use error::Error;
+pub use events::Event;
+pub use groups::{GroupDeletion, Groups, PutGroup};
+pub use leases::{Claimed, ClaimedGroup, Job, Lease, LeaseTerm, Leases};
 pub use memory::Memory;
+pub use operations::{
+    Accepted, Documents, FinishOperation, ListedOperation, NewGroupOperation, NewOperation,
+    OperationPage, Operations, Status,
+};
+pub use planes::{Planes, PutPlane};
 pub use precondition::{Precondition, Tags};
+pub use references::{Forgotten, ReferenceUpdate, References};
+pub use sealed::{Sealed, SealedKey, SealedPlace, SealedValues};
+pub use store::{Reachable, Store};
+pub use type_schemas::{TypeSchema, TypeSchemas};

@@ -132,7 +132,7 @@ impl World {
         let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
             ucp_registry::Parts {
                 catalogue,
-                store: Arc::clone(&store),
+                store: store.clone(),
                 types: Arc::new(aws.clone()),
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
             },
@@ -256,7 +256,7 @@ impl World {
     /// Removes the operations that ended longer than `retention` ago.
     pub async fn sweep(&self, retention: Duration) -> u64 {
         let sweeper = Sweeper {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             retention,
             interval: retention,

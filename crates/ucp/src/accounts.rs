@@ -8,7 +8,7 @@ use ucp_app::Rejection;
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
 use ucp_model::{CredentialId, CredentialKind, Failure, Fault, Scope};
 use ucp_seal::{Keys, Place};
-use ucp_store::{Store, StoredCredential};
+use ucp_store::{Credentials, StoredCredential};
 use zeroize::Zeroizing;
 
 /// The name of the credential that signs; others are kept, and nobody asks for them.
@@ -34,7 +34,7 @@ impl ucp_app::Accounts for OfAws {
 
 /// The credentials that clients put.
 pub(crate) struct StoredCredentials {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Credentials>,
     pub(crate) keys: Arc<Keys>,
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use ucp_model::{Clock, Entropy};
 use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
-use ucp_store::{Sealed, SealedKey, Store};
+use ucp_store::{Sealed, SealedKey, SealedValues};
 
 use crate::cli::EncryptionKeys;
 
@@ -63,7 +63,7 @@ pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Res
 /// All keys: the digest key is the database's, and opens only under the encryption key that wrote it.
 pub(crate) async fn of_store(
     sealing: Keyring,
-    store: &dyn Store,
+    store: &dyn SealedValues,
     clock: &dyn Clock,
     entropy: &dyn Entropy,
 ) -> anyhow::Result<Keys> {

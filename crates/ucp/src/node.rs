@@ -66,7 +66,7 @@ impl Node {
         .await?;
         let keys = Arc::new(keys);
         let credentials = StoredCredentials {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             keys: Arc::clone(&keys),
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
@@ -77,7 +77,7 @@ impl Node {
         let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
             ucp_registry::Parts {
                 catalogue: self.catalogue,
-                store: Arc::clone(&self.store),
+                store: self.store.clone(),
                 types: aws.clone(),
                 clock: Arc::clone(&clock),
             },
@@ -120,7 +120,7 @@ impl Node {
 
         if self.works {
             let sweeper = Sweeper {
-                store: Arc::clone(&self.store),
+                store: self.store.clone(),
                 clock: Arc::clone(&clock),
                 retention: self.work.operation_retention,
                 interval: SWEEP_INTERVAL,

@@ -1,13 +1,14 @@
-//! The mappings: which AWS resource an alias stands for.
+//! The references: which AWS resource an alias stands for.
 
+use async_trait::async_trait;
 use ucp_model::{
     CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
 };
-use ucp_store::{Error, Forgotten, ReferenceUpdate, rules};
+use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, rules};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::state::{corrupt, count, from_json, parsed, to_json};
-use crate::{events, groups, operations};
+use crate::{Sql, events, groups, operations};
 
 /// All that a [`Reference`] is made of.
 macro_rules! columns {
@@ -47,14 +48,73 @@ statements! {
         )"];
 }
 
-pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<Reference>, Error> {
-    let rows = database.read(GET, values![id.key()]).await?;
-    rows.first().map(read).transpose()
-}
+#[async_trait]
+impl References for Sql {
+    async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
+        let rows = self.database.read(GET, values![id.key()]).await?;
+        rows.first().map(read).transpose()
+    }
 
-pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Reference>, Error> {
-    let rows = database.read(LIST, values![group.key()]).await?;
-    rows.iter().map(read).collect()
+    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+        groups::get(&self.database, group).await?;
+        let rows = self.database.read(LIST, values![group.key()]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Reference, Error> {
+        transaction!(self, |tx| async {
+            let mapping = lock(&mut tx, id).await?.ok_or(Error::NotMapped)?;
+            groups::hold(&mut tx, &id.group).await?;
+            operations::refuse_busy_alias(&mut tx, id).await?;
+            if let Some(target) = mapping.target().map(|target| target.key()) {
+                if let Some(busy) = operations::holder(&mut tx, &target).await? {
+                    return Err(Error::Busy(busy).into());
+                }
+                if update.owned == Some(true)
+                    && let Some(owner) = other_owner(&mut tx, &target, id).await?
+                {
+                    return Err(Error::OwnedElsewhere(owner).into());
+                }
+            }
+            let updated = rules::update(mapping, update.clone(), now);
+            put(&mut tx, &updated).await?;
+            let event = rules::updated(&updated, caller, correlation_id, now);
+            events::append(&mut tx, &event, Some(id)).await?;
+            Ok(updated)
+        })
+    }
+
+    async fn forget_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error> {
+        transaction!(self, |tx| async {
+            let mapping = lock(&mut tx, id).await?.ok_or(Error::NotMapped)?;
+            groups::hold(&mut tx, &id.group).await?;
+            operations::refuse_busy_alias(&mut tx, id).await?;
+            if mapping.owned {
+                return Ok(Forgotten::Owned(Box::new(mapping)));
+            }
+            delete(&mut tx, id).await?;
+            let event = rules::forgot(&mapping, caller, correlation_id, now);
+            events::append(&mut tx, &event, Some(id)).await?;
+            Ok(Forgotten::Forgotten)
+        })
+    }
+
+    async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
+        events::list(&self.database, reference).await
+    }
 }
 
 /// The mappings of a group that nobody else holds.
@@ -126,53 +186,6 @@ pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> 
     transaction.fetch(LOCK_ALL, values![target]).await?;
     transaction.execute(DELETE_IDLE, values![target]).await?;
     Ok(())
-}
-
-pub(crate) async fn forget(
-    transaction: &mut Transaction,
-    id: &ReferenceId,
-    caller: &str,
-    correlation_id: &CorrelationId,
-    now: Timestamp,
-) -> Result<Forgotten, Abort> {
-    let mapping = lock(transaction, id).await?.ok_or(Error::NotMapped)?;
-    groups::hold(transaction, &id.group).await?;
-    operations::refuse_busy_alias(transaction, id).await?;
-    if mapping.owned {
-        return Ok(Forgotten::Owned(Box::new(mapping)));
-    }
-    delete(transaction, id).await?;
-    let event = rules::forgot(&mapping, caller, correlation_id, now);
-    events::append(transaction, &event, Some(id)).await?;
-    Ok(Forgotten::Forgotten)
-}
-
-pub(crate) async fn update(
-    transaction: &mut Transaction,
-    id: &ReferenceId,
-    update: &ReferenceUpdate,
-    caller: &str,
-    correlation_id: &CorrelationId,
-    now: Timestamp,
-) -> Result<Reference, Abort> {
-    let mapping = lock(transaction, id).await?.ok_or(Error::NotMapped)?;
-    groups::hold(transaction, &id.group).await?;
-    operations::refuse_busy_alias(transaction, id).await?;
-    if let Some(target) = mapping.target().map(|target| target.key()) {
-        if let Some(busy) = operations::holder(transaction, &target).await? {
-            return Err(Error::Busy(busy).into());
-        }
-        if update.owned == Some(true)
-            && let Some(owner) = other_owner(transaction, &target, id).await?
-        {
-            return Err(Error::OwnedElsewhere(owner).into());
-        }
-    }
-    let updated = rules::update(mapping, update.clone(), now);
-    put(transaction, &updated).await?;
-    let event = rules::updated(&updated, caller, correlation_id, now);
-    events::append(transaction, &event, Some(id)).await?;
-    Ok(updated)
 }
 
 fn read(row: &Row) -> Result<Reference, Error> {

@@ -1,0 +1,39 @@
+use async_trait::async_trait;
+use ucp_model::{Plane, PlaneId, Timestamp};
+
+use super::Memory;
+use crate::{Error, Planes, Precondition, PutPlane, rules};
+
+#[async_trait]
+impl Planes for Memory {
+    async fn put_plane(
+        &self,
+        put: PutPlane,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<Plane, Error> {
+        let mut tables = self.tables();
+        let current = tables.planes.get(&put.id.key());
+        let written = rules::put_plane(current, put, precondition, now)?;
+        tables.planes.insert(written.id.key(), written.clone());
+        Ok(written)
+    }
+
+    async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error> {
+        Ok(self.tables().planes.get(&id.key()).cloned())
+    }
+
+    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
+        Ok(self.tables().planes.values().cloned().collect())
+    }
+
+    async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let Some(current) = tables.planes.get(&id.key()) else {
+            return Ok(false);
+        };
+        precondition.judge(Some(current.etag()))?;
+        tables.planes.remove(&id.key());
+        Ok(true)
+    }
+}

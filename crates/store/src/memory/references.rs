@@ -1,0 +1,71 @@
+use async_trait::async_trait;
+use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};
+
+use super::Memory;
+use crate::{Error, Event, Forgotten, ReferenceUpdate, References, rules};
+
+#[async_trait]
+impl References for Memory {
+    async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
+        Ok(self.tables().references.get(&id.key()).cloned())
+    }
+
+    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+        let tables = self.tables();
+        tables.group(group)?;
+        Ok(tables.references_of(group))
+    }
+
+    async fn update_reference(
+        &self,
+        id: &ReferenceId,
+        update: ReferenceUpdate,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Reference, Error> {
+        let mut tables = self.tables();
+        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        let mapping = mapping.clone();
+        tables.refuse_deletion(&id.group)?;
+        tables.refuse_busy_alias(&id.key())?;
+        let target = mapping.target().map(|target| target.key());
+        if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
+            return Err(Error::Busy(busy));
+        }
+        if update.owned == Some(true)
+            && let Some(owner) = tables.owner_of(target.as_deref(), &id.key())
+        {
+            return Err(Error::OwnedElsewhere(owner.id.clone()));
+        }
+        let updated = rules::update(mapping, update, now);
+        let event = rules::updated(&updated, caller, correlation_id, now);
+        tables.references.insert(id.key(), updated.clone());
+        tables.events.push(event);
+        Ok(updated)
+    }
+
+    async fn forget_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<Forgotten, Error> {
+        let mut tables = self.tables();
+        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        tables.refuse_deletion(&id.group)?;
+        tables.refuse_busy_alias(&id.key())?;
+        if mapping.owned {
+            return Ok(Forgotten::Owned(Box::new(mapping.clone())));
+        }
+        let event = rules::forgot(mapping, caller, correlation_id, now);
+        tables.references.remove(&id.key());
+        tables.events.push(event);
+        Ok(Forgotten::Forgotten)
+    }
+
+    async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
+        Ok(self.tables().events_of(&reference.key()))
+    }
+}

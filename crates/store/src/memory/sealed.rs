@@ -1,0 +1,63 @@
+use async_trait::async_trait;
+use ucp_model::Timestamp;
+
+use super::Memory;
+use crate::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
+
+#[async_trait]
+impl SealedValues for Memory {
+    async fn list_sealed(
+        &self,
+        after: Option<&SealedPlace>,
+        limit: usize,
+    ) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+        let mut tables = self.tables();
+        let after = after.map(order);
+        let mut values: Vec<(SealedPlace, Sealed)> = tables
+            .sealed()
+            .map(|(place, sealed)| (place, sealed.clone()))
+            .filter(|(place, _)| after.as_ref().is_none_or(|after| order(place) > *after))
+            .collect();
+        values.sort_by_key(|(place, _)| order(place));
+        values.truncate(limit);
+        Ok(values)
+    }
+
+    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let found = tables
+            .sealed()
+            .find(|(found, _)| order(found) == order(place));
+        let unchanged = found
+            .map(|(_, sealed)| sealed)
+            .filter(|sealed| *sealed == old);
+        let resealed = unchanged.is_some();
+        if let Some(sealed) = unchanged {
+            *sealed = new;
+        }
+        Ok(resealed)
+    }
+
+    async fn ensure_digest_key(
+        &self,
+        candidate: SealedKey,
+        _now: Timestamp,
+    ) -> Result<SealedKey, Error> {
+        Ok(self.tables().digest_key.get_or_insert(candidate).clone())
+    }
+
+    async fn replace_digest_key(&self, new: SealedKey, _now: Timestamp) -> Result<(), Error> {
+        self.tables().digest_key = Some(new);
+        Ok(())
+    }
+}
+
+/// In which order sealed values are walked: one kind after the other.
+fn order(place: &SealedPlace) -> (u8, String) {
+    match place {
+        SealedPlace::Credential(id) => (0, id.key()),
+        SealedPlace::Desired(id) => (1, id.to_string()),
+        SealedPlace::DigestKey(id) => (2, id.clone()),
+        SealedPlace::Document(id) => (3, id.to_string()),
+    }
+}
