@@ -1,0 +1,242 @@
+//! Planes, resource groups and credentials.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::invalid::{InvalidId, excerpt, invalid};
+
+/// An id whose parts all compare case-insensitively.
+pub trait ArmId: fmt::Display + FromStr<Err = InvalidId> + Clone + Send + Sync {
+    /// What the store compares.
+    fn key(&self) -> String;
+}
+
+macro_rules! arm_id {
+    ($name:ident) => {
+        impl $name {
+            /// What the store compares.
+            pub fn key(&self) -> String {
+                self.to_string().to_ascii_lowercase()
+            }
+        }
+
+        impl ArmId for $name {
+            fn key(&self) -> String {
+                $name::key(self)
+            }
+        }
+    };
+}
+
+/// What kind of resources a plane is the root of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PlaneKind {
+    /// AWS resources.
+    Aws,
+    /// Resource groups.
+    Radius,
+}
+
+impl PlaneKind {
+    /// The word in ids.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PlaneKind::Aws => "aws",
+            PlaneKind::Radius => "radius",
+        }
+    }
+
+    /// `System.AWS/planes`, the `type` of ARM replies.
+    pub fn arm_type(self) -> &'static str {
+        match self {
+            PlaneKind::Aws => "System.AWS/planes",
+            PlaneKind::Radius => "System.Radius/planes",
+        }
+    }
+}
+
+impl FromStr for PlaneKind {
+    type Err = InvalidId;
+
+    fn from_str(word: &str) -> Result<Self, InvalidId> {
+        let known = [PlaneKind::Aws, PlaneKind::Radius];
+        let kind = known
+            .into_iter()
+            .find(|kind| kind.as_str().eq_ignore_ascii_case(word));
+        kind.ok_or_else(|| {
+            InvalidId(format!(
+                "'{}' is not a type of planes; there are aws and radius",
+                excerpt(word)
+            ))
+        })
+    }
+}
+
+/// A plane, the root of resource ids: `/planes/radius/local` or `/planes/aws/aws`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaneId {
+    /// Of what.
+    pub kind: PlaneKind,
+    /// The plane's name.
+    pub name: String,
+}
+
+impl PlaneId {
+    /// The plane `/planes/{kind}/{name}`.
+    pub fn new(kind: PlaneKind, name: &str) -> Result<Self, InvalidId> {
+        Ok(Self {
+            kind,
+            name: arm_name("plane", name)?,
+        })
+    }
+}
+
+arm_id!(PlaneId);
+
+impl fmt::Display for PlaneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/planes/{}/{}", self.kind.as_str(), self.name)
+    }
+}
+
+impl FromStr for PlaneId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        match *segments(text) {
+            ["planes", kind, name] => Self::new(kind.parse()?, name),
+            _ => invalid(format!("'{}' is not the id of a plane", excerpt(text))),
+        }
+    }
+}
+
+/// A resource group: `/planes/radius/{plane}/resourcegroups/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GroupId {
+    /// The radius plane's name.
+    pub plane: String,
+    /// The group's name.
+    pub name: String,
+}
+
+impl GroupId {
+    /// The group `name` on the radius plane `plane`.
+    pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
+        Ok(Self {
+            plane: arm_name("plane", plane)?,
+            name: arm_name("resource group", name)?,
+        })
+    }
+
+    /// The plane that it is on.
+    pub fn plane_id(&self) -> PlaneId {
+        PlaneId {
+            kind: PlaneKind::Radius,
+            name: self.plane.clone(),
+        }
+    }
+}
+
+arm_id!(GroupId);
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "/planes/radius/{}/resourcegroups/{}",
+            self.plane, self.name
+        )
+    }
+}
+
+impl FromStr for GroupId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        match *segments(text) {
+            ["planes", "radius", plane, "resourcegroups", name] => Self::new(plane, name),
+            _ => invalid(format!(
+                "'{}' is not the id of a resource group",
+                excerpt(text)
+            )),
+        }
+    }
+}
+
+/// A credential: `/planes/aws/{plane}/providers/System.AWS/credentials/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CredentialId {
+    /// The aws plane's name.
+    pub plane: String,
+    /// The credential's name.
+    pub name: String,
+}
+
+impl CredentialId {
+    /// The credential `name` on the aws plane `plane`.
+    pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
+        Ok(Self {
+            plane: arm_name("plane", plane)?,
+            name: arm_name("credential", name)?,
+        })
+    }
+}
+
+arm_id!(CredentialId);
+
+impl fmt::Display for CredentialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "/planes/aws/{}/providers/System.AWS/credentials/{}",
+            self.plane, self.name
+        )
+    }
+}
+
+impl FromStr for CredentialId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        match *segments(text) {
+            [
+                "planes",
+                "aws",
+                plane,
+                "providers",
+                "System.AWS",
+                "credentials",
+                name,
+            ] => Self::new(plane, name),
+            _ => invalid(format!("'{}' is not the id of a credential", excerpt(text))),
+        }
+    }
+}
+
+/// The segments of an id as `Display` writes it.
+fn segments(text: &str) -> Vec<&str> {
+    text.strip_prefix('/')
+        .unwrap_or_default()
+        .split('/')
+        .collect()
+}
+
+/// The rule for planes, groups and credentials: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
+    let bytes = name.as_bytes();
+    let fits = bytes.len() <= 63
+        && bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    if fits {
+        return Ok(name.to_owned());
+    }
+    invalid(format!(
+        "'{}' is not a {what} name: 1 to 63 letters, digits and hyphens, starting with a letter and not ending with a hyphen",
+        excerpt(name)
+    ))
+}

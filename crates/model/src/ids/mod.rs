@@ -1,0 +1,21 @@
+//! Resource ids and the other names of this field, parsed once and carried as types.
+//!
+//! ARM's own segments, group names and aliases compare case-insensitively and keep the casing of their first write;
+//! each such id therefore has a `key()`, folded here in Rust and never by a database collation. AWS identifiers
+//! compare byte for byte.
+
+mod arm;
+mod aws;
+mod invalid;
+mod reference;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use arm::{ArmId, CredentialId, GroupId, PlaneId, PlaneKind};
+pub use aws::{IDENTIFIER_MAX_CHARS, Identifier, Scope, Target, TypeName};
+pub use invalid::InvalidId;
+pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
+pub use segment::encode_segment;
+pub use tokens::{ClientToken, CorrelationId, OperationId, RequestToken};

@@ -1,0 +1,138 @@
+//! References: a user's own names for AWS resources.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::arm::GroupId;
+use super::aws::TypeName;
+use super::invalid::{InvalidId, excerpt, invalid};
+use super::segment::{encode_segment, is_dots};
+
+/// The longest alias, in characters; ARM's own limit for the names of tracked resources is shorter for most types.
+pub const ALIAS_MAX_CHARS: usize = 128;
+/// A tracked reference, the `trackedBy` of the contract:
+/// `/planes/radius/{plane}/resourcegroups/{group}/providers/AWS.EC2/VPC:reference/{alias}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ReferenceId {
+    /// The group in which the alias is unique.
+    pub group: GroupId,
+    /// The type it refers to.
+    pub type_name: TypeName,
+    /// The user's own name for the resource.
+    pub alias: String,
+}
+
+impl ReferenceId {
+    /// The reference `alias` to a `type_name` in `group`.
+    pub fn new(group: GroupId, type_name: TypeName, alias: &str) -> Result<Self, InvalidId> {
+        if alias.is_empty() || alias.chars().count() > ALIAS_MAX_CHARS {
+            return invalid(format!("an alias has 1 to {ALIAS_MAX_CHARS} characters"));
+        }
+        if is_dots(alias) {
+            return invalid(format!("no URL can lead to the alias '{alias}'"));
+        }
+        if alias
+            .chars()
+            .any(|letter| letter.is_control() || letter == '/')
+        {
+            return invalid(format!(
+                "the alias '{}' holds a control character or a '/'",
+                excerpt(alias)
+            ));
+        }
+        Ok(Self {
+            group,
+            type_name,
+            alias: alias.to_owned(),
+        })
+    }
+
+    /// What the store compares.
+    pub fn key(&self) -> String {
+        format!(
+            "{}/providers/{}:reference/{}",
+            self.group.key(),
+            self.type_name.arm(),
+            self.alias
+        )
+        .to_lowercase()
+    }
+
+    /// `AWS.EC2/VPC:reference`, the `type` of ARM replies.
+    pub fn arm_type(&self) -> String {
+        format!("{}:reference", self.type_name.arm())
+    }
+}
+
+impl fmt::Display for ReferenceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}/providers/{}/{}",
+            self.group,
+            self.arm_type(),
+            encode_segment(&self.alias)
+        )
+    }
+}
+
+impl FromStr for ReferenceId {
+    type Err = InvalidId;
+
+    /// Parses a tracking id. The type keeps the caller's spelling until the schema catalogue has resolved it.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        const SHAPE: &str = "/planes/radius/{plane}/resourceGroups/{group}/providers/AWS.{Service}/{Resource}:reference/{alias}";
+        let wrong = || {
+            InvalidId(format!(
+                "'{}' is not a tracking id of the form {SHAPE}",
+                excerpt(text)
+            ))
+        };
+        let path = text.strip_prefix('/').ok_or_else(wrong)?;
+        let segments: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
+        let [
+            planes,
+            kind,
+            plane,
+            groups,
+            group,
+            providers,
+            namespace,
+            resource,
+            alias,
+        ] = segments[..]
+        else {
+            return Err(wrong());
+        };
+        let keywords = [
+            (planes, "planes"),
+            (kind, "radius"),
+            (groups, "resourcegroups"),
+            (providers, "providers"),
+        ];
+        if keywords
+            .iter()
+            .any(|(given, expected)| !given.eq_ignore_ascii_case(expected))
+        {
+            return Err(wrong());
+        }
+        let suffix = resource
+            .len()
+            .checked_sub(":reference".len())
+            .filter(|at| resource.is_char_boundary(*at));
+        let (resource, suffix) = resource.split_at(suffix.ok_or_else(wrong)?);
+        if !suffix.eq_ignore_ascii_case(":reference") {
+            return Err(wrong());
+        }
+        let alias = percent_encoding::percent_decode_str(alias)
+            .decode_utf8()
+            .map_err(|_| wrong())?;
+        Self::new(
+            GroupId::new(plane, group)?,
+            TypeName::from_segments(namespace, resource)?,
+            &alias,
+        )
+    }
+}
