@@ -241,7 +241,7 @@ pub(crate) struct ResourceGroupBody {
 
 impl ResourceGroupBody {
     pub(crate) fn new(group: ResourceGroup, references: Vec<Reference>) -> Self {
-        let default_tags = Some(group.default_tags).filter(|tags| !tags.is_empty());
+        let default_tags = Some(group.body.default_tags).filter(|tags| !tags.is_empty());
         Self {
             properties: default_tags.map(|default_tags| ResourceGroupProperties { default_tags }),
             id: group.id.to_string(),

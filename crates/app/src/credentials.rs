@@ -1,21 +1,13 @@
-use std::collections::BTreeMap;
-
-use ucp_model::{Credential, CredentialId, CredentialKind, Failure, PlaneId};
+use ucp_model::{Credential, CredentialId, Failure, NewCredential, PlaneId};
 use ucp_seal::Place;
-use ucp_store::{NewCredential, Sealed};
+use ucp_store::Sealed;
 
 use crate::{App, Precondition, Rejection};
 
 /// A credential to write. Its secret is for sealing only, so nothing here can be printed.
 pub struct PutCredential {
-    /// Its id.
-    pub id: CredentialId,
-    /// The location the caller gave.
-    pub location: String,
-    /// ARM tags.
-    pub tags: BTreeMap<String, String>,
-    /// Who it is to AWS.
-    pub kind: CredentialKind,
+    /// The credential.
+    pub new: NewCredential,
     /// The secret of an access key.
     pub secret: Option<String>,
 }
@@ -36,28 +28,15 @@ impl App {
         put: PutCredential,
         precondition: &Precondition,
     ) -> Result<Credential, Rejection> {
-        let PutCredential {
-            id,
-            location,
-            tags,
-            kind,
-            secret,
-        } = put;
-        let secret = secret.map(|secret| {
+        let id = put.new.id.clone();
+        let secret = put.secret.map(|secret| {
             let (place, entropy) = (Place::Credential(&id), self.parts.entropy.as_ref());
             let sealing = &self.parts.keys.sealing;
             Sealed(sealing.seal(place, secret.as_bytes(), entropy))
         });
-        let new = NewCredential {
-            id: id.clone(),
-            location,
-            tags,
-            kind,
-            secret,
-        };
         let store = &self.parts.store;
-        let put = store.put_credential(new, precondition, self.now()).await;
-        put.map_err(|error| refusal(error, &id))
+        let put = store.put_credential(put.new, secret, precondition, self.now());
+        put.await.map_err(|error| refusal(error, &id))
     }
 
     /// The credential without its secret.
@@ -106,15 +85,6 @@ impl App {
 fn refusal(error: ucp_store::Error, id: &CredentialId) -> Rejection {
     match error {
         ucp_store::Error::PreconditionFailed => Rejection::precondition_failed(id),
-        ucp_store::Error::NoSuchGroup
-        | ucp_store::Error::GroupDeleting(_)
-        | ucp_store::Error::AlreadyMapped
-        | ucp_store::Error::NotMapped
-        | ucp_store::Error::Busy(_)
-        | ucp_store::Error::MappedElsewhere(_)
-        | ucp_store::Error::OwnedElsewhere(_)
-        | ucp_store::Error::LeaseLost
-        | ucp_store::Error::Unavailable(_)
-        | ucp_store::Error::Corrupt(_) => error.into(),
+        other => other.into(),
     }
 }

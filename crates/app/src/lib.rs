@@ -43,7 +43,7 @@ pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
-pub use ucp_store::{Precondition, PutGroup, PutPlane, ReferenceUpdate, Status, Tags};
+pub use ucp_store::{Precondition, ReferenceUpdate, Status, Tags};
 
 /// What an application is made of.
 pub struct Parts {

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
-use ucp_model::{Failure, Plane, PlaneId, PlaneKind};
-use ucp_store::{Precondition, PutPlane};
+use ucp_model::{Failure, NewPlane, Plane, PlaneId, PlaneKind};
+use ucp_store::Precondition;
 
 use crate::{App, Rejection};
 
@@ -15,14 +15,14 @@ impl App {
             (PlaneKind::Radius, "local", providers),
             (PlaneKind::Aws, "aws", none),
         ] {
-            let plane = PutPlane {
+            let plane = NewPlane {
                 id: PlaneId {
                     kind,
                     name: name.to_owned(),
                 },
                 location: "global".to_owned(),
                 tags: BTreeMap::new(),
-                properties,
+                body: properties,
             };
             match self.put_plane(plane, &Precondition::absent()).await {
                 Ok(_) | Err(Rejection::PreconditionFailed(_)) => {}
@@ -51,7 +51,7 @@ impl App {
     /// Creates the plane, or replaces its location, tags and settings.
     pub async fn put_plane(
         &self,
-        put: PutPlane,
+        put: NewPlane,
         precondition: &Precondition,
     ) -> Result<Plane, Rejection> {
         let id = put.id.clone();

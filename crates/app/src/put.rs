@@ -137,7 +137,7 @@ impl App {
             return Ok(tags);
         };
         match self.parts.store.get_resource_group(group).await {
-            Ok(group) => tags.extend(group.default_tags),
+            Ok(group) => tags.extend(group.body.default_tags),
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(error) => return Err(error.into()),
         }

@@ -1,5 +1,5 @@
-use ucp_model::{PlaneId, ResourceGroup};
-use ucp_store::{Precondition, PutGroup};
+use ucp_model::{NewResourceGroup, PlaneId, ResourceGroup};
+use ucp_store::Precondition;
 
 use crate::{App, Rejection};
 
@@ -7,7 +7,7 @@ impl App {
     /// Creates the group, or replaces its location and tags.
     pub async fn put_resource_group(
         &self,
-        put: PutGroup,
+        put: NewResourceGroup,
         precondition: &Precondition,
     ) -> Result<ResourceGroup, Rejection> {
         let id = put.id.clone();

@@ -4,38 +4,37 @@
 //! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it answers.
 
 mod ambient;
+mod arm_resource;
 mod checkpoint;
 mod cloud;
-mod credential;
 mod default_tags;
 mod etag;
 mod failure;
-mod group;
 pub mod group_operation;
 pub mod ids;
 pub mod json;
 pub mod operation;
-mod plane;
 mod reference;
 pub mod retry;
 mod time;
 
 pub use ambient::{Clock, Entropy, SeededEntropy};
+pub use arm_resource::{
+    ArmResource, Credential, CredentialKind, GroupBody, NewArmResource, NewCredential, NewPlane,
+    NewResourceGroup, Plane, ResourceGroup,
+};
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{
     Fault, HookFailure, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass,
 };
-pub use credential::{Credential, CredentialKind};
 pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use etag::ETag;
 pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, chain};
-pub use group::ResourceGroup;
 pub use group_operation::GroupOperation;
 pub use ids::{
-    ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId, PlaneKind,
-    ReferenceId, RequestToken, Scope, Target, TypeName,
+    ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
+    PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
 };
 pub use operation::{Operation, State};
-pub use plane::Plane;
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use time::Timestamp;

@@ -1,36 +1,18 @@
 //! The credentials, each with its secret beside it.
 
 use async_trait::async_trait;
-use ucp_model::{Credential, CredentialId, CredentialKind, Timestamp};
-use ucp_store::{Credentials, Error, NewCredential, Precondition, Sealed, StoredCredential};
+use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential, Timestamp};
+use ucp_model::{PlaneId, PlaneKind};
+use ucp_store::{Credentials, Error, Precondition, Sealed, StoredCredential};
 
 use crate::Sql;
-use crate::database::{Abort, Row, Transaction, statements, transaction, values};
-use crate::state::{corrupt, from_json, to_json};
+use crate::arm_resources::{arm_resources, read};
+use crate::database::{transaction, values};
 
-/// All that a [`Credential`] is made of.
-macro_rules! columns {
-    () => {
-        "plane, name, location, tags, access_key_id, role_arn, created_at, updated_at, revision"
-    };
-}
-
-statements! {
-    /// When two first puts of a name meet here, the second waits, fails, and run anew finds what it is to replace.
-    INSERT = ["INSERT INTO credentials (key, location, tags, access_key_id, role_arn, secret, created_at, updated_at,
-            plane_key, plane, name, revision)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, 1)
-        RETURNING ", columns!()];
-    UPDATE = ["UPDATE credentials SET
-            location = $2, tags = $3, access_key_id = $4, role_arn = $5, secret = $6, updated_at = $7,
-            revision = revision + 1
-        WHERE key = $1
-        RETURNING ", columns!()];
-    GET = ["SELECT ", columns!(), ", secret FROM credentials WHERE key = $1"];
-    LOCK = ["SELECT ", columns!(), " FROM credentials WHERE key = $1"] lock " FOR UPDATE";
-    LIST = ["SELECT ", columns!(), " FROM credentials WHERE plane_key = $1 AND key > $2
-        ORDER BY key LIMIT $3"];
-    DELETE = ["DELETE FROM credentials WHERE key = $1"];
+arm_resources! { "credentials", "secret";
+    SET_SECRET = ["UPDATE credentials SET secret = $2 WHERE key = $1"];
+    LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision FROM credentials
+        WHERE parent_key = $1 AND key > $2 ORDER BY key LIMIT $3"];
 }
 
 #[async_trait]
@@ -38,65 +20,42 @@ impl Credentials for Sql {
     async fn put_credential(
         &self,
         new: NewCredential,
+        secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error> {
         transaction!(self, |tx| async {
-            let current = lock(&mut tx, &new.id).await?;
-            precondition.judge(current.as_ref().map(Credential::etag))?;
-            let (access_key_id, role_arn) = match &new.kind {
-                CredentialKind::AccessKey { access_key_id } => (Some(access_key_id.as_str()), None),
-                CredentialKind::Irsa { role_arn } => (None, Some(role_arn.as_str())),
-            };
-            let mut values = values![
-                new.id.key(),
-                new.location.as_str(),
-                to_json(&new.tags)?,
-                access_key_id,
-                role_arn,
-                new.secret.as_ref().map(|secret| secret.0.clone()),
-                now.as_millis(),
-            ];
-            let statement = match current {
-                Some(_) => UPDATE,
-                None => {
-                    let CredentialId { plane, name } = &new.id;
-                    values.extend(values![
-                        plane.to_ascii_lowercase(),
-                        plane.as_str(),
-                        name.as_str(),
-                    ]);
-                    INSERT
-                }
-            };
-            let row = tx.fetch_optional(statement, values).await?;
-            let row =
-                row.ok_or_else(|| Error::Corrupt("a written credential is not there".to_owned()))?;
-            Ok(read(&row)?)
+            let key = new.id.key();
+            let row = TABLE.lock(&mut tx, key.clone()).await?;
+            let current = row.as_ref().map(read).transpose()?;
+            let written = precondition.put(current.as_ref(), new.clone(), now)?;
+            TABLE.put(&mut tx, &written, plane(&new.id.plane)).await?;
+            let secret = secret.as_ref().map(|secret| secret.0.clone());
+            tx.execute(SET_SECRET, values![key, secret]).await?;
+            Ok(written)
         })
     }
 
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
-        let rows = self.database.read(GET, values![id.key()]).await?;
-        let stored = |row: &Row| {
-            let secret: Option<Vec<u8>> = row.get("secret")?;
-            Ok(StoredCredential {
-                credential: read(row)?,
-                secret: secret.map(Sealed),
-            })
+        let Some(row) = TABLE.get(&self.database, id.key()).await? else {
+            return Ok(None);
         };
-        rows.first().map(stored).transpose()
+        let secret: Option<Vec<u8>> = row.get("secret")?;
+        Ok(Some(StoredCredential {
+            credential: read(&row)?,
+            secret: secret.map(Sealed),
+        }))
     }
 
     async fn list_credentials(
         &self,
-        plane: &str,
+        plane_name: &str,
         after: Option<&CredentialId>,
         limit: usize,
     ) -> Result<Vec<Credential>, Error> {
         let after = after.map(CredentialId::key).unwrap_or_default();
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = values![plane.to_ascii_lowercase(), after, limit];
+        let values = values![plane(plane_name), after, limit];
         let rows = self.database.read(LIST, values).await?;
         rows.iter().map(read).collect()
     }
@@ -106,44 +65,16 @@ impl Credentials for Sql {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Error> {
-        transaction!(self, |tx| async {
-            let Some(current) = lock(&mut tx, id).await? else {
-                return Ok(false);
-            };
-            precondition.judge(Some(current.etag()))?;
-            tx.execute(DELETE, values![id.key()]).await?;
-            Ok(true)
-        })
+        transaction!(self, |tx| TABLE.delete::<CredentialId, CredentialKind>(
+            &mut tx,
+            id,
+            precondition
+        ))
     }
 }
 
-/// The credential, which nobody else changes until the transaction ends.
-async fn lock(
-    transaction: &mut Transaction,
-    id: &CredentialId,
-) -> Result<Option<Credential>, Abort> {
-    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
-    Ok(row.as_ref().map(read).transpose()?)
-}
-
-fn read(row: &Row) -> Result<Credential, Error> {
-    let kind = match (row.get("access_key_id")?, row.get("role_arn")?) {
-        (Some(access_key_id), None) => CredentialKind::AccessKey { access_key_id },
-        (None, Some(role_arn)) => CredentialKind::Irsa { role_arn },
-        (None, None) | (Some(_), Some(_)) => {
-            return corrupt("a credential is an access key or a role, and one of the two");
-        }
-    };
-    Ok(Credential {
-        id: CredentialId {
-            plane: row.get("plane")?,
-            name: row.get("name")?,
-        },
-        location: row.get("location")?,
-        tags: from_json(row.get("tags")?)?,
-        kind,
-        created_at: Timestamp::from_millis(row.get("created_at")?),
-        updated_at: Timestamp::from_millis(row.get("updated_at")?),
-        revision: row.count("revision")?,
-    })
+/// The key of the plane that credentials are listed by.
+fn plane(name: &str) -> String {
+    let (kind, name) = (PlaneKind::Aws, name.to_owned());
+    PlaneId { kind, name }.key()
 }

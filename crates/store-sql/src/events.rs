@@ -4,7 +4,7 @@ use ucp_model::{CorrelationId, OperationId, ReferenceId, Timestamp};
 use ucp_store::{Error, Event};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::state::{from_json, parsed, to_json};
+use crate::json::{from_json, parsed, to_json};
 
 statements! {
     APPEND = ["INSERT INTO events (at, caller, kind, operation, correlation_id, reference, reference_key,

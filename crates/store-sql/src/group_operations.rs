@@ -11,9 +11,9 @@ use ucp_store::{
 };
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::json::{corrupt, from_json, parsed, to_json};
 use crate::leases::generation;
 use crate::operations::{self, columns};
-use crate::state::{corrupt, from_json, parsed, to_json};
 use crate::{events, groups, references};
 
 statements! {
@@ -63,7 +63,7 @@ pub(crate) async fn delete_group(
         return Ok(GroupDeletion::Absent);
     };
     precondition.judge(Some(group.etag()))?;
-    if let Some(deletion) = group.deletion {
+    if let Some(deletion) = group.body.deletion {
         let row = transaction
             .fetch_optional(GET, values![deletion.to_string()])
             .await?;
@@ -200,7 +200,7 @@ pub(crate) async fn finish(
             events::append(transaction, &event, Some(&mapping.id)).await?;
         }
         groups::delete(transaction, &operation.group).await?;
-    } else if group.is_some_and(|group| group.deletion == Some(operation.id)) {
+    } else if group.is_some_and(|group| group.body.deletion == Some(operation.id)) {
         groups::set_deletion(transaction, &operation.group, None).await?;
     }
     let event = rules::group_operation_ended(operation);

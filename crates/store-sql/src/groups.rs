@@ -1,70 +1,39 @@
 //! The resource groups.
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, OperationId, ResourceGroup, Timestamp};
-use ucp_store::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, PutGroup, rules};
+use ucp_model::{
+    GroupId, NewResourceGroup, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
+};
+use ucp_store::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, rules};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, transaction, values};
-use crate::state::{count, from_json, parsed, to_json};
+use crate::arm_resources::{self, arm_resources};
+use crate::database::{Abort, Database, Row, Transaction, transaction, values};
+use crate::json::parsed;
 use crate::{Sql, group_operations};
 
-/// All that a [`ResourceGroup`] is made of.
-macro_rules! columns {
-    () => {
-        "plane, name, location, tags, default_tags, deletion, created_at, updated_at, revision"
-    };
-}
-
-statements! {
-    /// When two first puts of a group meet here, the second fails, and then finds the group of the first.
-    INSERT = ["INSERT INTO resource_groups (key, plane_key, plane, name, location, tags, default_tags,
-            created_at, updated_at, revision)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
-    UPDATE = ["UPDATE resource_groups SET
-            location = $2, tags = $3, default_tags = $4, updated_at = $5, revision = $6
-        WHERE key = $1"];
-    GET = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"];
-    LIST = ["SELECT ", columns!(), " FROM resource_groups WHERE plane_key = $1 ORDER BY key"];
+arm_resources! { "resource_groups", "deletion";
+    LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
+        WHERE parent_key = $1 ORDER BY key"];
     /// A foreign key would not stop the group from being changed while an operation is accepted in it.
-    HOLD = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR SHARE";
-    LOCK = ["SELECT ", columns!(), " FROM resource_groups WHERE key = $1"] lock " FOR UPDATE";
+    HOLD = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
+        WHERE key = $1"] lock " FOR SHARE";
     SET_DELETION = ["UPDATE resource_groups SET deletion = $2 WHERE key = $1"];
-    DELETE = ["DELETE FROM resource_groups WHERE key = $1"];
 }
 
 #[async_trait]
 impl Groups for Sql {
     async fn put_resource_group(
         &self,
-        put: PutGroup,
+        group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error> {
         transaction!(self, |tx| async {
-            let current = lock(&mut tx, &put.id).await?;
-            let group = rules::put_group(current.as_ref(), put.clone(), precondition, now)?;
-            let (key, location) = (group.id.key(), group.location.as_str());
-            let (tags, default_tags) = (to_json(&group.tags)?, to_json(&group.default_tags)?);
-            let (updated_at, revision) = (group.updated_at.as_millis(), count(group.revision)?);
-            if current.is_some() {
-                let values = values![key, location, tags, default_tags, updated_at, revision];
-                tx.execute(UPDATE, values).await?;
-            } else {
-                let values = values![
-                    key,
-                    group.id.plane.to_ascii_lowercase(),
-                    group.id.plane.as_str(),
-                    group.id.name.as_str(),
-                    location,
-                    tags,
-                    default_tags,
-                    group.created_at.as_millis(),
-                    updated_at,
-                    revision,
-                ];
-                tx.execute(INSERT, values).await?;
-            }
-            Ok(group)
+            let current = lock(&mut tx, &group.id).await?;
+            let written = rules::put_group(current.as_ref(), group.clone(), precondition, now)?;
+            let parent = written.id.plane_id().key();
+            TABLE.put(&mut tx, &written, parent).await?;
+            Ok(written)
         })
     }
 
@@ -73,8 +42,11 @@ impl Groups for Sql {
     }
 
     async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
-        let plane_key = plane.to_ascii_lowercase();
-        let rows = self.database.read(LIST, values![plane_key]).await?;
+        let plane = PlaneId {
+            kind: PlaneKind::Radius,
+            name: plane.to_owned(),
+        };
+        let rows = self.database.read(LIST, values![plane.key()]).await?;
         rows.iter().map(read).collect()
     }
 
@@ -92,14 +64,14 @@ impl Groups for Sql {
 }
 
 pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGroup, Error> {
-    let rows = database.read(GET, values![id.key()]).await?;
-    read(rows.first().ok_or(Error::NoSuchGroup)?)
+    let row = TABLE.get(database, id.key()).await?;
+    read(&row.ok_or(Error::NoSuchGroup)?)
 }
 
 /// The recorded id of the group, which stays as it is until the transaction ends and is not being deleted.
 pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<GroupId, Abort> {
     let group = held(transaction, id).await?;
-    match group.deletion {
+    match group.body.deletion {
         Some(deletion) => Err(Error::GroupDeleting(deletion).into()),
         None => Ok(group.id),
     }
@@ -123,7 +95,7 @@ pub(crate) async fn lock(
     transaction: &mut Transaction,
     id: &GroupId,
 ) -> Result<Option<ResourceGroup>, Abort> {
-    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
+    let row = TABLE.lock(transaction, id.key()).await?;
     Ok(row.as_ref().map(read).transpose()?)
 }
 
@@ -147,17 +119,7 @@ pub(crate) async fn delete(transaction: &mut Transaction, id: &GroupId) -> Resul
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {
     let deletion: Option<&str> = row.get("deletion")?;
-    Ok(ResourceGroup {
-        id: GroupId {
-            plane: row.get("plane")?,
-            name: row.get("name")?,
-        },
-        location: row.get("location")?,
-        tags: from_json(row.get("tags")?)?,
-        default_tags: from_json(row.get("default_tags")?)?,
-        deletion: deletion.map(parsed).transpose()?,
-        created_at: Timestamp::from_millis(row.get("created_at")?),
-        updated_at: Timestamp::from_millis(row.get("updated_at")?),
-        revision: row.count("revision")?,
-    })
+    let mut group: ResourceGroup = arm_resources::read(row)?;
+    group.body.deletion = deletion.map(parsed).transpose()?;
+    Ok(group)
 }

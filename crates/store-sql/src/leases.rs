@@ -8,8 +8,8 @@ use ucp_store::{
 
 use crate::Sql;
 use crate::database::{Row, statements, transaction, values};
+use crate::json::{corrupt, from_json};
 use crate::operations::{self, columns};
-use crate::state::{corrupt, from_json};
 
 statements! {
     /// Several workers claim at once: each takes rows that no other has locked.

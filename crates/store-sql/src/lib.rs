@@ -6,12 +6,14 @@
 //!
 //! Not here: compile-time checked queries, which know one database per crate. A test prepares every statement on both.
 
+mod arm_resources;
 mod credentials;
 mod database;
 mod events;
 mod group_operations;
 mod groups;
 
+mod json;
 mod leases;
 mod nudges;
 mod open;

@@ -15,8 +15,9 @@ use ucp_store::{
 use crate::database::{
     Abort, Database, Row, Statement, Transaction, Value, statements, transaction, values,
 };
+use crate::json::{corrupt, from_json, parsed, to_json};
 use crate::leases::generation;
-use crate::state::{StateColumns, corrupt, from_json, parsed, to_json};
+use crate::state::StateColumns;
 use crate::{Sql, events, group_operations, groups, references};
 
 /// All that an [`Operation`] is made of.

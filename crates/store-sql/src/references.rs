@@ -7,7 +7,7 @@ use ucp_model::{
 use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, rules};
 
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
-use crate::state::{corrupt, count, from_json, parsed, to_json};
+use crate::json::{corrupt, count, from_json, parsed, to_json};
 use crate::{Sql, events, groups, operations};
 
 /// All that a [`Reference`] is made of.

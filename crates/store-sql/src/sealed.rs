@@ -1,15 +1,15 @@
 //! The sealed values of all tables, one column after the other, and the digest keys.
 
 use async_trait::async_trait;
-use ucp_model::{CredentialId, Timestamp};
+use ucp_model::Timestamp;
 use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
 
 use crate::Sql;
 use crate::database::{Row, Statement, Value, statements, transaction, values};
-use crate::state::parsed;
+use crate::json::parsed;
 
 statements! {
-    CREDENTIALS = ["SELECT plane, name, secret AS sealed FROM credentials
+    CREDENTIALS = ["SELECT id, secret AS sealed FROM credentials
         WHERE secret IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
     /// Operations that have ended have none, and the live ones have an index.
     DESIRED = ["SELECT id, desired AS sealed FROM operations
@@ -76,10 +76,7 @@ impl Column {
 
     fn read(self, row: &Row) -> Result<(SealedPlace, Sealed), Error> {
         let place = match self {
-            Column::Credentials => SealedPlace::Credential(CredentialId {
-                plane: row.get("plane")?,
-                name: row.get("name")?,
-            }),
+            Column::Credentials => SealedPlace::Credential(parsed(row.get("id")?)?),
             Column::Desired => SealedPlace::Desired(parsed(row.get("id")?)?),
             Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),
             Column::Documents => SealedPlace::Document(parsed(row.get("id")?)?),

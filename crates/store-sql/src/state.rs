@@ -1,12 +1,11 @@
 //! How the state of an operation lies in columns.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use ucp_model::operation::{Action, Intent};
 use ucp_model::{Failure, RequestToken, State, Timestamp};
 use ucp_store::Error;
 
 use crate::database::Row;
+use crate::json::{corrupt, from_json, parsed, to_json};
 
 /// The columns that hold a [`State`]; those that it does not need are null.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,34 +142,6 @@ impl StateColumns {
 
 fn present<'a, T>(column: &str, value: Option<&'a T>) -> Result<&'a T, Error> {
     value.ok_or_else(|| Error::Corrupt(format!("{column} is missing")))
-}
-
-pub(crate) fn corrupt<T>(what: impl Into<String>) -> Result<T, Error> {
-    Err(Error::Corrupt(what.into()))
-}
-
-/// A revision as a column holds it.
-pub(crate) fn count(revision: u64) -> Result<i64, Error> {
-    i64::try_from(revision).map_err(|error| Error::Corrupt(error.to_string()))
-}
-
-/// `value` as the JSON text of a column.
-pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| Error::Corrupt(error.to_string()))
-}
-
-/// What the JSON text of a column says.
-pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|error| Error::Corrupt(error.to_string()))
-}
-
-/// The id that the text of a column spells.
-pub(crate) fn parsed<T>(text: &str) -> Result<T, Error>
-where
-    T: std::str::FromStr<Err = ucp_model::ids::InvalidId>,
-{
-    text.parse()
-        .map_err(|error: ucp_model::ids::InvalidId| Error::Corrupt(error.to_string()))
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, SqlSafeStr as _, Sqli
 use tempfile::TempDir;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
-    CorrelationId, GroupId, OperationId, PlaneId, PlaneKind, ReferenceId, Scope, Timestamp,
-    TypeName,
+    CorrelationId, GroupBody, GroupId, NewResourceGroup, OperationId, PlaneId, PlaneKind,
+    ReferenceId, Scope, Timestamp, TypeName,
 };
 use ucp_store::{
-    Error, Groups, Leases, NewOperation, Operations, Planes, Precondition, PutGroup, Reachable,
-    References, Sealed,
+    Error, Groups, Leases, NewOperation, Operations, Planes, Precondition, Reachable, References,
+    Sealed,
 };
 
 use crate::database::{Database, Statement};
@@ -78,11 +78,11 @@ fn put() -> NewOperation {
 }
 
 async fn accept(store: &Sql) {
-    let put_group = PutGroup {
+    let put_group = NewResourceGroup {
         id: group(),
         location: "global".to_owned(),
         tags: BTreeMap::new(),
-        default_tags: BTreeMap::new(),
+        body: GroupBody::default(),
     };
     let put_group = store.put_resource_group(put_group, &Precondition::NONE, NOW);
     put_group.await.unwrap();
@@ -298,14 +298,14 @@ async fn old_rows_are_kept(store: Sql) {
     assert_eq!(aws.id, PlaneId::new(PlaneKind::Aws, "aws").unwrap());
     assert_eq!((aws.location.as_str(), aws.revision), ("global", 1));
     assert_eq!(aws.updated_at, Timestamp::from_millis(7));
-    assert!(aws.tags.is_empty() && aws.properties.is_empty());
+    assert!(aws.tags.is_empty() && aws.body.is_empty());
     assert_eq!(radius.id.name, "Local");
     let providers = serde_json::json!({"resourceProviders": {}});
-    assert_eq!(Some(&radius.properties), providers.as_object());
+    assert_eq!(Some(&radius.body), providers.as_object());
     let group = store.get_resource_group(&group()).await.unwrap();
     assert_eq!((group.location.as_str(), group.revision), ("west", 3));
     assert_eq!(group.tags["a"], "b");
-    assert!(group.default_tags.is_empty());
+    assert!(group.body.default_tags.is_empty());
 }
 
 #[tokio::test]

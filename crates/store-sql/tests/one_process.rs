@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{CorrelationId, GroupId, ReferenceId, Scope, Timestamp, TypeName};
+use ucp_model::{
+    CorrelationId, GroupBody, GroupId, NewResourceGroup, ReferenceId, Scope, Timestamp, TypeName,
+};
 use ucp_store::{
-    Groups, Job, LeaseTerm, Leases, NewOperation, Operations, Precondition, PutGroup, Sealed,
-    SealedValues,
+    Groups, Job, LeaseTerm, Leases, NewOperation, Operations, Precondition, Sealed, SealedValues,
 };
 use ucp_store_sql::{OpenError, Sql};
 
@@ -20,11 +21,11 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
     let path = folder.path().join("ucp.db");
     let store = Sql::open_sqlite(&path).await.unwrap();
     let group = GroupId::new("local", "rg").unwrap();
-    let put = PutGroup {
+    let put = NewResourceGroup {
         id: group.clone(),
         location: "global".to_owned(),
         tags: BTreeMap::new(),
-        default_tags: BTreeMap::new(),
+        body: GroupBody::default(),
     };
     store
         .put_resource_group(put, &Precondition::NONE, NOW)

@@ -1,26 +1,9 @@
 //! Credentials: whose signature AWS sees.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
-use ucp_model::{Credential, CredentialId, CredentialKind, Timestamp};
+use ucp_model::{Credential, CredentialId, NewCredential, Timestamp};
 
 use crate::{Error, Precondition, Sealed};
-
-/// A credential to write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewCredential {
-    /// Its id.
-    pub id: CredentialId,
-    /// The location the caller gave.
-    pub location: String,
-    /// ARM tags.
-    pub tags: BTreeMap<String, String>,
-    /// Who it is to AWS.
-    pub kind: CredentialKind,
-    /// The secret of an access key.
-    pub secret: Option<Sealed>,
-}
 
 /// A credential with what it takes to sign.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +22,7 @@ pub trait Credentials: Send + Sync {
     async fn put_credential(
         &self,
         new: NewCredential,
+        secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error>;

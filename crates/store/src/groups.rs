@@ -1,24 +1,9 @@
 //! Resource groups: the scopes in which aliases are unique per type.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
-use ucp_model::{GroupId, GroupOperation, ResourceGroup, Timestamp};
+use ucp_model::{GroupId, GroupOperation, NewResourceGroup, ResourceGroup, Timestamp};
 
 use crate::{Error, NewGroupOperation, Precondition};
-
-/// A resource group as it is to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PutGroup {
-    /// Its id.
-    pub id: GroupId,
-    /// Its location.
-    pub location: String,
-    /// Its own tags.
-    pub tags: BTreeMap<String, String>,
-    /// The tags of what is put into it.
-    pub default_tags: BTreeMap<String, String>,
-}
 
 /// What deleting a group came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +25,7 @@ pub trait Groups: Send + Sync {
     /// [`Error::GroupDeleting`] while it is being deleted.
     async fn put_resource_group(
         &self,
-        put: PutGroup,
+        group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error>;

@@ -21,17 +21,17 @@ mod sealed;
 mod store;
 mod type_schemas;
 
-pub use credentials::{Credentials, NewCredential, StoredCredential};
+pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
-pub use groups::{GroupDeletion, Groups, PutGroup};
+pub use groups::{GroupDeletion, Groups};
 pub use leases::{Claimed, ClaimedGroup, Job, Lease, LeaseTerm, Leases};
 pub use memory::Memory;
 pub use operations::{
     Accepted, Documents, FinishOperation, ListedOperation, NewGroupOperation, NewOperation,
     OperationPage, Operations, Status,
 };
-pub use planes::{Planes, PutPlane};
+pub use planes::Planes;
 pub use precondition::{Precondition, Tags};
 pub use references::{Forgotten, ReferenceUpdate, References};
 pub use sealed::{Sealed, SealedKey, SealedPlace, SealedValues};

@@ -1,25 +1,9 @@
 //! Planes: the roots of resource ids.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
-use serde_json::{Map, Value};
-use ucp_model::{Plane, PlaneId, Timestamp};
+use ucp_model::{NewPlane, Plane, PlaneId, Timestamp};
 
 use crate::{Error, Precondition};
-
-/// A plane as it is to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PutPlane {
-    /// Its id.
-    pub id: PlaneId,
-    /// Its location.
-    pub location: String,
-    /// Its tags.
-    pub tags: BTreeMap<String, String>,
-    /// Its settings.
-    pub properties: Map<String, Value>,
-}
 
 /// The planes.
 #[async_trait]
@@ -27,7 +11,7 @@ pub trait Planes: Send + Sync {
     /// Creates the plane, or replaces all but its id; or [`Error::PreconditionFailed`].
     async fn put_plane(
         &self,
-        put: PutPlane,
+        plane: NewPlane,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Plane, Error>;

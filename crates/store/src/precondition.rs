@@ -1,4 +1,4 @@
-use ucp_model::ETag;
+use ucp_model::{ArmResource, ETag, NewArmResource, Timestamp};
 
 use crate::Error;
 
@@ -54,6 +54,17 @@ impl Precondition {
         }
     }
 
+    /// What a PUT of `new` over `current` makes, where it holds.
+    pub fn put<Id: Clone, Body>(
+        &self,
+        current: Option<&ArmResource<Id, Body>>,
+        new: NewArmResource<Id, Body>,
+        now: Timestamp,
+    ) -> Result<ArmResource<Id, Body>, Error> {
+        self.judge(current.map(ArmResource::etag))?;
+        Ok(ArmResource::put(current, new, now))
+    }
+
     /// [`Error::PreconditionFailed`] unless it holds for what is there (`None`: nothing).
     pub fn judge(&self, current: Option<ETag>) -> Result<(), Error> {
         let named = |tags: &Tags| tags.name(current.as_ref());
@@ -69,8 +80,6 @@ impl Precondition {
 
 #[cfg(test)]
 mod tests {
-    use ucp_model::Timestamp;
-
     use super::*;
 
     fn tag(revision: u64) -> ETag {

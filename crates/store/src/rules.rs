@@ -6,55 +6,27 @@ use std::collections::BTreeMap;
 use ucp_model::group_operation::{Progress, Task};
 use ucp_model::operation::{Kind, MappingChange, Replacing, State};
 use ucp_model::{
-    CorrelationId, GroupId, GroupOperation, Operation, Plane, ProvisioningState, Reference,
-    ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    CorrelationId, GroupId, GroupOperation, NewResourceGroup, Operation, ProvisioningState,
+    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
 use crate::{
     Accepted, Error, Event, FinishOperation, NewGroupOperation, NewOperation, Precondition,
-    PutGroup, PutPlane, ReferenceUpdate,
+    ReferenceUpdate,
 };
 
-/// What [`Store::put_plane`](crate::Store::put_plane) writes over `current`.
-pub fn put_plane(
-    current: Option<&Plane>,
-    put: PutPlane,
-    precondition: &Precondition,
-    now: Timestamp,
-) -> Result<Plane, Error> {
-    precondition.judge(current.map(Plane::etag))?;
-    Ok(Plane {
-        id: current.map_or(put.id, |current| current.id.clone()),
-        location: put.location,
-        tags: put.tags,
-        properties: put.properties,
-        created_at: current.map_or(now, |current| current.created_at),
-        updated_at: now,
-        revision: current.map_or(1, |current| current.revision + 1),
-    })
-}
-
-/// What [`Store::put_resource_group`](crate::Store::put_resource_group) writes over `current`.
+/// What a PUT of a group writes over `current`.
 pub fn put_group(
     current: Option<&ResourceGroup>,
-    put: PutGroup,
+    new: NewResourceGroup,
     precondition: &Precondition,
     now: Timestamp,
 ) -> Result<ResourceGroup, Error> {
-    precondition.judge(current.map(ResourceGroup::etag))?;
-    if let Some(deletion) = current.and_then(|current| current.deletion) {
-        return Err(Error::GroupDeleting(deletion));
+    let put = precondition.put(current, new, now)?;
+    match current.and_then(|current| current.body.deletion) {
+        Some(deletion) => Err(Error::GroupDeleting(deletion)),
+        None => Ok(put),
     }
-    Ok(ResourceGroup {
-        id: current.map_or(put.id, |current| current.id.clone()),
-        location: put.location,
-        tags: put.tags,
-        default_tags: put.default_tags,
-        deletion: None,
-        created_at: current.map_or(now, |current| current.created_at),
-        updated_at: now,
-        revision: current.map_or(1, |current| current.revision + 1),
-    })
 }
 
 /// What stands under the alias of a new operation.

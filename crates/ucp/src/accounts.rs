@@ -60,7 +60,7 @@ impl StoredCredentials {
             code: "InvalidCredentials".to_owned(),
             message: format!("The secret of {id} does not open. Put it again."),
         };
-        match stored.credential.kind {
+        match stored.credential.body {
             CredentialKind::Irsa { role_arn } => Ok(BaseCredential::WebIdentity { role_arn }),
             CredentialKind::AccessKey { access_key_id } => {
                 let sealed = stored.secret.as_ref().ok_or_else(unreadable)?;

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ucp_app::PutPlane;
-use ucp_model::{Failure, PlaneId, PlaneKind};
+
+use ucp_model::{Failure, NewPlane, PlaneId, PlaneKind};
 
 use crate::Api;
 use crate::context::RequestContext;
@@ -87,11 +87,11 @@ pub(crate) async fn put_plane(
     let body = violations.body(payload);
     let request = body.map(|body| PutPlaneRequest::read(&body, kind, &mut violations));
     let (id, request) = violations.judge(id.zip(request))?;
-    let put = PutPlane {
+    let put = NewPlane {
         id,
         location: request.location,
         tags: request.tags,
-        properties: request.properties,
+        body: request.properties,
     };
     let plane = api.app.put_plane(put, &precondition).await;
     let plane = plane.map_err(|rejection| Problem::of(rejection, &context))?;

@@ -5,8 +5,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use ucp_app::{DeleteGroupOutcome, PutGroup};
-use ucp_model::GroupId;
+use ucp_app::DeleteGroupOutcome;
+use ucp_model::{GroupBody, GroupId, NewResourceGroup};
 
 use crate::Api;
 use crate::context::RequestContext;
@@ -44,11 +44,14 @@ pub(crate) async fn put_resource_group(
     let body = violations.body(payload);
     let request = body.map(|body| PutResourceGroupRequest::read(&body, &mut violations));
     let (id, request) = violations.judge(id.zip(request))?;
-    let put = PutGroup {
+    let put = NewResourceGroup {
         id,
         location: request.location,
         tags: request.tags,
-        default_tags: request.properties.default_tags,
+        body: GroupBody {
+            default_tags: request.properties.default_tags,
+            deletion: None,
+        },
     };
     let group = api.app.put_resource_group(put, &precondition).await;
     let group = group.map_err(|rejection| Problem::of(rejection, &context))?;

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::PutCredential;
-use ucp_model::{Credential, CredentialId, CredentialKind};
+use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
@@ -151,13 +151,13 @@ impl PutCredentialRequest {
                     },
             } => (CredentialKind::Irsa { role_arn }, None),
         };
-        PutCredential {
+        let new = NewCredential {
             id,
             location: self.location,
             tags: self.tags,
-            kind,
-            secret,
-        }
+            body: kind,
+        };
+        PutCredential { new, secret }
     }
 }
 
@@ -229,7 +229,7 @@ fn required<'a>(
 
 impl From<Credential> for CredentialBody {
     fn from(credential: Credential) -> Self {
-        let Credential { id, kind, .. } = credential;
+        let Credential { id, body: kind, .. } = credential;
         let storage = Storage {
             kind: StorageKind::Internal,
             secret_name: format!("aws-{}-{}", id.plane, id.name).to_ascii_lowercase(),

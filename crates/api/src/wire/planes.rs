@@ -68,7 +68,7 @@ pub(crate) struct PlaneBody {
 
 impl From<Plane> for PlaneBody {
     fn from(plane: Plane) -> Self {
-        let mut properties = plane.properties;
+        let mut properties = plane.body;
         properties.insert("provisioningState".to_owned(), Value::from("Succeeded"));
         Self {
             id: plane.id.to_string(),
@@ -89,7 +89,7 @@ pub(crate) struct PlaneSummary(PlaneBody);
 impl From<Plane> for PlaneSummary {
     fn from(plane: Plane) -> Self {
         Self(PlaneBody::from(Plane {
-            properties: Map::new(),
+            body: Map::new(),
             ..plane
         }))
     }

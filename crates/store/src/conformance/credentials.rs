@@ -3,32 +3,37 @@
 use std::collections::BTreeMap;
 
 use tokio::task::JoinSet;
-use ucp_model::{Credential, CredentialId, CredentialKind};
+use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
 
 use super::fixture::*;
-use crate::{Error, NewCredential, Precondition, Sealed, StoredCredential, Tags};
+use crate::{Error, Precondition, Sealed, StoredCredential, Tags};
 
 fn id(name: &str) -> CredentialId {
     CredentialId::new("aws", name).unwrap()
 }
 
 /// An access key with a secret that only bytes can hold.
-fn access_key(id: CredentialId) -> NewCredential {
-    NewCredential {
+fn access_key(id: CredentialId) -> (NewCredential, Option<Sealed>) {
+    let new = NewCredential {
         id,
         location: "global".to_owned(),
         tags: BTreeMap::from([("Team".to_owned(), "é\"\u{1f600}".to_owned())]),
-        kind: CredentialKind::AccessKey {
+        body: CredentialKind::AccessKey {
             access_key_id: "AKIA1".to_owned(),
         },
-        secret: Some(Sealed(vec![0, 255, 7])),
-    }
+    };
+    (new, Some(Sealed(vec![0, 255, 7])))
 }
 
 /// Writes whatever is there.
-async fn put(store: &Engine, new: NewCredential, second: i64) -> Credential {
+async fn put(
+    store: &Engine,
+    (new, secret): (NewCredential, Option<Sealed>),
+    second: i64,
+) -> Credential {
     let any = Precondition::default();
-    store.put_credential(new, &any, at(second)).await.unwrap()
+    let put = store.put_credential(new, secret, &any, at(second));
+    put.await.unwrap()
 }
 
 /// Deletes whatever is there.
@@ -46,11 +51,12 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
     assert_eq!(stored(&store, &id("default")).await, None);
     let new = access_key(id("default"));
     let written = put(&store, new.clone(), 1).await;
+    let (new, secret) = new;
     let expected = Credential {
         id: new.id,
         location: new.location,
         tags: new.tags,
-        kind: new.kind,
+        body: new.body,
         created_at: at(1),
         updated_at: at(1),
         revision: 1,
@@ -60,7 +66,7 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
     assert_eq!(listed, std::slice::from_ref(&expected));
     let found = StoredCredential {
         credential: expected,
-        secret: new.secret,
+        secret,
     };
     assert_eq!(stored(&store, &id("default")).await, Some(found));
 }
@@ -73,17 +79,16 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
         id: CredentialId::new("aws", "my-KEY").unwrap(),
         location: "west".to_owned(),
         tags: BTreeMap::new(),
-        kind: CredentialKind::Irsa {
+        body: CredentialKind::Irsa {
             role_arn: "arn:aws:iam::1:role/r".to_owned(),
         },
-        secret: None,
     };
-    let written = put(&store, role.clone(), 2).await;
+    let written = put(&store, (role.clone(), None), 2).await;
     let expected = Credential {
         id: first,
         location: role.location,
         tags: role.tags,
-        kind: role.kind,
+        body: role.body,
         created_at: at(1),
         updated_at: at(2),
         revision: 2,
@@ -135,13 +140,14 @@ pub async fn a_deleted_credential_leaves_nothing(store: Engine) {
 
 /// What does not hold is refused and changes nothing; deleting what is not there needs nothing to hold.
 pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engine) {
-    let (first, second) = (access_key(id("default")), access_key(id("Default")));
+    let ((first, secret), (second, _)) = (access_key(id("default")), access_key(id("Default")));
     let exists = Precondition {
         if_match: Some(Tags::Any),
         if_none_match: None,
     };
     let put_if = async |precondition: &Precondition, new: &NewCredential| {
-        store.put_credential(new.clone(), precondition, at(1)).await
+        let put = store.put_credential(new.clone(), secret.clone(), precondition, at(1));
+        put.await
     };
     refused!(put_if(&exists, &first), Error::PreconditionFailed);
     assert_eq!(stored(&store, &first.id).await, None);
@@ -174,9 +180,10 @@ pub async fn first_writes_of_a_credential_come_to_one(store: Engine) {
     for second in 0..8 {
         let store = store.clone();
         tasks.spawn(async move {
-            let new = access_key(id("default"));
+            let (new, secret) = access_key(id("default"));
             let absent = Precondition::absent();
-            match store.put_credential(new, &absent, at(second)).await {
+            let put = store.put_credential(new, secret, &absent, at(second));
+            match put.await {
                 Ok(_) => true,
                 Err(Error::PreconditionFailed) => false,
                 Err(other) => panic!("{other:?}"),

@@ -7,13 +7,14 @@ use std::time::Duration;
 use serde_json::{Map, json};
 use ucp_model::operation::{Finish, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, Failure, GroupId, Identifier, Operation, OperationId, PlaneId,
-    PlaneKind, Reference, ReferenceId, Scope, State, Timestamp, TypeName,
+    Baseline, CorrelationId, Failure, GroupBody, GroupId, Identifier, NewPlane, NewResourceGroup,
+    Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope, State, Timestamp,
+    TypeName,
 };
 
 use crate::{
     Accepted, Claimed, Error, FinishOperation, Forgotten, Job, Lease, LeaseTerm, NewOperation,
-    Precondition, PutGroup, PutPlane, Sealed, Store,
+    Precondition, Sealed, Store,
 };
 
 pub(super) type Engine = Arc<dyn Store>;
@@ -91,12 +92,15 @@ pub(super) async fn with_group(store: &Engine, name: &str) {
 }
 
 /// A group with a tag and a default tag of `value`.
-pub(super) fn put_group(id: GroupId, location: &str, value: &str) -> PutGroup {
-    PutGroup {
+pub(super) fn put_group(id: GroupId, location: &str, value: &str) -> NewResourceGroup {
+    NewResourceGroup {
         id,
         location: location.to_owned(),
         tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
-        default_tags: BTreeMap::from([("default".to_owned(), value.to_owned())]),
+        body: GroupBody {
+            default_tags: BTreeMap::from([("default".to_owned(), value.to_owned())]),
+            deletion: None,
+        },
     }
 }
 
@@ -105,12 +109,12 @@ pub(super) fn plane(kind: PlaneKind, name: &str) -> PlaneId {
 }
 
 /// A plane with a tag and a setting of `value`.
-pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> PutPlane {
-    PutPlane {
+pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> NewPlane {
+    NewPlane {
         id,
         location: location.to_owned(),
         tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
-        properties: Map::from_iter([("setting".to_owned(), json!([value, 1.10]))]),
+        body: Map::from_iter([("setting".to_owned(), json!([value, 1.10]))]),
     }
 }
 

@@ -135,6 +135,7 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
         .get_resource_group(&group("rg"))
         .await
         .unwrap()
+        .body
         .deletion;
     assert_eq!(deletion, Some(operation_id(3)));
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use ucp_model::{Baseline, Digest, GroupId, Plane, PlaneId, PlaneKind, ResourceGroup};
+use ucp_model::{
+    Baseline, Digest, GroupId, NewResourceGroup, Plane, PlaneId, PlaneKind, ResourceGroup,
+};
 
 use super::fixture::*;
-use crate::{Error, Precondition, PutGroup, SealedKey};
+use crate::{Error, Precondition, SealedKey};
 
 /// All but the id is that of the last write, the casing is that of the first.
 pub async fn a_plane_keeps_its_first_casing(store: Engine) {
@@ -19,7 +21,7 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
         id: first,
         location: put.location,
         tags: put.tags,
-        properties: put.properties,
+        body: put.body,
         created_at: at(1),
         updated_at: at(1),
         revision: 1,
@@ -34,7 +36,7 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
     let expected = Plane {
         location: put.location,
         tags: put.tags,
-        properties: put.properties,
+        body: put.body,
         updated_at: at(2),
         revision: 2,
         ..expected
@@ -96,8 +98,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
         id: first,
         location: put.location,
         tags: put.tags,
-        default_tags: put.default_tags,
-        deletion: None,
+        body: put.body,
         created_at: at(1),
         updated_at: at(1),
         revision: 1,
@@ -106,7 +107,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
     let found = store.get_resource_group(&group("mY-rg")).await.unwrap();
     assert_eq!(found, expected);
 
-    let put = PutGroup {
+    let put = NewResourceGroup {
         tags: BTreeMap::new(),
         ..put_group(second, "west", "other")
     };
@@ -115,7 +116,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
     let expected = ResourceGroup {
         location: put.location,
         tags: put.tags,
-        default_tags: put.default_tags,
+        body: put.body,
         updated_at: at(2),
         revision: 2,
         ..expected

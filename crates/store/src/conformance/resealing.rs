@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::{CredentialId, CredentialKind};
+use ucp_model::{CredentialId, CredentialKind, NewCredential};
 
 use super::fixture::*;
-use crate::{NewCredential, Precondition, Sealed, SealedKey, SealedPlace};
+use crate::{Precondition, Sealed, SealedKey, SealedPlace};
 
 fn digest_key(id: &str, text: &str) -> SealedKey {
     SealedKey {
@@ -20,13 +20,13 @@ async fn put_credential(store: &Engine, name: &str, secret: Option<Sealed>) -> C
         id: id.clone(),
         location: "global".to_owned(),
         tags: BTreeMap::new(),
-        kind: CredentialKind::Irsa {
+        body: CredentialKind::Irsa {
             role_arn: "arn:aws:iam::1:role/r".to_owned(),
         },
-        secret,
     };
     let any = Precondition::default();
-    store.put_credential(new, &any, at(0)).await.unwrap();
+    let put = store.put_credential(new, secret, &any, at(0));
+    put.await.unwrap();
     id
 }
 

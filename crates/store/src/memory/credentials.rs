@@ -1,35 +1,27 @@
 use std::ops::Bound;
 
 use async_trait::async_trait;
-use ucp_model::{Credential, CredentialId, Timestamp};
+use ucp_model::{Credential, CredentialId, NewCredential, Timestamp};
 
 use super::Memory;
-use crate::{Credentials, Error, NewCredential, Precondition, StoredCredential};
+use crate::{Credentials, Error, Precondition, Sealed, StoredCredential};
 
 #[async_trait]
 impl Credentials for Memory {
     async fn put_credential(
         &self,
         new: NewCredential,
+        secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error> {
         let mut tables = self.tables();
         let key = new.id.key();
         let first = tables.credentials.get(&key).map(|row| &row.credential);
-        precondition.judge(first.map(Credential::etag))?;
-        let credential = Credential {
-            id: first.map_or(new.id, |first| first.id.clone()),
-            location: new.location,
-            tags: new.tags,
-            kind: new.kind,
-            created_at: first.map_or(now, |first| first.created_at),
-            updated_at: now,
-            revision: first.map_or(0, |first| first.revision) + 1,
-        };
+        let credential = precondition.put(first, new, now)?;
         let stored = StoredCredential {
             credential: credential.clone(),
-            secret: new.secret,
+            secret,
         };
         tables.credentials.insert(key, stored);
         Ok(credential)

@@ -20,7 +20,7 @@ impl Tables {
             return Ok(GroupDeletion::Absent);
         };
         precondition.judge(Some(group.etag()))?;
-        if let Some(deletion) = group.deletion {
+        if let Some(deletion) = group.body.deletion {
             let running = self.group_operations.get(&deletion);
             let running =
                 running.ok_or_else(|| Error::Corrupt(format!("no deletion {deletion}")))?;
@@ -40,7 +40,7 @@ impl Tables {
             .count();
         let operation = rules::accept_group_operation(new, group.id.clone(), owned);
         if let Some(group) = self.groups.get_mut(&key) {
-            group.deletion = Some(operation.id);
+            group.body.deletion = Some(operation.id);
         }
         self.insert_group_operation(operation.clone());
         Ok(GroupDeletion::Accepted(Box::new(operation)))
@@ -158,9 +158,9 @@ impl Tables {
             }
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
-            && group.deletion == Some(operation.id)
+            && group.body.deletion == Some(operation.id)
         {
-            group.deletion = None;
+            group.body.deletion = None;
         }
         self.events.push(rules::group_operation_ended(&operation));
         Ok(())

@@ -1,20 +1,20 @@
 use async_trait::async_trait;
-use ucp_model::{GroupId, ResourceGroup, Timestamp};
+use ucp_model::{GroupId, NewResourceGroup, ResourceGroup, Timestamp};
 
 use super::Memory;
-use crate::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, PutGroup, rules};
+use crate::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, rules};
 
 #[async_trait]
 impl Groups for Memory {
     async fn put_resource_group(
         &self,
-        put: PutGroup,
+        group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error> {
         let mut tables = self.tables();
-        let current = tables.groups.get(&put.id.key());
-        let written = rules::put_group(current, put, precondition, now)?;
+        let current = tables.groups.get(&group.id.key());
+        let written = rules::put_group(current, group, precondition, now)?;
         tables.groups.insert(written.id.key(), written.clone());
         Ok(written)
     }

@@ -1,20 +1,20 @@
 use async_trait::async_trait;
-use ucp_model::{Plane, PlaneId, Timestamp};
+use ucp_model::{NewPlane, Plane, PlaneId, Timestamp};
 
 use super::Memory;
-use crate::{Error, Planes, Precondition, PutPlane, rules};
+use crate::{Error, Planes, Precondition};
 
 #[async_trait]
 impl Planes for Memory {
     async fn put_plane(
         &self,
-        put: PutPlane,
+        plane: NewPlane,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Plane, Error> {
         let mut tables = self.tables();
-        let current = tables.planes.get(&put.id.key());
-        let written = rules::put_plane(current, put, precondition, now)?;
+        let current = tables.planes.get(&plane.id.key());
+        let written = precondition.put(current, plane, now)?;
         tables.planes.insert(written.id.key(), written.clone());
         Ok(written)
     }

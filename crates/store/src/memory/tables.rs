@@ -99,7 +99,7 @@ impl Tables {
     }
 
     pub(super) fn refuse_deletion(&self, group: &GroupId) -> Result<(), Error> {
-        match self.group(group)?.deletion {
+        match self.group(group)?.body.deletion {
             Some(deletion) => Err(Error::GroupDeleting(deletion)),
             None => Ok(()),
         }
