@@ -135,9 +135,10 @@ impl Problem {
             Fault::Transient { .. } | Fault::OutcomeUnknown { .. } => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
-            Fault::TokenConflict { .. } | Fault::TokenUnknown { .. } | Fault::Rejected { .. } => {
-                status_of(&failure.code)
-            }
+            Fault::TokenConflict { .. }
+            | Fault::TokenUnknown { .. }
+            | Fault::AlreadyExists { .. }
+            | Fault::Rejected { .. } => status_of(&failure.code),
         };
         Self::with_retry(status, failure, context)
     }

@@ -1,4 +1,4 @@
-use ucp_model::operation::{Kind, Operation, Options};
+use ucp_model::operation::{Kind, Operation, Options, Verdict};
 use ucp_model::{Identifier, OperationId, Reference, ReferenceId, Scope, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
@@ -96,7 +96,7 @@ impl App {
             return Ok(DeleteOutcome::AlreadyGone);
         };
         let operation = self.verdict(operation, caller).await?;
-        if operation.found_nothing_to_do() {
+        if operation.verdict() == Verdict::NothingToDo {
             return Ok(DeleteOutcome::AlreadyGone);
         }
         Ok(DeleteOutcome::Accepted(Box::new(operation)))

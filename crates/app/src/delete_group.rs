@@ -1,5 +1,5 @@
 use ucp_model::group_operation::{Progress, Task};
-use ucp_model::{CrashPoint, GroupId, GroupOperation, Moment, OperationId};
+use ucp_model::{CrashPoint, Ended, GroupId, GroupOperation, Moment, OperationId};
 use ucp_store::{GroupDeletion, NewGroupOperation, Precondition};
 
 use crate::{App, Caller, Rejection};
@@ -56,8 +56,8 @@ impl App {
         );
         let operation = self.group_deletion(operation, caller).await?;
         Ok(match operation.progress {
-            Progress::Succeeded => DeleteGroupOutcome::Deleted,
-            Progress::Running | Progress::Failed(_) | Progress::Canceled(_) => {
+            Progress::Ended(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
+            Progress::Running | Progress::Ended(Ended::Failed(_) | Ended::Canceled(_)) => {
                 DeleteGroupOutcome::Accepted(Box::new(operation))
             }
         })

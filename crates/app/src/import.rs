@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use ucp_model::operation::{Kind, Operation, Options};
+use ucp_model::operation::{Kind, Operation, Options, Verdict};
 use ucp_model::{Identifier, OperationId, Reference, Scope, TypeName, json};
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
@@ -96,7 +96,7 @@ impl App {
     /// The reference that an import made, once it has ended well and unless it has gone since.
     pub async fn imported(&self, operation: &Operation) -> Result<Option<Reference>, Rejection> {
         match &operation.reference {
-            Some(id) if operation.found_nothing_to_do() => {
+            Some(id) if operation.verdict() == Verdict::NothingToDo => {
                 Ok(self.parts.store.get_reference(id).await?)
             }
             Some(_) | None => Ok(None),

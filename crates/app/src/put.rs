@@ -38,7 +38,7 @@ pub struct PutResource {
 /// What a put came to, as far as it is known.
 #[derive(Debug)]
 pub struct PutOutcome {
-    /// The operation; [`Operation::found_nothing_to_do`] when that is the verdict.
+    /// The operation; [`Operation::verdict`] says whether there was anything to do.
     pub operation: Operation,
     /// The live properties, as far as known, with the declared ones laid over them and without write-only values.
     pub properties: Map<String, Value>,

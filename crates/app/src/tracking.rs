@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use ucp_model::operation::{Kind, Options};
+use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{
     CrashPoint, Detail, Failure, GroupId, GroupOperation, Identifier, Moment, Operation,
     OperationId, Reference, ReferenceId, Scope, TypeName,
@@ -179,13 +179,13 @@ impl App {
     ) -> Result<Operation, Rejection> {
         let deadline = Instant::now() + caller.verdict_wait;
         let mut operation = operation;
-        while !operation.has_verdict() && Instant::now() < deadline {
+        while operation.verdict() == Verdict::Undecided && Instant::now() < deadline {
             self.something_moves(deadline).await;
             operation = self.operation(operation.id).await?;
         }
-        match operation.failure() {
-            Some(failure) if operation.was_refused() => Err(Rejection::Refused(failure.clone())),
-            _ => Ok(operation),
+        match operation.verdict() {
+            Verdict::Refused(failure) => Err(Rejection::Refused(failure.clone())),
+            Verdict::Undecided | Verdict::NothingToDo | Verdict::Underway => Ok(operation),
         }
     }
 

@@ -21,16 +21,14 @@ use async_trait::async_trait;
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_cloudcontrol::config::http::HttpResponse;
 use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_cloudcontrol::types::{
-    HandlerErrorCode, HookProgressEvent, OperationStatus, ProgressEvent,
-};
+use aws_sdk_cloudcontrol::types::{HookProgressEvent, OperationStatus, ProgressEvent};
 use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
 
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
-    ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
+    ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
     ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 
@@ -229,13 +227,15 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
 fn unidentified(fault: Fault, scope: &Scope) -> Fault {
     let (code, message) = (fault.code(), fault.message());
     match fault {
-        Fault::Denied { .. } | Fault::Rejected { .. } => Fault::Denied {
-            code: "InvalidCredentials".to_owned(),
-            message: format!(
-                "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
-                scope.plane
-            ),
-        },
+        Fault::Denied { .. } | Fault::AlreadyExists { .. } | Fault::Rejected { .. } => {
+            Fault::Denied {
+                code: "InvalidCredentials".to_owned(),
+                message: format!(
+                    "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
+                    scope.plane
+                ),
+            }
+        }
         _ => Fault::Transient {
             code: "ServiceUnavailable".to_owned(),
             message: format!(
@@ -471,11 +471,12 @@ fn progress(
         Some(OperationStatus::Success) => ProgressStatus::Success,
         Some(OperationStatus::CancelComplete) => ProgressStatus::Canceled,
         Some(OperationStatus::Failed) => ProgressStatus::Failed {
-            code: event
-                .error_code
-                .as_ref()
-                .map_or("InternalFailure", HandlerErrorCode::as_str)
-                .to_owned(),
+            code: HandlerErrorCode::of(
+                event
+                    .error_code
+                    .as_ref()
+                    .map_or("InternalFailure", |code| code.as_str()),
+            ),
             message: event
                 .status_message
                 .unwrap_or_else(|| "AWS reports failure without a message.".to_owned()),

@@ -131,7 +131,7 @@ async fn a_failed_change_says_why() {
     else {
         panic!("it fails")
     };
-    assert_eq!(code, "InvalidRequest");
+    assert_eq!(code.as_str(), "InvalidRequest");
     assert!(message.contains("CidrBlock"), "{message}");
     assert!(hooks.is_empty(), "{hooks:?}");
 }

@@ -51,6 +51,7 @@ pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
                 message: format!("{code}: {message}"),
             },
         },
+        "AlreadyExists" | "AlreadyExistsException" => Fault::AlreadyExists { code, message },
         _ => Fault::Rejected { code, message },
     }
 }

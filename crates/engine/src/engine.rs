@@ -4,16 +4,18 @@ use std::time::Duration;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::{
-    Action, Chance, Effect, Finish, Kind, Moved, Next, Observation, PlanOutcome, Presence, decide,
+    Call, Chance, Effect, Finish, Intent, Kind, Moved, Next, Observation, PlanOutcome, Presence,
+    State, decide,
 };
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Identifier, Moment, Operation,
-    Progress, State,
+    Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{Keys, Place};
 use ucp_store::{Claimed, ClaimedGroup, FinishOperation, Job, Lease, LeaseTerm, Sealed, Store};
+use zeroize::Zeroizing;
 
 use crate::group::GroupStepper;
 use crate::planner::{self, Planned};
@@ -262,7 +264,10 @@ impl Stepper<'_> {
             (None, State::Observing(_) | State::Salvaging(..) | State::Adopting(_)) => {
                 Moment::RecordVerdict
             }
-            (None, _) => Moment::RecordProgress,
+            (
+                None,
+                State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_),
+            ) => Moment::RecordProgress,
         };
         let document = match &moved.planned {
             Some(_) => self
@@ -322,19 +327,19 @@ impl Stepper<'_> {
 
     async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
         match effect {
-            Effect::Look => {
-                let subject = self.claimed.operation.subject().cloned();
-                let mut presence = self.read(Moment::Look, subject).await?;
+            Effect::Look(identifier) => {
+                let mut presence = self.read(Moment::Look, identifier).await?;
                 let mut planned = self.plan(&presence);
                 if let PlanOutcome::Replace {
+                    old,
                     identifier: Some(new),
                     ..
                 } = &planned.outcome
-                    && self.claimed.operation.identifier.as_ref() != Some(new)
+                    && new != old
                 {
                     let new = new.clone();
                     match self.read(Moment::Look, Some(new.clone())).await? {
-                        Presence::Absent | Presence::Unreadable => {}
+                        Presence::Absent | Presence::Unreadable(_) => {}
                         Presence::Present { .. } => {
                             planned = planner::name_is_taken(&self.claimed.operation, &new);
                         }
@@ -345,13 +350,12 @@ impl Stepper<'_> {
                 self.planned = Some(planned);
                 Ok(Observation::Looked(presence, outcome))
             }
-            Effect::Read => {
-                let subject = self.claimed.operation.subject().cloned();
-                Ok(Observation::Read(self.read(Moment::Read, subject).await?))
-            }
-            Effect::Submit => Ok(Observation::Submitted(self.submit().await?)),
-            Effect::Poll => Ok(Observation::Polled(self.ask(Moment::Poll).await?)),
-            Effect::Cancel => Ok(Observation::CancelAsked(self.ask(Moment::Cancel).await?)),
+            Effect::Read(identifier) => Ok(Observation::Read(
+                self.read(Moment::Read, identifier).await?,
+            )),
+            Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
+            Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
+            Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),
         }
     }
 
@@ -369,7 +373,7 @@ impl Stepper<'_> {
             .as_deref()
             .is_some_and(|schema| !schema.handlers().read)
         {
-            return Ok(Presence::Unreadable);
+            return Ok(Presence::Unreadable(identifier));
         }
         self.hold_lease().await?;
         let Operation {
@@ -385,6 +389,7 @@ impl Stepper<'_> {
         self.reached(CrashPoint::after(moment))?;
         Ok(match reply {
             Ok(live) => Presence::Present {
+                identifier,
                 digest: planner::live_digest(&live),
                 live,
             },
@@ -425,86 +430,81 @@ impl Stepper<'_> {
         }
     }
 
-    async fn submit(&mut self) -> Result<Result<Progress, Fault>, Abandoned> {
+    async fn submit(&mut self, intent: &Intent) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
-        let Operation {
-            id,
-            state,
-            scope,
-            type_name,
-            ..
-        } = &self.claimed.operation;
-        let identifier = self.claimed.operation.subject();
-        let Parts { cloud, keys, .. } = &self.engine.parts;
-        let State::Submitting(intent) = state else {
-            return Ok(Err(internal("there is no recorded intent")));
-        };
-        let document = match &self.claimed.documents.document {
-            Some(sealed) => match keys.sealing.open(Place::Document(*id), &sealed.0) {
-                Ok(bytes) => bytes,
-                Err(error) => {
-                    return Ok(Err(internal(&format!(
-                        "the recorded document does not open: {error}"
-                    ))));
-                }
+        let document = match intent.call {
+            Call::Create | Call::Update(_) => match self.document() {
+                Ok(document) => document,
+                Err(fault) => return Ok(Err(fault)),
             },
-            None => Default::default(),
+            Call::Delete(_) => String::new().into(),
         };
-        let Ok(document) = std::str::from_utf8(&document) else {
-            return Ok(Err(internal("the recorded document is not text")));
-        };
+        let Operation {
+            scope, type_name, ..
+        } = &self.claimed.operation;
+        let cloud = &self.engine.parts.cloud;
         let token = intent.client_token;
-        let moment = match intent.action {
-            Action::Create => Moment::Create,
-            Action::Update => Moment::Update,
-            Action::Delete => Moment::Delete,
+        let (moment, call) = match &intent.call {
+            Call::Create => (
+                Moment::Create,
+                cloud.create_resource(scope, type_name, &document, token),
+            ),
+            Call::Update(identifier) => (
+                Moment::Update,
+                cloud.update_resource(scope, type_name, identifier, &document, token),
+            ),
+            Call::Delete(identifier) => (
+                Moment::Delete,
+                cloud.delete_resource(scope, type_name, identifier, token),
+            ),
         };
         self.reached(CrashPoint::before(moment))?;
-        let reply = match (intent.action, identifier) {
-            (Action::Create, _) => {
-                cloud
-                    .create_resource(scope, type_name, document, token)
-                    .await
-            }
-            (Action::Update, Some(identifier)) => {
-                cloud
-                    .update_resource(scope, type_name, identifier, document, token)
-                    .await
-            }
-            (Action::Delete, Some(identifier)) => {
-                cloud
-                    .delete_resource(scope, type_name, identifier, token)
-                    .await
-            }
-            (Action::Update | Action::Delete, None) => Err(internal("there is no identifier")),
-        };
+        let reply = call.await;
         self.reached(CrashPoint::after(moment))?;
+        let action = intent.action();
         match &reply {
-            Ok(progress) => {
-                debug!(action = %intent.action, request.token = %progress.request_token, "sent")
-            }
-            Err(fault) => warn!(action = %intent.action, %fault, "the call did not succeed"),
+            Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
+            Err(fault) => warn!(%action, %fault, "the call did not succeed"),
         }
         Ok(reply)
     }
 
-    /// Asks AWS after the request, or to cancel it.
-    async fn ask(&mut self, moment: Moment) -> Result<Result<Progress, Fault>, Abandoned> {
+    /// The exact bytes that were recorded with the intent.
+    fn document(&self) -> Result<Zeroizing<String>, Fault> {
+        let Some(sealed) = &self.claimed.documents.document else {
+            return Err(internal("the recorded document is missing".to_owned()));
+        };
+        let place = Place::Document(self.claimed.operation.id);
+        let opened = self.engine.parts.keys.sealing.open(place, &sealed.0);
+        let bytes = opened
+            .map_err(|error| internal(format!("the recorded document does not open: {error}")))?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| internal("the recorded document is not text".to_owned()))?;
+        Ok(text.to_owned().into())
+    }
+
+    /// Asks AWS after the request.
+    async fn poll(&mut self, request: &RequestToken) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
-        let Operation { state, scope, .. } = &self.claimed.operation;
-        let State::Waiting(_, request_token) = state else {
-            return Ok(Err(internal("there is no request token")));
-        };
+        self.reached(CrashPoint::before(Moment::Poll))?;
         let cloud = &self.engine.parts.cloud;
-        self.reached(CrashPoint::before(moment))?;
-        let reply = if moment == Moment::Cancel {
-            cloud.cancel_resource_request(scope, request_token).await
-        } else {
-            cloud
-                .get_resource_request_status(scope, request_token)
-                .await
-        };
-        self.reached(CrashPoint::after(moment))?;
+        let scope = &self.claimed.operation.scope;
+        let reply = cloud.get_resource_request_status(scope, request).await;
+        self.reached(CrashPoint::after(Moment::Poll))?;
+        Ok(reply)
+    }
+
+    /// Asks AWS to cancel the request.
+    async fn cancel(
+        &mut self,
+        request: &RequestToken,
+    ) -> Result<Result<Progress, Fault>, Abandoned> {
+        self.hold_lease().await?;
+        self.reached(CrashPoint::before(Moment::Cancel))?;
+        let cloud = &self.engine.parts.cloud;
+        let scope = &self.claimed.operation.scope;
+        let reply = cloud.cancel_resource_request(scope, request).await;
+        self.reached(CrashPoint::after(Moment::Cancel))?;
         Ok(reply)
     }
 
@@ -543,9 +543,9 @@ impl Stepper<'_> {
     }
 }
 
-fn internal(message: &str) -> Fault {
+fn internal(message: String) -> Fault {
     Fault::Rejected {
         code: "InternalFailure".to_owned(),
-        message: message.to_owned(),
+        message,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tracing::{debug, info};
-use ucp_model::group_operation::{Child, Ending, Moved, Next, Refusal, Survey, decide};
+use ucp_model::group_operation::{Child, Finish, Moved, Next, Refusal, Survey, decide};
 use ucp_model::operation::Options;
 use ucp_model::{CrashPoint, Crashed, Detail, Failure, Moment, OperationId};
 use ucp_store::{ClaimedGroup, Error, NewOperation};
@@ -46,7 +46,7 @@ impl GroupStepper<'_> {
                     let ended = children.iter().filter(|child| child.ended_at.is_some());
                     return self.commit(moved, ended.count()).await;
                 }
-                Next::End(ending) => return self.finish(ending, decision.reason).await,
+                Next::Finish(finish) => return self.finish(finish, decision.reason).await,
             }
         }
     }
@@ -110,9 +110,9 @@ impl GroupStepper<'_> {
         Ok(())
     }
 
-    async fn finish(self, ending: Ending, reason: &'static str) -> Result<(), Abandoned> {
+    async fn finish(self, finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
         let Parts { store, clock, .. } = self.engine.parts();
-        let operation = self.claimed.operation.ended(ending, clock.now());
+        let operation = self.claimed.operation.finished(finish, clock.now());
         self.reached(CrashPoint::before(Moment::Finish))?;
         store
             .finish_group_operation(&self.claimed.lease, &operation)

@@ -4,6 +4,8 @@
 //! writes it, does it, and reports what came of it. All its state is in the store, so that any worker may go on where
 //! another stopped.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod engine;
 mod group;
 mod planner;

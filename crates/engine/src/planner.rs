@@ -42,9 +42,9 @@ pub(crate) fn declaration(
 /// Plans a delete.
 pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     let outcome = match presence {
-        Presence::Absent => PlanOutcome::Nothing,
-        Presence::Present { .. } | Presence::Unreadable | Presence::Unknown(_) => {
-            PlanOutcome::Delete
+        Presence::Absent | Presence::Unknown(_) => PlanOutcome::Nothing,
+        Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => {
+            PlanOutcome::Delete(identifier.clone())
         }
     };
     Planned {
@@ -74,9 +74,11 @@ pub(crate) fn plan_put(
         Kind::Put,
         "deletes and imports are planned by functions of their own"
     );
-    let live = match presence {
-        Presence::Present { live, .. } => Some(live),
-        Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => None,
+    let found = match presence {
+        Presence::Present {
+            identifier, live, ..
+        } => Some((identifier, live)),
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
     };
     if *presence == Presence::Absent
         && let Some(failure) = names_what_aws_assigns(operation, schema)
@@ -89,18 +91,19 @@ pub(crate) fn plan_put(
     let plan = ucp_plan::plan(
         desired,
         baseline,
-        live,
+        found.map(|(_, live)| live),
         schema,
         operation.options.update_mode,
     );
-    let (outcome, document) = match plan.action {
-        Action::Noop => (PlanOutcome::Nothing, None),
-        Action::Error => (
+    let (outcome, document) = match (plan.action, found) {
+        (Action::Noop, _) => (PlanOutcome::Nothing, None),
+        (Action::Error, _) => (
             PlanOutcome::Impossible(Violation::refusal(UNSATISFIABLE, plan.errors)),
             None,
         ),
-        Action::Replace => replacement(operation, desired, &plan, schema),
-        Action::Create => {
+        (Action::Replace, Some((old, _))) => replacement(operation, old, desired, &plan, schema),
+        // What is not there can only be created.
+        (Action::Create, _) | (Action::Update | Action::Replace, None) => {
             let outcome = PlanOutcome::Create {
                 identifier: declared_identifier(desired, schema),
                 changes: plan.history(),
@@ -111,15 +114,15 @@ pub(crate) fn plan_put(
                 schema.validate_model(&desired.properties),
             )
         }
-        Action::Update => {
-            let already = live.map(|live| schema.validate_model(live));
+        (Action::Update, Some((identifier, live))) => {
             let introduced = introduced(
-                already.unwrap_or_default(),
+                schema.validate_model(live),
                 schema.validate_model(&plan.planned),
             );
             let document = serde_json::to_string(&plan.patch).ok();
             judged(
                 PlanOutcome::Update {
+                    identifier: identifier.clone(),
                     changes: plan.history(),
                 },
                 document,
@@ -133,6 +136,7 @@ pub(crate) fn plan_put(
 /// A change that AWS makes only by replacing the resource.
 fn replacement(
     operation: &Operation,
+    old: &Identifier,
     desired: &Desired,
     plan: &Plan,
     schema: &ResourceSchema,
@@ -147,7 +151,7 @@ fn replacement(
     }
     let identifier = declared_identifier(desired, schema);
     let document = match order {
-        ReplacementOrder::CreateBeforeDelete if identifier == operation.identifier => {
+        ReplacementOrder::CreateBeforeDelete if identifier.as_ref() == Some(old) => {
             return impossible(same_identifier(operation, plan));
         }
         ReplacementOrder::CreateBeforeDelete => Some(create.desired_state().to_string()),
@@ -155,6 +159,7 @@ fn replacement(
         ReplacementOrder::DeleteBeforeCreate => None,
     };
     let outcome = PlanOutcome::Replace {
+        old: old.clone(),
         order,
         identifier,
         changes: plan.history(),

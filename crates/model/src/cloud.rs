@@ -1,11 +1,39 @@
 //! What Cloud Control says about a change, in the words the state machine understands.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Identifier, RequestToken, Timestamp};
+
+/// What Cloud Control is asked to do to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// `CreateResource`.
+    Create,
+    /// `UpdateResource`.
+    Update,
+    /// `DeleteResource`.
+    Delete,
+}
+
+impl Action {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Create, Self::Update, Self::Delete];
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::Create => "create",
+            Action::Update => "update",
+            Action::Delete => "delete",
+        })
+    }
+}
 
 /// Cloud Control's report on one change in flight (`ProgressEvent`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +57,8 @@ pub enum ProgressStatus {
     Success,
     /// `FAILED`, with the HandlerErrorCode and AWS's text.
     Failed {
-        /// A `HandlerErrorCode`, for example `AlreadyExists`.
-        code: String,
+        /// Why, in a word.
+        code: HandlerErrorCode,
         /// `StatusMessage`.
         message: String,
         /// The hooks that refused the change, and those that only warned of it.
@@ -38,6 +66,37 @@ pub enum ProgressStatus {
     },
     /// `CANCEL_COMPLETE`.
     Canceled,
+}
+
+/// Why the handler of a resource type failed, by what a caller would do differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HandlerErrorCode {
+    /// Something has the identifier already.
+    AlreadyExists,
+    /// The resource does not exist.
+    NotFound,
+    /// Any other, in AWS's word.
+    Other(String),
+}
+
+impl HandlerErrorCode {
+    /// The code that AWS calls `word`.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "AlreadyExists" => Self::AlreadyExists,
+            "NotFound" => Self::NotFound,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// AWS's word.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::AlreadyExists => "AlreadyExists",
+            Self::NotFound => "NotFound",
+            Self::Other(word) => word,
+        }
+    }
 }
 
 /// A CloudFormation Hook that did not succeed (`HookProgressEvent`).
@@ -140,6 +199,14 @@ pub enum Fault {
         /// AWS's text.
         message: String,
     },
+    /// Something has the identifier of what is to be created already (`AlreadyExistsException`).
+    #[error("{code}: {message}")]
+    AlreadyExists {
+        /// AWS's exception name.
+        code: String,
+        /// AWS's text.
+        message: String,
+    },
     /// The resource does not exist (`ResourceNotFoundException`, or what a type says in its place).
     #[error("{code}: {message}")]
     Missing {
@@ -185,6 +252,7 @@ impl Fault {
             | Fault::Concurrent { .. } => RetryClass::Later,
             Fault::TokenConflict { .. }
             | Fault::TokenUnknown { .. }
+            | Fault::AlreadyExists { .. }
             | Fault::Missing { .. }
             | Fault::Denied { .. }
             | Fault::Rejected { .. } => RetryClass::Never,
@@ -200,6 +268,7 @@ impl Fault {
             | Fault::Concurrent { code, .. }
             | Fault::TokenConflict { code, .. }
             | Fault::TokenUnknown { code, .. }
+            | Fault::AlreadyExists { code, .. }
             | Fault::Missing { code, .. }
             | Fault::Denied { code, .. }
             | Fault::Rejected { code, .. } => code,
@@ -215,6 +284,7 @@ impl Fault {
             | Fault::Concurrent { message, .. }
             | Fault::TokenConflict { message, .. }
             | Fault::TokenUnknown { message, .. }
+            | Fault::AlreadyExists { message, .. }
             | Fault::Missing { message, .. }
             | Fault::Denied { message, .. }
             | Fault::Rejected { message, .. } => message,

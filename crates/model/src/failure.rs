@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Action;
-use crate::{HookFailure, Identifier, RequestToken, TypeName};
+use crate::{Action, HookFailure, Identifier, RequestToken, TypeName};
 
 /// Why an operation or a request failed, in ARM's terms. Its texts reach the caller, so they never hold secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +61,65 @@ pub struct CloudControlRequest {
     pub identifier: Option<Identifier>,
 }
 
+/// What the code of a [`Failure`] says about it, as far as anything is decided on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The resource does not exist.
+    NotFound,
+    /// It passes by itself.
+    Passing,
+    /// It lasts until somebody does something about it.
+    Lasting,
+    /// Any other.
+    Other,
+}
+
+impl Reason {
+    /// Of a stored failure only the text is left, so this is where it is read.
+    fn of(code: &str) -> Self {
+        match code.trim_end_matches("Exception") {
+            "NotFound" => Self::NotFound,
+            "AccessDenied"
+            | "AccountMismatch"
+            | "ExpiredToken"
+            | "IncompleteSignature"
+            | "InvalidClientTokenId"
+            | "InvalidCredentials"
+            | "InvalidSignature"
+            | "MissingAuthenticationToken"
+            | "NotAuthorized"
+            | "OptInRequired"
+            | "OutcomeUnknown"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+            | "SignatureDoesNotMatch"
+            | "TypeNotFound"
+            | "UnauthorizedTaggingOperation"
+            | "UnrecognizedClient"
+            | "UnsupportedAction" => Self::Lasting,
+            "ConcurrentOperation"
+            | "GeneralService"
+            | "HandlerFailure"
+            | "HandlerInternalFailure"
+            | "InternalFailure"
+            | "NetworkFailure"
+            | "NotStabilized"
+            | "ResourceConflict"
+            | "ServiceInternalError"
+            | "ServiceTimeout"
+            | "ServiceUnavailable"
+            | "Throttling" => Self::Passing,
+            _ => Self::Other,
+        }
+    }
+}
+
 impl Failure {
+    /// What its code says about it.
+    pub fn reason(&self) -> Reason {
+        Reason::of(&self.code)
+    }
+
     /// A failure without details.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {

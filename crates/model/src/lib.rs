@@ -3,11 +3,14 @@
 //! Nothing here performs I/O, reads a clock or draws a random number; time and chance are arguments.
 //! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it answers.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod ambient;
 mod arm_resource;
 mod checkpoint;
 mod cloud;
 mod default_tags;
+mod ended;
 mod etag;
 mod failure;
 pub mod group_operation;
@@ -25,11 +28,13 @@ pub use arm_resource::{
 };
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{
-    Fault, HookFailure, Progress, ProgressStatus, ResourceDescription, ResourcePage, RetryClass,
+    Action, Fault, HandlerErrorCode, HookFailure, Progress, ProgressStatus, ResourceDescription,
+    ResourcePage, RetryClass,
 };
 pub use default_tags::{DefaultTags, TagError, valid_tag};
+pub use ended::{Ended, Setback};
 pub use etag::ETag;
-pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, chain};
+pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, Reason, chain};
 pub use group_operation::GroupOperation;
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,

@@ -7,14 +7,14 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 use ucp_model::operation::{
-    Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Chance, Decision, Intent, Kind, MappingChange,
-    Next, Observation, Options, PATIENCE, PlanOutcome, Presence, ReplacementOrder, Replacing,
-    decide,
+    Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Decision, Effect, Intent,
+    Kind, MappingChange, Next, Observation, Options, PATIENCE, PlanOutcome, Presence,
+    ReplacementOrder, Replacing, Verdict, decide,
 };
 use ucp_model::{
-    AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Failure, Fault, HookFailure,
-    Identifier, Operation, OperationId, Progress, ProgressStatus, RequestToken, Scope, State,
-    Timestamp, TypeName,
+    AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Ended, Failure, Fault,
+    HandlerErrorCode, HookFailure, Identifier, Operation, OperationId, Progress, ProgressStatus,
+    RequestToken, Scope, State, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -63,8 +63,20 @@ fn operation(kind: Kind) -> Operation {
 }
 
 fn intent(action: Action, base: Option<&str>) -> Intent {
+    intent_to(call(action, "vpc-1"), base)
+}
+
+fn call(action: Action, subject: &str) -> Call {
+    match action {
+        Action::Create => Call::Create,
+        Action::Update => Call::Update(name(subject)),
+        Action::Delete => Call::Delete(name(subject)),
+    }
+}
+
+fn intent_to(call: Call, base: Option<&str>) -> Intent {
     Intent {
-        action,
+        call,
         client_token: token(1),
         issued_at: START,
         base: base.map(str::to_owned),
@@ -91,14 +103,19 @@ fn progress(status: ProgressStatus, identifier: Option<&str>) -> Progress {
 
 fn failed(code: &str) -> ProgressStatus {
     ProgressStatus::Failed {
-        code: code.to_owned(),
+        code: HandlerErrorCode::of(code),
         message: "text".to_owned(),
         hooks: Vec::new(),
     }
 }
 
 fn present(digest: &str) -> Presence {
+    present_as("vpc-1", digest)
+}
+
+fn present_as(identifier: &str, digest: &str) -> Presence {
     Presence::Present {
+        identifier: name(identifier),
         live: json!({}),
         digest: digest.to_owned(),
     }
@@ -142,6 +159,7 @@ fn create() -> PlanOutcome {
 /// Under a name that the declaration determines.
 fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
     PlanOutcome::Replace {
+        old: name("vpc-1"),
         order,
         identifier: Some(name("vpc-2")),
         changes: Vec::new(),
@@ -150,6 +168,7 @@ fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
 
 fn replace(order: ReplacementOrder) -> PlanOutcome {
     PlanOutcome::Replace {
+        old: name("vpc-1"),
         order,
         identifier: None,
         changes: Vec::new(),
@@ -158,8 +177,13 @@ fn replace(order: ReplacementOrder) -> PlanOutcome {
 
 fn update() -> PlanOutcome {
     PlanOutcome::Update {
+        identifier: name("vpc-1"),
         changes: Vec::new(),
     }
+}
+
+fn deletion() -> PlanOutcome {
+    PlanOutcome::Delete(name("vpc-1"))
 }
 
 /// The operation in `state`.
@@ -286,7 +310,7 @@ fn a_refusal_says_nothing_about_an_earlier_send() {
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
-    assert!(matches!(finish.state, State::Failed(failure) if failure.code == "OutcomeUnknown"));
+    assert!(matches!(finish.ended, Ended::Failed(failure) if failure.code == "OutcomeUnknown"));
     assert_line(
         &with(2),
         Observation::Submitted(Err(denied())),
@@ -357,7 +381,7 @@ fn a_delete_whose_reply_was_lost_looks_first() {
     );
     assert_line(
         &delete,
-        Observation::Looked(present("d"), PlanOutcome::Delete),
+        Observation::Looked(present("d"), deletion()),
         "submitting, then Submit: still there: the same again",
     );
     assert_line(
@@ -373,7 +397,7 @@ fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
         mapped(operation(Kind::Delete)),
         State::Submitting(intent(Action::Delete, None)),
     );
-    let looked = || Observation::Looked(Presence::Unknown(denied()), PlanOutcome::Delete);
+    let looked = || Observation::Looked(Presence::Unknown(denied()), deletion());
     assert_line(
         &delete,
         looked(),
@@ -609,7 +633,7 @@ fn the_alias_moves_when_the_new_resource_stands() {
     };
     assert_eq!(finish.identifier, Some(name("vpc-2")));
     assert_eq!(finish.mapping, MappingChange::Applied { owned: true });
-    let State::Failed(failure) = finish.state else {
+    let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
     assert_eq!(failure.code, "PartiallyApplied");
@@ -690,7 +714,7 @@ fn a_failed_replacement_leaves_the_old_resource_mapped() {
     let Next::Finish(finish) = &decision.next else {
         panic!("it ends")
     };
-    let State::Failed(failure) = &finish.state else {
+    let Ended::Failed(failure) = &finish.ended else {
         panic!("it fails")
     };
     assert!(
@@ -726,7 +750,7 @@ fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {
         panic!("it ends")
     };
     assert_eq!(finish.identifier, Some(name("vpc-1")));
-    let State::Failed(failure) = finish.state else {
+    let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
     assert!(failure.message.contains("'vpc-2'"), "{}", failure.message);
@@ -772,7 +796,7 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
         panic!("it ends")
     };
     assert_eq!(finish.mapping, MappingChange::Removed);
-    let State::Failed(failure) = finish.state else {
+    let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
     assert!(
@@ -852,6 +876,38 @@ fn a_cancel_counts_when_aws_confirms_it() {
     );
 }
 
+#[test]
+fn the_verdict_is_in_once_something_is_recorded_or_it_ended() {
+    let failure = Failure::new("Conflict", "");
+    let refused = State::Ended(Ended::Failed(failure.clone()));
+    let looked_at = |state| in_state(operation(Kind::Put), state);
+    for (operation, verdict) in [
+        (looked_at(State::Accepted), Verdict::Undecided),
+        (
+            looked_at(State::Ended(Ended::Succeeded)),
+            Verdict::NothingToDo,
+        ),
+        (looked_at(refused), Verdict::Refused(&failure)),
+    ] {
+        assert_eq!(operation.verdict(), verdict);
+        let created = Operation {
+            created: true,
+            ..operation
+        };
+        assert_eq!(created.verdict(), Verdict::Underway);
+    }
+    let submitting = looked_at(State::Submitting(intent(Action::Create, None)));
+    assert_eq!(submitting.verdict(), Verdict::Underway);
+    let made_room = Operation {
+        changes: vec![Change {
+            path: "/CidrBlock".to_owned(),
+            op: "replace".to_owned(),
+        }],
+        ..looked_at(State::Accepted)
+    };
+    assert_eq!(made_room.verdict(), Verdict::Underway);
+}
+
 /// Everything that can be observed, in a few flavours each.
 fn observations() -> impl Strategy<Value = Observation> {
     let fault = prop_oneof![
@@ -882,7 +938,7 @@ fn observations() -> impl Strategy<Value = Observation> {
     ];
     let presence = prop_oneof![
         Just(Presence::Absent),
-        Just(Presence::Unreadable),
+        Just(Presence::Unreadable(name("vpc-1"))),
         "[de]".prop_map(|digest| present(&digest)),
         fault.clone().prop_map(Presence::Unknown)
     ];
@@ -891,7 +947,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(update()),
         Just(replace(ReplacementOrder::CreateBeforeDelete)),
         Just(replace(ReplacementOrder::DeleteBeforeCreate)),
-        Just(PlanOutcome::Delete),
+        Just(deletion()),
         Just(PlanOutcome::Nothing),
         Just(PlanOutcome::Impossible(Failure::new("InvalidRequest", "")))
     ];
@@ -930,7 +986,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         Observation::Looked(_, PlanOutcome::Replace { .. }) => {
             !operation.deletes() && is_present && operation.was_mapped
         }
-        Observation::Looked(_, PlanOutcome::Delete) => operation.deletes(),
+        Observation::Looked(_, PlanOutcome::Delete(_)) => operation.deletes(),
         Observation::Looked(_, PlanOutcome::Nothing) => operation.deletes() || is_present,
         _ => true,
     };
@@ -965,9 +1021,12 @@ proptest! {
             let decision = decide(&operation, observation, now, chance(100 + number as u128));
             let before = operation.clone();
             match decision.next {
-                Next::Keep => {}
+                Next::Keep => prop_assert!(!matches!(decision.effect, Some(Effect::Submit(_))), "sent but not recorded"),
                 Next::Move(moved) => {
                     prop_assert!(!before.state.is_terminal(), "a terminal state moved");
+                    if let Some(Effect::Submit(intent)) = &decision.effect {
+                        prop_assert_eq!(&moved.state, &State::Submitting(intent.clone()), "sent but not recorded");
+                    }
                     prop_assert!(!moved.state.is_terminal(), "only a finish ends an operation");
                     prop_assert!(decision.effect.is_some() || moved.due_at >= now, "no wake-up");
                     if let (State::Submitting(old), State::Submitting(new), None) = (&before.state, &moved.state, &moved.planned) {
@@ -977,12 +1036,11 @@ proptest! {
                 }
                 Next::Finish(finish) => {
                     prop_assert!(!before.state.is_terminal(), "a terminal state ended again");
-                    prop_assert!(finish.state.is_terminal());
-                    if let MappingChange::Applied { .. } | MappingChange::Kept { .. } = finish.mapping {
+                                        if let MappingChange::Applied { .. } | MappingChange::Kept { .. } = finish.mapping {
                         prop_assert!(finish.identifier.is_some(), "a mapping to nothing");
                     }
                     if let Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) = &before.replacing
-                        && finish.state != State::Succeeded
+                        && finish.ended != Ended::Succeeded
                     {
                         prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays mapped");
                         prop_assert!(finish.mapping != MappingChange::Removed, "the old one stays mapped");
@@ -1013,11 +1071,11 @@ proptest! {
             prop_assert!(now < deadline, "still {} after nine days", operation.state.name());
             let fault = faults[usize::try_from(turn).unwrap() % faults.len()].clone();
             observation = match decision.effect {
-                Some(ucp_model::operation::Effect::Look) => Observation::Looked(Presence::Unknown(fault), create()),
-                Some(ucp_model::operation::Effect::Read) => Observation::Read(Presence::Unknown(fault)),
-                Some(ucp_model::operation::Effect::Submit) => Observation::Submitted(Err(fault)),
-                Some(ucp_model::operation::Effect::Poll) => Observation::Polled(Err(fault)),
-                Some(ucp_model::operation::Effect::Cancel) => Observation::CancelAsked(Err(fault)),
+                Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
+                Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
+                Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
+                Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
+                Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
                 None => { now = now.max(operation.due_at); Observation::Claimed }
             };
         }
@@ -1034,7 +1092,7 @@ fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
         ..HookFailure::default()
     };
     let refused = ProgressStatus::Failed {
-        code: "AccessDenied".to_owned(),
+        code: HandlerErrorCode::of("AccessDenied"),
         message: "a hook".to_owned(),
         hooks: vec![hook.clone()],
     };
@@ -1053,7 +1111,7 @@ fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
         let Next::Finish(finish) = decision.next else {
             panic!("it ends")
         };
-        let State::Failed(failure) = finish.state else {
+        let Ended::Failed(failure) = finish.ended else {
             panic!("it fails")
         };
         let request = CloudControlRequest {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use ucp_model::group_operation::{Decision, Next, Progress, Refusal, Survey, Task, decide};
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
-    CorrelationId, Failure, GroupId, GroupOperation, Identifier, Operation, OperationId,
+    CorrelationId, Ended, Failure, GroupId, GroupOperation, Identifier, Operation, OperationId,
     ProvisioningState, Reference, ReferenceId, Scope, State, Timestamp, TypeName,
 };
 
@@ -56,9 +56,9 @@ fn owned(alias: &str, live: Value) -> Reference {
 }
 
 /// A delete of `alias` from second `from`; under way unless it has an end.
-fn child(alias: &str, from: i64, end: Option<(i64, State)>) -> Operation {
+fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
     let id = reference_id(alias);
-    let (ended_at, state) = end.unzip();
+    let (ended_at, ended) = end.unzip();
     Operation {
         id: operation_id(from),
         kind: Kind::Delete,
@@ -72,7 +72,7 @@ fn child(alias: &str, from: i64, end: Option<(i64, State)>) -> Operation {
         replacing: None,
         cancel_requested_at: None,
         options: Options::default(),
-        state: state.unwrap_or(State::Accepted),
+        state: ended.map_or(State::Accepted, State::Ended),
         state_since: at(from),
         attempt: 0,
         due_at: at(from),
@@ -87,8 +87,8 @@ fn child(alias: &str, from: i64, end: Option<(i64, State)>) -> Operation {
     }
 }
 
-fn failed(code: &str, message: &str) -> State {
-    State::Failed(Failure::new(code, message))
+fn failed(code: &str, message: &str) -> Ended {
+    Ended::Failed(Failure::new(code, message))
 }
 
 fn deletion(total: u32) -> GroupOperation {
@@ -130,8 +130,8 @@ fn started(decision: &Decision) -> Vec<&str> {
 
 fn details(decision: &Decision) -> Vec<(String, String)> {
     match &decision.next {
-        Next::End(ending) => match &ending.progress {
-            Progress::Failed(failure) => {
+        Next::Finish(finish) => match &finish.ended {
+            Ended::Failed(failure) => {
                 assert_eq!(failure.code, "ResourceGroupDeletionBlocked");
                 let details = failure.details.iter();
                 details
@@ -157,7 +157,7 @@ fn chain() -> Vec<Reference> {
 fn what_is_named_goes_after_what_names_it() {
     let mut left = chain();
     assert_eq!(started(&next(&left, &[], 1)), ["instance"]);
-    let gone = child("instance", 1, Some((2, State::Succeeded)));
+    let gone = child("instance", 1, Some((2, Ended::Succeeded)));
     left.remove(0);
     assert_eq!(started(&next(&left, &[gone], 2)), ["subnet"]);
 }
@@ -201,7 +201,7 @@ fn a_dependency_refusal_is_tried_again_later_and_at_once_when_something_has_gone
     };
     assert_eq!(moved.due_at, at(2).after(Duration::from_secs(2)));
     assert_eq!(started(&next(&left, &children, 4)), ["a"]);
-    let gone = child("b", 1, Some((3, State::Succeeded)));
+    let gone = child("b", 1, Some((3, Ended::Succeeded)));
     assert_eq!(started(&next(&left[..1], &[refused, gone], 3)), ["a"]);
 }
 
@@ -255,7 +255,7 @@ fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
         details(&next(&left, std::slice::from_ref(&refused), 9)).len(),
         1
     );
-    let gone = child("b", 1, Some((3, State::Succeeded)));
+    let gone = child("b", 1, Some((3, Ended::Succeeded)));
     assert_eq!(started(&next(&left, &[refused, gone], 9)), ["a"]);
 }
 

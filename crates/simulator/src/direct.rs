@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
-    ClientToken, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
+    ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
     ResourceDescription, ResourcePage, Scope, TypeName,
 };
 
@@ -196,10 +196,12 @@ fn status(event: &ProgressEvent) -> ProgressStatus {
         OperationStatus::Success => ProgressStatus::Success,
         OperationStatus::CancelComplete => ProgressStatus::Canceled,
         OperationStatus::Failed => ProgressStatus::Failed {
-            code: event
-                .error_code
-                .map(|code| code.to_string())
-                .unwrap_or_default(),
+            code: HandlerErrorCode::of(
+                &event
+                    .error_code
+                    .map(|code| code.to_string())
+                    .unwrap_or_default(),
+            ),
             message: event.status_message.clone().unwrap_or_default(),
             hooks: event.hooks.iter().filter_map(hook_failure).collect(),
         },

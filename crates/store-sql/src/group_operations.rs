@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
-use ucp_model::{CorrelationId, GroupId, GroupOperation, OperationId, Timestamp};
+use ucp_model::{CorrelationId, Ended, GroupId, GroupOperation, OperationId, Timestamp};
 use ucp_store::{
     Error, GroupDeletion, Lease, ListedOperation, NewGroupOperation, OperationPage, Precondition,
     Status, rules,
@@ -173,11 +173,9 @@ pub(crate) async fn finish(
     lease: &Lease,
     operation: &GroupOperation,
 ) -> Result<(), Abort> {
-    let state = match operation.progress {
+    let state = match &operation.progress {
         Progress::Running => "accepted",
-        Progress::Succeeded => "succeeded",
-        Progress::Failed(_) => "failed",
-        Progress::Canceled(_) => "canceled",
+        Progress::Ended(ended) => ended.name(),
     };
     let ended_at = operation.ended_at.unwrap_or(operation.due_at);
     let values = values![
@@ -283,9 +281,9 @@ pub(crate) fn read(row: &Row) -> Result<GroupOperation, Error> {
     let failure: Option<&str> = row.get("failure")?;
     let progress = match (state, failure) {
         ("accepted", None) => Progress::Running,
-        ("succeeded", None) => Progress::Succeeded,
-        ("failed", Some(failure)) => Progress::Failed(from_json(failure)?),
-        ("canceled", Some(failure)) => Progress::Canceled(from_json(failure)?),
+        ("succeeded", None) => Progress::Ended(Ended::Succeeded),
+        ("failed", Some(failure)) => Progress::Ended(Ended::Failed(from_json(failure)?)),
+        ("canceled", Some(failure)) => Progress::Ended(Ended::Canceled(from_json(failure)?)),
         (other, _) => {
             return corrupt(format!(
                 "there is no state '{other}' of operations on groups"

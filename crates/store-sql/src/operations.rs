@@ -1,7 +1,7 @@
 //! The operations, each of which is also the job: accepting, stepping and ending them.
 
 use async_trait::async_trait;
-use ucp_model::operation::{Kind, ReplacementPolicy};
+use ucp_model::operation::{Kind, ReplacementPolicy, Replacing};
 use ucp_model::{
     CorrelationId, GroupId, GroupOperation, Identifier, Operation, OperationId, Reference,
     ReferenceId, Scope, Target, Timestamp, TypeName,
@@ -495,7 +495,11 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     };
     let reference: Option<&str> = row.get("reference")?;
     let identifier: Option<String> = row.get("identifier")?;
+    let identifier = identifier.map(Identifier::new);
     let replacing: Option<&str> = row.get("replacing")?;
+    let replacing: Option<Replacing> = replacing.map(from_json).transpose()?;
+    let subject = Replacing::subject(replacing.as_ref(), identifier.as_ref());
+    let state = StateColumns::read(row)?.state(subject)?;
     let result: Option<&str> = row.get("result")?;
     let parent: Option<&str> = row.get("parent")?;
     let type_name = TypeName::from_cloudformation(row.get("type_name")?)
@@ -510,16 +514,16 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
         },
         type_name,
         reference: reference.map(parsed).transpose()?,
-        identifier: identifier.map(Identifier::new),
+        identifier,
         was_mapped: row.flag("was_mapped")?,
         was_owned: row.flag("was_owned")?,
         created: row.flag("created")?,
-        replacing: replacing.map(from_json).transpose()?,
+        replacing,
         options: from_json(row.get("options")?)?,
         cancel_requested_at: row
             .get::<Option<i64>>("cancel_requested_at")?
             .map(Timestamp::from_millis),
-        state: StateColumns::read(row)?.state()?,
+        state,
         state_since: Timestamp::from_millis(row.get("state_since")?),
         attempt: row.count("attempt")?,
         due_at: Timestamp::from_millis(row.get("due_at")?),

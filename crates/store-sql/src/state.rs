@@ -1,7 +1,8 @@
 //! How the state of an operation lies in columns.
 
-use ucp_model::operation::{Action, Intent};
-use ucp_model::{Failure, RequestToken, State, Timestamp};
+use serde::de::DeserializeOwned;
+use ucp_model::operation::{Action, Call, Intent};
+use ucp_model::{Ended, Identifier, RequestToken, State, Timestamp};
 use ucp_store::Error;
 
 use crate::database::Row;
@@ -27,7 +28,7 @@ impl StateColumns {
             ..Self::default()
         };
         Ok(match state {
-            State::Accepted | State::Succeeded => columns,
+            State::Accepted | State::Ended(Ended::Succeeded) => columns,
             State::Submitting(intent) => columns.with_intent(intent),
             State::Waiting(intent, request_token) => Self {
                 request_token: Some(request_token.as_str().to_owned()),
@@ -37,12 +38,13 @@ impl StateColumns {
                 action: Some(action.to_string()),
                 ..columns
             },
-            State::Salvaging(action, failure) => Self {
+            State::Salvaging(action, setback) => Self {
                 action: Some(action.to_string()),
-                failure: Some(to_json(failure)?),
+                failure: Some(to_json(setback)?),
                 ..columns
             },
-            State::Adopting(failure) | State::Failed(failure) | State::Canceled(failure) => Self {
+            State::Adopting(failure)
+            | State::Ended(Ended::Failed(failure) | Ended::Canceled(failure)) => Self {
                 failure: Some(to_json(failure)?),
                 ..columns
             },
@@ -51,7 +53,7 @@ impl StateColumns {
 
     fn with_intent(self, intent: &Intent) -> Self {
         Self {
-            action: Some(intent.action.to_string()),
+            action: Some(intent.action().to_string()),
             client_token: Some(intent.client_token.to_string()),
             token_issued_at: Some(intent.issued_at.as_millis()),
             base_digest: intent.base.clone(),
@@ -73,14 +75,18 @@ impl StateColumns {
         })
     }
 
-    /// The state, if these columns are what [`StateColumns::of`] made of one.
-    pub(crate) fn state(&self) -> Result<State, Error> {
+    /// The state, if these columns are what [`StateColumns::of`] made of one. A call is about `subject`, which has a
+    /// column of its own.
+    pub(crate) fn state(&self, subject: Option<&Identifier>) -> Result<State, Error> {
         let state = match self.state.as_str() {
             "accepted" => State::Accepted,
-            "submitting" => State::Submitting(self.intent()?),
+            "submitting" => State::Submitting(self.intent(subject)?),
             "waiting" => {
                 let request_token = present("request_token", self.request_token.as_ref())?;
-                State::Waiting(self.intent()?, RequestToken::new(request_token.as_str()))
+                State::Waiting(
+                    self.intent(subject)?,
+                    RequestToken::new(request_token.as_str()),
+                )
             }
             "observing" => State::Observing(self.action()?),
             // Before changes could be cancelled, only creates were.
@@ -89,13 +95,13 @@ impl StateColumns {
                     action: Some(Action::Create.to_string()),
                     ..self.clone()
                 }
-                .state();
+                .state(subject);
             }
-            "salvaging" => State::Salvaging(self.action()?, self.failure()?),
-            "adopting" => State::Adopting(self.failure()?),
-            "succeeded" => State::Succeeded,
-            "failed" => State::Failed(self.failure()?),
-            "canceled" => State::Canceled(self.failure()?),
+            "salvaging" => State::Salvaging(self.action()?, self.reason()?),
+            "adopting" => State::Adopting(self.reason()?),
+            "succeeded" => State::Ended(Ended::Succeeded),
+            "failed" => State::Ended(Ended::Failed(self.reason()?)),
+            "canceled" => State::Ended(Ended::Canceled(self.reason()?)),
             other => return corrupt(format!("there is no state '{other}'")),
         };
         let mut expected = Self::of(&state)?;
@@ -109,10 +115,15 @@ impl StateColumns {
         Ok(state)
     }
 
-    fn intent(&self) -> Result<Intent, Error> {
+    fn intent(&self, subject: Option<&Identifier>) -> Result<Intent, Error> {
         let client_token = present("client_token", self.client_token.as_ref())?;
+        let subject = || present("identifier", subject).cloned();
         Ok(Intent {
-            action: self.action()?,
+            call: match self.action()? {
+                Action::Create => Call::Create,
+                Action::Update => Call::Update(subject()?),
+                Action::Delete => Call::Delete(subject()?),
+            },
             client_token: parsed(client_token)?,
             issued_at: Timestamp::from_millis(*present(
                 "token_issued_at",
@@ -129,13 +140,13 @@ impl StateColumns {
 
     fn action(&self) -> Result<Action, Error> {
         let action = present("action", self.action.as_ref())?;
-        [Action::Create, Action::Update, Action::Delete]
+        Action::ALL
             .into_iter()
             .find(|candidate| candidate.to_string() == *action)
             .ok_or_else(|| Error::Corrupt(format!("there is no action '{action}'")))
     }
 
-    fn failure(&self) -> Result<Failure, Error> {
+    fn reason<T: DeserializeOwned>(&self) -> Result<T, Error> {
         from_json(present("failure", self.failure.as_ref())?)
     }
 }
@@ -146,12 +157,15 @@ fn present<'a, T>(column: &str, value: Option<&'a T>) -> Result<&'a T, Error> {
 
 #[cfg(test)]
 mod tests {
+    use ucp_model::{Failure, Setback};
+
     use super::*;
 
     #[test]
     fn every_state_survives_its_columns() {
+        let subject = Identifier::new("subject");
         let intent = |base: Option<&str>| Intent {
-            action: Action::Update,
+            call: Call::Update(subject.clone()),
             client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
             issued_at: Timestamp::from_millis(17),
             unanswered: 2,
@@ -163,14 +177,15 @@ mod tests {
             State::Submitting(intent(None)),
             State::Waiting(intent(Some("digest")), RequestToken::new("token")),
             State::Observing(Action::Create),
-            State::Salvaging(Action::Delete, failure.clone()),
+            State::Salvaging(Action::Create, Setback::Failed(failure.clone())),
+            State::Salvaging(Action::Delete, Setback::Canceled(failure.clone())),
             State::Adopting(failure.clone()),
-            State::Succeeded,
-            State::Failed(failure.clone()),
-            State::Canceled(failure),
+            State::Ended(Ended::Succeeded),
+            State::Ended(Ended::Failed(failure.clone())),
+            State::Ended(Ended::Canceled(failure)),
         ] {
             let columns = StateColumns::of(&state).unwrap();
-            assert_eq!(columns.state().unwrap(), state);
+            assert_eq!(columns.state(Some(&subject)).unwrap(), state);
         }
     }
 
@@ -192,7 +207,7 @@ mod tests {
             with_token,
         ] {
             assert!(
-                matches!(columns.state(), Err(Error::Corrupt(_))),
+                matches!(columns.state(None), Err(Error::Corrupt(_))),
                 "{columns:?}"
             );
         }

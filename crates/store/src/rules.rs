@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ucp_model::group_operation::{Progress, Task};
 use ucp_model::operation::{Kind, MappingChange, Replacing, State};
 use ucp_model::{
-    CorrelationId, GroupId, GroupOperation, NewResourceGroup, Operation, ProvisioningState,
+    CorrelationId, Ended, GroupId, GroupOperation, NewResourceGroup, Operation, ProvisioningState,
     Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
@@ -199,16 +199,9 @@ pub fn end(
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
         }
         MappingChange::Kept { owned } => {
-            let state = match finish.operation.state {
-                State::Canceled(_) => ProvisioningState::Canceled,
-                State::Accepted
-                | State::Submitting(_)
-                | State::Waiting(..)
-                | State::Observing(_)
-                | State::Salvaging(..)
-                | State::Adopting(_)
-                | State::Succeeded
-                | State::Failed(_) => ProvisioningState::Failed,
+            let state = match finish.operation.state.ended() {
+                Some(Ended::Canceled(_)) => ProvisioningState::Canceled,
+                Some(Ended::Succeeded | Ended::Failed(_)) | None => ProvisioningState::Failed,
             };
             (state, owned, mapping.baseline)
         }
@@ -235,7 +228,7 @@ pub fn end(
 
 /// Whether every mapping of the operation's target goes with the operation's own.
 pub fn removes_all_mappings(operation: &Operation) -> bool {
-    operation.kind == Kind::Delete && operation.state == State::Succeeded
+    operation.kind == Kind::Delete && operation.state == State::Ended(Ended::Succeeded)
 }
 
 /// Whether `operation` created `target` and ended well after `since`.
@@ -243,7 +236,7 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
     let ended_since = operation.ended_at.is_some_and(|ended_at| ended_at > since);
     let is_target = |own: Target<'_>| own.key() == target.key();
     operation.created
-        && operation.state == State::Succeeded
+        && operation.state == State::Ended(Ended::Succeeded)
         && ended_since
         && operation.target().is_some_and(is_target)
 }
@@ -277,7 +270,7 @@ pub fn accept_group_operation(
 
 /// Whether the group goes with the end of `operation`.
 pub fn removes_group(operation: &GroupOperation) -> bool {
-    operation.task == Task::Delete && operation.progress == Progress::Succeeded
+    operation.task == Task::Delete && operation.progress == Progress::Ended(Ended::Succeeded)
 }
 
 /// The line of the history that ends `operation`.

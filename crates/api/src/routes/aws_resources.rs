@@ -8,6 +8,7 @@ use serde_json::json;
 use ucp_app::{
     DeleteOutcome, DeleteResource, ImportOutcome, ImportResource, PutResource, ReadResource,
 };
+use ucp_model::operation::Verdict;
 use ucp_model::{Scope, TypeName};
 
 use crate::Api;
@@ -125,7 +126,7 @@ pub(crate) async fn put(
     let outcome = outcome.map_err(|rejection| Problem::of(rejection, context))?;
     let operation = &outcome.operation;
     let body = AwsResource::of(operation, outcome.properties);
-    if operation.found_nothing_to_do() {
+    if operation.verdict() == Verdict::NothingToDo {
         return Ok(Json(body.in_state("Succeeded")).into_response());
     }
     let body = body.in_state("Provisioning");

@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 use ucp_app::{AnyOperation, OperationQuery, Status};
 use ucp_model::operation::Kind;
 use ucp_model::{
-    Failure, GroupOperation, Operation, OperationId, PlaneId, PlaneKind, State as Progress,
-    Timestamp,
+    Ended, Failure, GroupOperation, Operation, OperationId, PlaneId, PlaneKind, Timestamp,
 };
 
 use crate::Api;
@@ -241,8 +240,9 @@ async fn result(
     uri: &Uri,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    match (&operation.state, operation.kind) {
-        (Progress::Succeeded, Kind::Put) => {
+    match (operation.state.ended(), operation.kind) {
+        (None, _) => Ok(running(uri, context)),
+        (Some(Ended::Succeeded), Kind::Put) => {
             let properties = match &operation.result {
                 Some(Value::Object(properties)) => properties.clone(),
                 _ => Map::new(),
@@ -250,8 +250,8 @@ async fn result(
             let resource = AwsResource::of(operation, properties);
             Ok(Json(resource.in_state("Succeeded")).into_response())
         }
-        (Progress::Succeeded, Kind::Delete) => Ok(StatusCode::NO_CONTENT.into_response()),
-        (Progress::Succeeded, Kind::Import) => {
+        (Some(Ended::Succeeded), Kind::Delete) => Ok(StatusCode::NO_CONTENT.into_response()),
+        (Some(Ended::Succeeded), Kind::Import) => {
             let reference = api.app.imported(operation).await;
             let reference = reference.map_err(|rejection| Problem::of(rejection, context))?;
             Ok(match reference {
@@ -260,18 +260,9 @@ async fn result(
                 None => StatusCode::NO_CONTENT.into_response(),
             })
         }
-        (Progress::Failed(failure) | Progress::Canceled(failure), _) => {
+        (Some(Ended::Failed(failure) | Ended::Canceled(failure)), _) => {
             Err(Problem::of_ended(failure, context))
         }
-        (
-            Progress::Accepted
-            | Progress::Submitting(_)
-            | Progress::Waiting(..)
-            | Progress::Observing(_)
-            | Progress::Salvaging(..)
-            | Progress::Adopting(_),
-            _,
-        ) => Ok(running(uri, context)),
     }
 }
 

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Survey, cancelled, wait};
+use super::decision::{Child, Decision, Finish, Next, Survey};
 use super::naming::Names;
-use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
+use super::record::GroupOperation;
+use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
 use crate::operation::Kind;
-use crate::{Detail, Failure, Identifier, Operation, Reference, State, Timestamp, retry};
+use crate::{
+    Detail, Ended, Failure, Identifier, Operation, Reason, Reference, State, Timestamp, retry,
+};
 
 /// How often a delete that failed for a passing reason is tried while nothing else goes.
 const TRIES_MAX: u32 = 5;
@@ -75,22 +78,17 @@ pub(super) fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timest
             reason: "deletes are tried again later",
         };
     }
-    let progress = match members.blocked() {
-        None => Progress::Succeeded,
-        Some(failure) => Progress::Failed(failure),
+    let (ended, reason) = match members.blocked() {
+        None => (Ended::Succeeded, "nothing owned is left"),
+        Some(failure) => (Ended::Failed(failure), "what is left cannot be deleted"),
     };
     Decision {
-        reason: match progress {
-            Progress::Succeeded => "nothing owned is left",
-            Progress::Running | Progress::Failed(_) | Progress::Canceled(_) => {
-                "what is left cannot be deleted"
-            }
-        },
-        next: Next::End(Ending {
-            progress,
+        next: Next::Finish(Finish {
+            ended,
             done: u32::try_from(done).unwrap_or(u32::MAX),
             outcomes: BTreeMap::new(),
         }),
+        reason,
     }
 }
 
@@ -175,7 +173,7 @@ impl<'a> Members<'a> {
         let last_gone = survey
             .children
             .iter()
-            .filter(|child| child.state == State::Succeeded)
+            .filter(|child| child.state == State::Ended(Ended::Succeeded))
             .filter_map(|child| child.ended_at)
             .max();
         let members = owned.into_iter().zip(named_by);
@@ -185,11 +183,11 @@ impl<'a> Members<'a> {
                     let key = reference.id.key();
                     let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
                     let (standing, tries) = standing(tries, last_gone, now);
-                    let standing = match standing {
-                        Standing::Ready if survey.refused.contains_key(&key) => {
-                            Standing::Later(now.after(BUSY_RETRY))
-                        }
-                        other => other,
+                    let is_refused = survey.refused.contains_key(&key);
+                    let standing = if is_refused && standing == Standing::Ready {
+                        Standing::Later(now.after(BUSY_RETRY))
+                    } else {
+                        standing
                     };
                     Member {
                         reference,
@@ -301,10 +299,16 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
         return (Standing::Running, count);
     }
     let last = tries.iter().max_by_key(|child| child.ended_at);
-    let Some((failure, ended_at)) = last.and_then(|last| last.failure().zip(last.ended_at)) else {
+    let Some((ended, ended_at)) = last.and_then(|last| last.state.ended().zip(last.ended_at))
+    else {
         return (Standing::Ready, count);
     };
-    let standing = match persistence(failure) {
+    let (failure, persistence) = match ended {
+        Ended::Succeeded => return (Standing::Ready, count),
+        Ended::Failed(failure) => (failure, persistence(failure)),
+        Ended::Canceled(failure) => (failure, Persistence::Lasting),
+    };
+    let standing = match persistence {
         Persistence::Lasting => Standing::Settled(failure.clone()),
         Persistence::Passing | Persistence::OfThisMoment if tries.len() >= TRIES_IN_ALL_MAX => {
             Standing::Settled(failure.clone())
@@ -337,39 +341,14 @@ enum Persistence {
 fn persistence(failure: &Failure) -> Persistence {
     const DEPENDENCY: [&str; 5] = ["depend", "in use", "being used", "not empty", "attached"];
     let message = failure.message.to_lowercase();
-    match failure.code.trim_end_matches("Exception") {
-        "AccessDenied"
-        | "AccountMismatch"
-        | "Canceled"
-        | "ExpiredToken"
-        | "IncompleteSignature"
-        | "InvalidClientTokenId"
-        | "InvalidCredentials"
-        | "InvalidSignature"
-        | "MissingAuthenticationToken"
-        | "NotAuthorized"
-        | "OptInRequired"
-        | "OutcomeUnknown"
-        | "RequestExpired"
-        | "RequestTimeTooSkewed"
-        | "SignatureDoesNotMatch"
-        | "TypeNotFound"
-        | "UnauthorizedTaggingOperation"
-        | "UnrecognizedClient"
-        | "UnsupportedAction" => Persistence::Lasting,
-        "ConcurrentOperation"
-        | "GeneralService"
-        | "HandlerFailure"
-        | "HandlerInternalFailure"
-        | "InternalFailure"
-        | "NetworkFailure"
-        | "NotStabilized"
-        | "ResourceConflict"
-        | "ServiceInternalError"
-        | "ServiceTimeout"
-        | "ServiceUnavailable"
-        | "Throttling" => Persistence::Passing,
-        _ if DEPENDENCY.iter().any(|word| message.contains(word)) => Persistence::Passing,
-        _ => Persistence::OfThisMoment,
+    match failure.reason() {
+        Reason::Lasting => Persistence::Lasting,
+        Reason::Passing => Persistence::Passing,
+        Reason::NotFound | Reason::Other
+            if DEPENDENCY.iter().any(|word| message.contains(word)) =>
+        {
+            Persistence::Passing
+        }
+        Reason::NotFound | Reason::Other => Persistence::OfThisMoment,
     }
 }

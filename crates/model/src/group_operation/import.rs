@@ -2,40 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
-use super::decide::{BUSY_RETRY, Child, Decision, Ending, Next, Refusal, Survey, cancelled, wait};
-use super::{CHILDREN_AT_ONCE, GroupOperation, Progress};
+use super::decision::{Child, Decision, Finish, Next, Refusal, Survey};
+use super::record::GroupOperation;
+use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
+use super::task::{ImportItem, ImportOutcome};
 use crate::operation::Kind;
-use crate::{Failure, Identifier, Operation, ReferenceId, Scope, State, Timestamp};
-
-/// One resource to import.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ImportItem {
-    /// Under which alias.
-    pub reference: ReferenceId,
-    /// Where it lives.
-    pub scope: Scope,
-    /// AWS's name for it.
-    pub identifier: Identifier,
-    /// Whether the reference is to own it.
-    pub owned: bool,
-}
-
-/// What became of an [`ImportItem`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ImportOutcome {
-    /// The alias maps it now.
-    Imported,
-    /// AWS does not have it.
-    Missing,
-    /// The alias was mapped before.
-    AlreadyTracked,
-    /// AWS refuses the read, or something stands in the way.
-    Failed(Failure),
-}
+use crate::{Ended, Operation, Reason, Timestamp};
 
 /// The next step of an import.
 pub(super) fn decide(
@@ -64,18 +36,9 @@ pub(super) fn decide(
             continue;
         }
         let outcome = match (children.get(&key), survey.refused.get(&key)) {
-            (Some(child), _) => match &child.state {
-                State::Succeeded => ImportOutcome::Imported,
-                State::Failed(failure) if failure.code == "NotFound" => ImportOutcome::Missing,
-                State::Failed(failure) | State::Canceled(failure) => {
-                    ImportOutcome::Failed(failure.clone())
-                }
-                State::Accepted
-                | State::Submitting(_)
-                | State::Waiting(..)
-                | State::Observing(_)
-                | State::Salvaging(..)
-                | State::Adopting(_) => {
+            (Some(child), _) => match child.state.ended() {
+                Some(ended) => outcome(ended),
+                None => {
                     running += 1;
                     continue;
                 }
@@ -123,12 +86,21 @@ pub(super) fn decide(
         };
     }
     Decision {
-        next: Next::End(Ending {
-            progress: Progress::Succeeded,
+        next: Next::Finish(Finish {
+            ended: Ended::Succeeded,
             done: u32::try_from(outcomes.len()).unwrap_or(u32::MAX),
             outcomes,
         }),
         reason: "every item has its outcome",
+    }
+}
+
+/// What the end of its child says about an item.
+fn outcome(ended: &Ended) -> ImportOutcome {
+    match ended {
+        Ended::Succeeded => ImportOutcome::Imported,
+        Ended::Failed(failure) if failure.reason() == Reason::NotFound => ImportOutcome::Missing,
+        Ended::Failed(failure) | Ended::Canceled(failure) => ImportOutcome::Failed(failure.clone()),
     }
 }
 

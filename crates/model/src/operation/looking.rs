@@ -1,11 +1,16 @@
 //! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
 
-use super::decide::{Decision, Effect, Finish, MappingChange, Moved, PlanOutcome, Presence, Step};
-use super::{
-    Action, AdoptionPolicy, Change, Intent, Kind, Replacing, State, progressing, replacing,
-    submitting,
-};
-use crate::{Detail, Failure, Fault, Identifier, RetryClass};
+use serde_json::Value;
+
+use super::decision::{Decision, Effect, MappingChange, Moved, PlanOutcome, Presence};
+use super::intent::{Call, Change, Intent};
+use super::options::AdoptionPolicy;
+use super::record::Kind;
+use super::replacement::Replacing;
+use super::state::State;
+use super::step::Step;
+use super::{progressing, replacing, submitting};
+use crate::{Action, Detail, Failure, Fault, Identifier, RetryClass, Setback};
 
 /// Nothing was sent yet.
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
@@ -13,7 +18,7 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Unknown(fault) => look_again(step, &fault),
         presence if step.operation.kind == Kind::Import => imported(step, presence),
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
-        Presence::Unreadable if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
+        Presence::Unreadable(_) if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
             Failure::new(
                 "UnsupportedActionException",
                 format!(
@@ -23,8 +28,8 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
             ),
             "cannot be read, so cannot be updated",
         ),
-        Presence::Absent | Presence::Unreadable => follow(step, None, plan),
-        Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
+        Presence::Absent | Presence::Unreadable(_) => follow(step, None, plan),
+        Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
     }
 }
 
@@ -34,17 +39,10 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
     let operation = step.operation;
     let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
     match presence {
-        Presence::Present { live, .. } => step.finish(
-            Finish {
-                state: State::Succeeded,
-                identifier: operation.identifier.clone(),
-                mapping: MappingChange::Applied {
-                    owned: operation.options.take_ownership,
-                },
-                live: Some(live),
-            },
-            "it is there",
-        ),
+        Presence::Present { live, .. } => {
+            let owned = operation.options.take_ownership;
+            step.succeed(MappingChange::Applied { owned }, Some(live), "it is there")
+        }
         Presence::Absent => {
             let message = format!(
                 "AWS has no {} '{name}' in {}; nothing was imported. Check the identifier, the account and the region.",
@@ -55,7 +53,7 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
                 "there is nothing to import",
             )
         }
-        Presence::Unreadable | Presence::Unknown(_) => {
+        Presence::Unreadable(_) | Presence::Unknown(_) => {
             let message = format!(
                 "{} has no read handler, so ucp cannot see whether '{name}' exists; nothing was imported.",
                 operation.type_name
@@ -74,7 +72,7 @@ pub(super) fn after_lost_reply(
     plan: PlanOutcome,
 ) -> Decision {
     let resend = |reason| submitting::send_again(step, intent, reason);
-    match (intent.action, presence) {
+    match (intent.action(), presence) {
         (_, Presence::Unknown(fault))
             if step.may_look_again()
                 || fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
@@ -85,7 +83,7 @@ pub(super) fn after_lost_reply(
             let what = format!(
                 "The reply to the {action} was lost, and reading the resource fails: {fault}."
             );
-            step.outcome_unknown(&what, "looking cannot tell what the lost reply did")
+            step.outcome_unknown(intent, &what, "looking cannot tell what the lost reply did")
         }
         (Action::Create, Presence::Present { .. })
             if let Some(Replacing::NewFirst { is_named, .. }) = &step.operation.replacing =>
@@ -94,8 +92,9 @@ pub(super) fn after_lost_reply(
                 // AWS has assigned the identifier to our create, whatever has become of it since.
                 false => step
                     .to(State::Observing(Action::Create))
-                    .then(Effect::Read, "it stands although the reply was lost"),
+                    .then_read("it stands although the reply was lost"),
                 true => step.outcome_unknown(
+                    intent,
                     "The reply to the create was lost, and there is a resource of that name now.",
                     "it may be somebody else's",
                 ),
@@ -106,17 +105,18 @@ pub(super) fn after_lost_reply(
         {
             resend("the update has not shown: the same again")
         }
-        (Action::Delete, Presence::Present { .. } | Presence::Unreadable)
+        (Action::Delete, Presence::Present { .. } | Presence::Unreadable(_))
             if intent.token_lives(step.now) =>
         {
             resend("still there: the same again")
         }
-        (Action::Create | Action::Update, Presence::Unreadable) => step.outcome_unknown(
+        (Action::Create | Action::Update, Presence::Unreadable(_)) => step.outcome_unknown(
+            intent,
             "The reply was lost, and the type cannot be read.",
             "looking cannot tell what the lost reply did",
         ),
-        (_, Presence::Absent | Presence::Unreadable) => follow(step, None, plan),
-        (_, Presence::Present { live, digest }) => follow(step, Some((live, digest)), plan),
+        (_, Presence::Absent | Presence::Unreadable(_)) => follow(step, None, plan),
+        (_, Presence::Present { live, digest, .. }) => follow(step, Some((live, digest)), plan),
     }
 }
 
@@ -138,8 +138,8 @@ pub(super) fn at_what_exists(
             failure.clone(),
             "what has the identifier is not ours to replace",
         ),
-        Presence::Present { live, digest } => follow(step, Some((live, digest)), plan),
-        Presence::Absent | Presence::Unreadable | Presence::Unknown(_) => step.fail(
+        Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => step.fail(
             failure.clone(),
             "the identifier is taken by something that cannot be seen",
         ),
@@ -147,11 +147,7 @@ pub(super) fn at_what_exists(
 }
 
 /// Carries the plan out against what is live.
-fn follow(
-    step: &Step<'_>,
-    live: Option<(serde_json::Value, String)>,
-    plan: PlanOutcome,
-) -> Decision {
+fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> Decision {
     let operation = step.operation;
     let (live, base) = live.unzip();
     match plan {
@@ -159,6 +155,7 @@ fn follow(
             identifier,
             changes,
         } => {
+            let intent = step.intend(Call::Create, None);
             let replacing = match &operation.replacing {
                 Some(Replacing::OldFirst) => replacing::made_room(step),
                 other => other.clone(),
@@ -168,39 +165,45 @@ fn follow(
                 created: true,
                 replacing,
                 planned: Some(changes),
-                ..submit(step, Action::Create, None)
+                ..step.to(State::Submitting(intent.clone()))
             };
-            moved.then(Effect::Submit, "nothing stands there yet")
+            moved.then(Effect::Submit(intent), "nothing stands there yet")
         }
-        PlanOutcome::Update { changes } => {
+        PlanOutcome::Update {
+            identifier,
+            changes,
+        } => {
+            let intent = step.intend(Call::Update(identifier), base);
             let moved = Moved {
                 replacing: None,
                 planned: Some(changes),
-                ..submit(step, Action::Update, base)
+                ..step.to(State::Submitting(intent.clone()))
             };
-            moved.then(Effect::Submit, "it differs from the declaration")
+            moved.then(Effect::Submit(intent), "it differs from the declaration")
         }
         PlanOutcome::Replace {
+            old,
             order,
             identifier,
             changes,
-        } => replacing::begin(step, order, identifier, changes),
-        PlanOutcome::Delete if operation.replacing.is_some() => {
-            let moved = Moved {
-                planned: Some(operation.changes.clone()),
-                ..submit(step, Action::Delete, None)
+        } => replacing::begin(step, old, order, identifier, changes),
+        PlanOutcome::Delete(identifier) => {
+            let intent = step.intend(Call::Delete(identifier), None);
+            let (changes, reason) = match operation.replacing {
+                Some(_) => (operation.changes.clone(), "it is still there"),
+                None => (
+                    vec![Change {
+                        path: String::new(),
+                        op: "remove".to_owned(),
+                    }],
+                    "it is there",
+                ),
             };
-            moved.then(Effect::Submit, "it is still there")
-        }
-        PlanOutcome::Delete => {
             let moved = Moved {
-                planned: Some(vec![Change {
-                    path: String::new(),
-                    op: "remove".to_owned(),
-                }]),
-                ..submit(step, Action::Delete, None)
+                planned: Some(changes),
+                ..step.to(State::Submitting(intent.clone()))
             };
-            moved.then(Effect::Submit, "it is there")
+            moved.then(Effect::Submit(intent), reason)
         }
         PlanOutcome::Nothing if operation.deletes() && operation.replacing.is_some() => {
             progressing::deleted(step, "it is gone")
@@ -212,34 +215,14 @@ fn follow(
                 },
                 Kind::Put | Kind::Delete | Kind::Import => MappingChange::Removed,
             };
-            let identifier = operation.identifier.clone();
-            step.finish(
-                Finish {
-                    state: State::Succeeded,
-                    identifier,
-                    mapping,
-                    live,
-                },
-                "it is as it should be",
-            )
+            step.succeed(mapping, live, "it is as it should be")
         }
         PlanOutcome::Impossible(failure) => step.end(
-            State::Failed(failure),
+            Setback::Failed(failure),
             live,
             "the plan cannot be carried out",
         ),
     }
-}
-
-/// A new intent.
-pub(super) fn submit(step: &Step<'_>, action: Action, base: Option<String>) -> Moved {
-    step.to(State::Submitting(Intent {
-        action,
-        client_token: step.chance.token,
-        issued_at: step.now,
-        base,
-        unanswered: 1,
-    }))
 }
 
 fn look_again(step: &Step<'_>, fault: &Fault) -> Decision {
@@ -250,6 +233,7 @@ fn look_again(step: &Step<'_>, fault: &Fault) -> Decision {
         | Fault::Concurrent { .. }
         | Fault::TokenConflict { .. }
         | Fault::TokenUnknown { .. }
+        | Fault::AlreadyExists { .. }
         | Fault::Missing { .. }
         | Fault::Denied { .. }
         | Fault::Rejected { .. } => None,

@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use super::decide::{Decision, Effect, Finish, LONGEST_ASKED, MappingChange, Moved, Step};
-use super::{Action, Intent, REQUEST_TOKEN_LIFE, State, replacing};
+use super::decision::{Decision, Effect, MappingChange, Moved};
+use super::intent::{Call, Intent};
+use super::replacing;
+use super::state::State;
+use super::step::{LONGEST_ASKED, Step};
 use crate::{
-    AdditionalInfo, CloudControlRequest, Failure, Fault, HookFailure, Identifier, Progress,
-    ProgressStatus, RequestToken, Timestamp, retry,
+    Action, AdditionalInfo, CloudControlRequest, Failure, Fault, HandlerErrorCode, HookFailure,
+    Identifier, Progress, ProgressStatus, RequestToken, Setback, Timestamp, retry,
 };
+
+/// How long AWS keeps a request under its token.
+pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Waits between polls when AWS does not say how long.
 const FIRST_POLL: Duration = Duration::from_millis(250);
@@ -23,9 +29,9 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
         Err(fault) if step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE => {
             let what = format!(
                 "The {} is in flight, and asking after it still fails after a week: {fault}.",
-                intent.action
+                intent.action()
             );
-            step.outcome_unknown(&what, "no answer for too long")
+            step.outcome_unknown(intent, &what, "no answer for too long")
         }
         Err(Fault::Throttled { retry_after, .. }) => {
             step.retry(retry_after, "AWS asks to slow down")
@@ -35,6 +41,7 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
             | Fault::OutcomeUnknown { .. }
             | Fault::Concurrent { .. }
             | Fault::TokenConflict { .. }
+            | Fault::AlreadyExists { .. }
             | Fault::Missing { .. }
             | Fault::Denied { .. }
             | Fault::Rejected { .. },
@@ -46,12 +53,16 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
 pub(super) fn cancel_asked(
     step: &Step<'_>,
     intent: &Intent,
+    request_token: &RequestToken,
     reply: Result<Progress, Fault>,
 ) -> Decision {
     match reply {
         Ok(progress) => reported(step, intent, progress),
         // It may have ended, or be on its way to being cancelled.
-        Err(_) => Decision::then(Effect::Poll, "AWS does not cancel it: ask after it"),
+        Err(_) => Decision::then(
+            Effect::Poll(request_token.clone()),
+            "AWS does not cancel it: ask after it",
+        ),
     }
 }
 
@@ -63,13 +74,21 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
         identifier: revealed,
         retry_after,
     } = progress;
-    let revealed = revealed.filter(|_| intent.action == Action::Create);
+    let revealed = match intent.call {
+        Call::Create => revealed,
+        Call::Update(_) | Call::Delete(_) => None,
+    };
     let known = revealed
         .clone()
         .or_else(|| step.operation.identifier.clone());
-    let subject = match intent.action {
-        Action::Create => revealed.as_ref(),
-        Action::Update | Action::Delete => step.operation.subject(),
+    let about = |hooks| {
+        about(
+            step,
+            intent,
+            request_token.clone(),
+            revealed.as_ref(),
+            hooks,
+        )
     };
     match status {
         ProgressStatus::Running => {
@@ -89,56 +108,50 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             }
             .wait("in flight")
         }
-        ProgressStatus::Success => match intent.action {
-            Action::Create if known.is_none() => step.outcome_unknown(
+        ProgressStatus::Success => match intent.call {
+            Call::Create if known.is_none() => step.outcome_unknown(
+                intent,
                 "AWS reports success but names no resource.",
                 "no identifier",
             ),
-            Action::Create | Action::Update => {
+            Call::Create | Call::Update(_) => {
                 let moved = Moved {
                     identifier: known,
-                    ..step.to(State::Observing(intent.action))
+                    ..step.to(State::Observing(intent.action()))
                 };
-                moved.then(Effect::Read, "AWS reports success")
+                moved.then_read("AWS reports success")
             }
-            Action::Delete => deleted(step, "AWS reports success"),
+            Call::Delete(_) => deleted(step, "AWS reports success"),
         },
         ProgressStatus::Failed {
             code,
             message,
             hooks,
         } => {
-            let info = about(step, intent, request_token, subject, hooks);
-            let failure = Failure::new(code, message).with_additional_info(info);
-            match (intent.action, failure.code.as_str()) {
-                (Action::Delete, "NotFound") => deleted(step, "already gone"),
-                (Action::Create, "AlreadyExists") => taken(step, failure),
-                (Action::Create, _) => create_ended(step, revealed, State::Failed(failure)),
-                (Action::Update | Action::Delete, _) => step.fail(failure, "AWS reports failure"),
+            let failure = Failure::new(code.as_str(), message).with_additional_info(about(hooks));
+            match (&intent.call, code) {
+                (Call::Delete(_), HandlerErrorCode::NotFound) => deleted(step, "already gone"),
+                (Call::Create, HandlerErrorCode::AlreadyExists) => taken(step, failure),
+                (Call::Create, HandlerErrorCode::NotFound | HandlerErrorCode::Other(_)) => {
+                    create_ended(step, revealed, Setback::Failed(failure))
+                }
+                (Call::Update(_) | Call::Delete(_), _) => step.fail(failure, "AWS reports failure"),
             }
         }
         ProgressStatus::Canceled => {
-            let failure = Failure::new(
-                "Canceled",
-                format!("The {} was cancelled in AWS.", intent.action),
-            )
-            .with_additional_info(about(
-                step,
-                intent,
-                request_token,
-                subject,
-                Vec::new(),
-            ));
-            match intent.action {
-                Action::Create => create_ended(step, revealed, State::Canceled(failure)),
-                Action::Delete
+            let message = format!("The {} was cancelled in AWS.", intent.action());
+            let failure = Failure::new("Canceled", message).with_additional_info(about(Vec::new()));
+            let setback = Setback::Canceled(failure);
+            match intent.call {
+                Call::Create => create_ended(step, revealed, setback),
+                Call::Delete(_)
                     if step.operation.deletes() && step.operation.replacing.is_some() =>
                 {
-                    step.end(State::Canceled(failure), None, "AWS reports it cancelled")
+                    step.end(setback, None, "AWS reports it cancelled")
                 }
-                Action::Update | Action::Delete => step
-                    .to(State::Salvaging(intent.action, failure))
-                    .then(Effect::Read, "cancelled: see what is left"),
+                Call::Update(_) | Call::Delete(_) => step
+                    .to(State::Salvaging(intent.action(), setback))
+                    .then_read("cancelled: see what is left"),
             }
         }
     }
@@ -149,14 +162,18 @@ fn about(
     step: &Step<'_>,
     intent: &Intent,
     request_token: RequestToken,
-    subject: Option<&Identifier>,
+    revealed: Option<&Identifier>,
     hooks: Vec<HookFailure>,
 ) -> Vec<AdditionalInfo> {
+    let identifier = match &intent.call {
+        Call::Create => revealed,
+        Call::Update(identifier) | Call::Delete(identifier) => Some(identifier),
+    };
     let request = AdditionalInfo::CloudControlRequest(CloudControlRequest {
         request_token,
-        operation: intent.action,
+        operation: intent.action(),
         type_name: step.operation.type_name.clone(),
-        identifier: subject.cloned(),
+        identifier: identifier.cloned(),
     });
     let hooks = hooks.into_iter().map(AdditionalInfo::CloudFormationHook);
     std::iter::once(request).chain(hooks).collect()
@@ -177,57 +194,32 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
 
 /// What was to be deleted is gone.
 pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
-    if let Some(replacing) = &step.operation.replacing {
-        return replacing::deleted(step, replacing, reason);
+    match &step.operation.replacing {
+        Some(replacing) => replacing::deleted(step, replacing, reason),
+        None => step.succeed(MappingChange::Removed, None, reason),
     }
-    let identifier = step.operation.identifier.clone();
-    step.finish(
-        Finish {
-            state: State::Succeeded,
-            identifier,
-            mapping: MappingChange::Removed,
-            live: None,
-        },
-        reason,
-    )
 }
 
 /// A create ended without success. What AWS named may exist.
-fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, end: State) -> Decision {
-    let failure = match &end {
-        State::Failed(failure) | State::Canceled(failure) => failure.clone(),
+fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, setback: Setback) -> Decision {
+    let seen = revealed.or_else(|| match step.operation.state {
+        State::Waiting(..) => step.operation.identifier.clone(),
         State::Accepted
         | State::Submitting(_)
-        | State::Waiting(..)
         | State::Observing(_)
         | State::Salvaging(..)
         | State::Adopting(_)
-        | State::Succeeded => Failure::new("InternalFailure", "the create ended without a reason"),
-    };
-    let seen = revealed.or_else(|| match step.operation.state {
-        State::Waiting(..) => step.operation.identifier.clone(),
-        _ => None,
+        | State::Ended(_) => None,
     });
     match seen {
-        Some(identifier) => {
+        Some(_) => {
             let moved = Moved {
-                identifier: Some(identifier),
-                ..step.to(State::Salvaging(Action::Create, failure))
+                identifier: seen,
+                ..step.to(State::Salvaging(Action::Create, setback))
             };
-            moved.then(Effect::Read, "the create failed but named a resource")
+            moved.then_read("the create failed but named a resource")
         }
-        None if replacing::is_beside_old(step) => {
-            step.end(end, None, "the create failed and named nothing")
-        }
-        None => {
-            let finish = Finish {
-                state: end,
-                identifier: None,
-                mapping: MappingChange::Removed,
-                live: None,
-            };
-            step.finish(finish, "the create failed and named nothing")
-        }
+        None => step.end_create(setback, None, "the create failed and named nothing"),
     }
 }
 
@@ -237,17 +229,12 @@ pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
         return step.fail(failure, "something else has the new identifier");
     }
     if step.operation.identifier.is_none() {
-        let finish = Finish {
-            state: State::Failed(failure),
-            identifier: None,
-            mapping: MappingChange::Removed,
-            live: None,
-        };
-        return step.finish(finish, "something else stands in the way");
+        let setback = Setback::Failed(failure);
+        return step.end_create(setback, None, "something else stands in the way");
     }
     let moved = Moved {
         created: false,
         ..step.to(State::Adopting(failure))
     };
-    moved.then(Effect::Look, "the identifier is taken")
+    moved.then_look("the identifier is taken")
 }

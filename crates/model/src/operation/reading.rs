@@ -1,8 +1,17 @@
 //! AWS's verdict is in: what reading the resource afterwards means.
 
-use super::decide::{Decision, Finish, MappingChange, Presence, Step};
-use super::{Action, CONSISTENCY_BOUND, Replacing, State, replacing};
-use crate::{Failure, Identifier, RetryClass};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::decision::{Decision, Finish, MappingChange, Presence};
+use super::replacement::Replacing;
+use super::replacing;
+use super::step::Step;
+use crate::{Action, Failure, Identifier, RetryClass, Setback};
+
+/// How long "not found" right after a confirmed create or update is taken for eventual consistency.
+pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
 
 /// How often absence is looked at again, however much time has passed.
 const LOOKS_MIN: u32 = 3;
@@ -29,96 +38,84 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
         Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later && within_bound => {
             step.retry(None, "the result cannot be read yet")
         }
-        Presence::Unreadable | Presence::Unknown(_) => {
+        Presence::Unreadable(_) | Presence::Unknown(_) => {
             succeed(step, None, "done, though it cannot be read")
         }
     }
 }
 
-fn succeed(step: &Step<'_>, live: Option<serde_json::Value>, reason: &'static str) -> Decision {
+fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
     if let Some(decision) = replacing::stands(step, live.as_ref()) {
         return decision;
     }
-    let operation = step.operation;
-    let mapping = MappingChange::Applied {
-        owned: operation.created || operation.options.take_ownership,
-    };
-    let identifier = operation.identifier.clone();
-    step.finish(
-        Finish {
-            state: State::Succeeded,
-            identifier,
-            mapping,
-            live,
-        },
-        reason,
-    )
+    let owned = step.operation.created || step.operation.options.take_ownership;
+    step.succeed(MappingChange::Applied { owned }, live, reason)
 }
 
 /// After a change that ended without success and may have left something.
 pub(super) fn salvaged(
     step: &Step<'_>,
     action: Action,
-    failure: &Failure,
+    setback: &Setback,
     presence: Presence,
 ) -> Decision {
-    let end = replacing::terminal;
-    let identifier = step.operation.identifier.clone();
-    let replacing = step.operation.replacing.as_ref();
-    match presence {
+    let operation = step.operation;
+    let setback = setback.clone();
+    let live = match presence {
         Presence::Unknown(fault)
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
-            step.retry(None, "what is left cannot be read yet")
+            return step.retry(None, "what is left cannot be read yet");
         }
-        Presence::Absent if step.operation.attempt < LOOKS_MIN => {
-            step.retry(None, "nothing to see of it, yet")
+        Presence::Absent if operation.attempt < LOOKS_MIN => {
+            return step.retry(None, "nothing to see of it, yet");
         }
-        Presence::Absent if matches!(replacing, Some(Replacing::NewFirst { .. })) => {
-            step.end(end(failure.clone()), None, "the failed create left nothing")
+        Presence::Absent => return nothing_left(step, action, setback),
+        Presence::Present { live, .. } => Some(live),
+        Presence::Unreadable(_) | Presence::Unknown(_) => None,
+    };
+    if let Some(Replacing::NewFirst { old, is_named }) = &operation.replacing
+        && let Some(left) = &operation.identifier
+    {
+        return replacing::undo(step, left, old, *is_named, setback);
+    }
+    match (action, &live) {
+        (Action::Update | Action::Delete, Some(_)) => step.end(setback, live, "it is still there"),
+        (Action::Update | Action::Delete, None) => {
+            step.end(setback, None, "what is left cannot be read")
         }
-        Presence::Absent => {
-            let finish = Finish {
-                state: end(failure.clone()),
-                // What a failed create named never was.
-                identifier: identifier.filter(|_| action != Action::Create),
-                mapping: MappingChange::Removed,
-                live: None,
-            };
-            step.finish(finish, "nothing is left")
-        }
-        Presence::Present { .. } | Presence::Unreadable | Presence::Unknown(_)
-            if let Some(Replacing::NewFirst { old, is_named }) = replacing =>
-        {
-            replacing::undo(step, old, *is_named, failure.clone())
-        }
-        Presence::Present { live, .. } if action != Action::Create => {
-            step.end(end(failure.clone()), Some(live), "it is still there")
-        }
-        Presence::Unreadable | Presence::Unknown(_) if action != Action::Create => {
-            step.end(end(failure.clone()), None, "what is left cannot be read")
-        }
-        Presence::Present { live, .. } => {
-            let failure = left_behind(step, failure);
-            step.end(
-                end(failure),
-                Some(live),
-                "the failed create left a resource",
-            )
-        }
-        Presence::Unreadable | Presence::Unknown(_) => {
-            let failure = left_behind(step, failure);
-            step.end(
-                end(failure),
-                None,
-                "the failed create may have left a resource",
-            )
-        }
+        (Action::Create, Some(_)) => step.end(
+            left_behind(step, setback),
+            live,
+            "the failed create left a resource",
+        ),
+        (Action::Create, None) => step.end(
+            left_behind(step, setback),
+            None,
+            "the failed create may have left a resource",
+        ),
     }
 }
 
-/// The failure, naming what stays in AWS.
-fn left_behind(step: &Step<'_>, failure: &Failure) -> Failure {
+fn nothing_left(step: &Step<'_>, action: Action, setback: Setback) -> Decision {
+    if replacing::is_beside_old(step) {
+        return step.end(setback, None, "the failed create left nothing");
+    }
+    let finish = Finish {
+        ended: setback.into(),
+        identifier: match action {
+            // What a failed create named never was.
+            Action::Create => None,
+            Action::Update | Action::Delete => step.operation.identifier.clone(),
+        },
+        mapping: MappingChange::Removed,
+        live: None,
+    };
+    step.finish(finish, "nothing is left")
+}
+
+/// The end, naming what stays in AWS.
+fn left_behind(step: &Step<'_>, setback: Setback) -> Setback {
     let name = step
         .operation
         .identifier
@@ -131,10 +128,7 @@ fn left_behind(step: &Step<'_>, failure: &Failure) -> Failure {
     };
     let message = format!(
         "{} The failed create left '{name}' in AWS. {advice}",
-        failure.message
+        setback.failure().message
     );
-    Failure {
-        message,
-        ..failure.clone()
-    }
+    setback.told_as(message)
 }

@@ -3,55 +3,78 @@
 
 use serde_json::Value;
 
-use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
-use super::{Action, Change, ReplacementOrder, Replacing, State, looking};
-use crate::{AdditionalInfo, Failure, Identifier};
+use super::decision::{Decision, Effect, Finish, MappingChange, Moved};
+use super::intent::{Call, Change};
+use super::replacement::{ReplacementOrder, Replacing};
+use super::state::State;
+use super::step::Step;
+use crate::{Action, Ended, Failure, Identifier, Setback};
 
-/// A replacement was planned; nothing of it was sent yet.
+/// A replacement of `old` was planned; nothing of it was sent yet.
 pub(super) fn begin(
     step: &Step<'_>,
+    old: Identifier,
     order: ReplacementOrder,
     identifier: Option<Identifier>,
     changes: Vec<Change>,
 ) -> Decision {
-    let old = step.operation.identifier.clone();
-    let is_named = identifier.is_some();
-    match (order, old) {
-        (ReplacementOrder::CreateBeforeDelete, Some(old)) => Moved {
-            identifier,
-            created: true,
-            replacing: Some(Replacing::NewFirst { old, is_named }),
-            planned: Some(changes),
-            ..looking::submit(step, Action::Create, None)
+    match order {
+        ReplacementOrder::CreateBeforeDelete => {
+            let intent = step.intend(Call::Create, None);
+            let is_named = identifier.is_some();
+            let moved = Moved {
+                identifier,
+                created: true,
+                replacing: Some(Replacing::NewFirst { old, is_named }),
+                planned: Some(changes),
+                ..step.to(State::Submitting(intent.clone()))
+            };
+            moved.then(Effect::Submit(intent), "the new one first")
         }
-        .then(Effect::Submit, "the new one first"),
-        (ReplacementOrder::DeleteBeforeCreate, Some(_)) => Moved {
-            replacing: Some(Replacing::OldFirst),
-            planned: Some(changes),
-            ..looking::submit(step, Action::Delete, None)
+        ReplacementOrder::DeleteBeforeCreate => {
+            let replacing = Replacing::OldFirst;
+            let reason = "the old one has to make room";
+            delete(step, old, Some(replacing), changes, reason)
         }
-        .then(Effect::Submit, "the old one has to make room"),
-        (ReplacementOrder::CreateBeforeDelete | ReplacementOrder::DeleteBeforeCreate, None) => step
-            .fail(
-                Failure::new("InternalFailure", "There is nothing to replace."),
-                "nothing to replace",
-            ),
     }
+}
+
+/// Deletes `identifier`, which is the subject where the replacement is at `replacing`.
+fn delete(
+    step: &Step<'_>,
+    identifier: Identifier,
+    replacing: Option<Replacing>,
+    changes: Vec<Change>,
+    reason: &'static str,
+) -> Decision {
+    let intent = step.intend(Call::Delete(identifier), None);
+    let moved = Moved {
+        replacing,
+        planned: Some(changes),
+        ..step.to(State::Submitting(intent.clone()))
+    };
+    moved.then(Effect::Submit(intent), reason)
 }
 
 /// The new resource stands: the alias moves to it, and the old one goes if it is owned. None when nothing is left to do.
 pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> {
     let operation = step.operation;
-    let old = match &operation.replacing {
-        Some(Replacing::NewFirst { old, .. }) if operation.was_owned => old,
+    match &operation.replacing {
+        Some(Replacing::NewFirst { old, .. }) if operation.was_owned => Some(delete(
+            step,
+            old.clone(),
+            Some(Replacing::OldLast { old: old.clone() }),
+            operation.changes.clone(),
+            "the new one stands, so the old one can go",
+        )),
         Some(Replacing::OldLeft { failure }) => {
             let finish = Finish {
-                state: State::Failed(failure.clone()),
+                ended: Ended::Failed(failure.clone()),
                 identifier: operation.identifier.clone(),
                 mapping: MappingChange::Applied { owned: true },
                 live: live.cloned(),
             };
-            return Some(step.finish(finish, "the new one stands beside the old one"));
+            Some(step.finish(finish, "the new one stands beside the old one"))
         }
         Some(
             Replacing::NewFirst { .. }
@@ -60,48 +83,35 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
             | Replacing::OldLast { .. }
             | Replacing::Undoing { .. },
         )
-        | None => return None,
-    };
-    let moved = Moved {
-        replacing: Some(Replacing::OldLast { old: old.clone() }),
-        planned: Some(operation.changes.clone()),
-        ..looking::submit(step, Action::Delete, None)
-    };
-    Some(moved.then(Effect::Submit, "the new one stands, so the old one can go"))
+        | None => None,
+    }
 }
 
 /// The create failed and left something. If AWS has named it, it is ours and goes again. What has a declared name may be
 /// somebody else's, so it is only named.
 pub(super) fn undo(
     step: &Step<'_>,
+    left: &Identifier,
     old: &Identifier,
     is_named: bool,
-    failure: Failure,
+    setback: Setback,
 ) -> Decision {
     if is_named {
-        let left = step.operation.identifier.as_ref();
         let message = format!(
-            "{} AWS now has '{}', which the failed create may have left; it was not deleted, since it may be somebody else's. '{old}' was left as it was.",
-            failure.message,
-            left.map_or("", Identifier::as_str)
+            "{} AWS now has '{left}', which the failed create may have left; it was not deleted, since it may be somebody else's. '{old}' was left as it was.",
+            setback.failure().message,
         );
-        let failure = Failure { message, ..failure };
-        return keep(
-            step,
-            old,
-            terminal(failure),
-            "what is left may be somebody else's",
-        );
+        let setback = setback.told_as(message);
+        return keep(step, old, setback, "what is left may be somebody else's");
     }
-    Moved {
-        replacing: Some(Replacing::Undoing {
-            old: old.clone(),
-            failure,
-        }),
-        planned: Some(step.operation.changes.clone()),
-        ..looking::submit(step, Action::Delete, None)
-    }
-    .then(Effect::Submit, "what the failed create left has to go")
+    let old = old.clone();
+    delete(
+        step,
+        left.clone(),
+        Some(Replacing::Undoing { old, setback }),
+        step.operation.changes.clone(),
+        "what the failed create left has to go",
+    )
 }
 
 /// The old resource is gone, and the new one is still to come.
@@ -124,73 +134,75 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
             replacing: made_room(step),
             ..step.to(State::Accepted)
         }
-        .then(Effect::Look, "there is room for the new one"),
+        .then_look("there is room for the new one"),
         Replacing::OldLast { .. } => Moved {
             replacing: None,
             ..step.to(State::Observing(Action::Create))
         }
-        .then(Effect::Read, "only the new one is left"),
-        Replacing::Undoing { old, failure } => keep(step, old, terminal(failure.clone()), reason),
+        .then_read("only the new one is left"),
+        Replacing::Undoing { old, setback } => keep(step, old, setback.clone(), reason),
         Replacing::NewFirst { .. } | Replacing::OldGone { .. } | Replacing::OldLeft { .. } => {
             Decision::ignore("nothing was to be deleted")
         }
     }
 }
 
-/// Ends in `state`, which is no success.
+/// Ends without success.
 pub(super) fn end(
     step: &Step<'_>,
     replacing: &Replacing,
-    state: State,
+    setback: Setback,
     live: Option<Value>,
     reason: &'static str,
 ) -> Decision {
     let new = step.operation.identifier.as_ref();
     let shown = new.map_or("", Identifier::as_str);
     match replacing {
-        Replacing::OldFirst | Replacing::OldGone { .. } => step.end_unreplaced(state, live, reason),
-        Replacing::NewFirst { old, .. } => keep(step, old, state, reason),
+        Replacing::OldFirst | Replacing::OldGone { .. } => {
+            step.end_unreplaced(setback, live, reason)
+        }
+        Replacing::NewFirst { old, .. } => keep(step, old, setback, reason),
         Replacing::OldLeft { failure } => {
             let finish = Finish {
-                state: State::Failed(failure.clone()),
+                ended: Ended::Failed(failure.clone()),
                 identifier: step.operation.identifier.clone(),
                 mapping: MappingChange::Kept { owned: true },
                 live,
             };
             step.finish(finish, reason)
         }
-        Replacing::Undoing { old, failure } => {
-            let cause = cause(&state);
+        Replacing::Undoing {
+            old,
+            setback: first,
+        } => {
             let message = format!(
-                "{} The failed create left '{shown}' in AWS, and deleting it failed ({cause}). Delete it in AWS; '{old}' was left as it was.",
-                failure.message
+                "{} The failed create left '{shown}' in AWS, and deleting it failed ({}). Delete it in AWS; '{old}' was left as it was.",
+                first.failure().message,
+                in_words(setback.failure())
             );
-            let failure = Failure {
-                message,
-                ..failure.clone()
-            };
-            keep(step, old, terminal(failure), reason)
+            keep(step, old, first.clone().told_as(message), reason)
         }
         Replacing::OldLast { old } => {
-            let cause = cause(&state);
+            let cause = setback.failure();
             let message = format!(
-                "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({cause}). Delete it in AWS."
+                "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({}). Delete it in AWS.",
+                in_words(cause)
             );
             let failure = Failure::new("PartiallyApplied", message)
-                .with_additional_info(additional_info(&state));
+                .with_additional_info(cause.additional_info.clone());
             Moved {
                 replacing: Some(Replacing::OldLeft { failure }),
                 ..step.to(State::Observing(Action::Create))
             }
-            .then(Effect::Read, "the new one stands beside the old one")
+            .then_read("the new one stands beside the old one")
         }
     }
 }
 
 /// Ends with the alias where it was.
-fn keep(step: &Step<'_>, old: &Identifier, state: State, reason: &'static str) -> Decision {
+fn keep(step: &Step<'_>, old: &Identifier, setback: Setback, reason: &'static str) -> Decision {
     let finish = Finish {
-        state,
+        ended: setback.into(),
         identifier: Some(old.clone()),
         mapping: MappingChange::Kept { owned: false },
         live: None,
@@ -198,40 +210,7 @@ fn keep(step: &Step<'_>, old: &Identifier, state: State, reason: &'static str) -
     step.finish(finish, reason)
 }
 
-/// The end that `failure` asks for.
-pub(super) fn terminal(failure: Failure) -> State {
-    if failure.code == "Canceled" {
-        State::Canceled(failure)
-    } else {
-        State::Failed(failure)
-    }
-}
-
-fn additional_info(state: &State) -> Vec<AdditionalInfo> {
-    match state {
-        State::Failed(failure) | State::Canceled(failure) => failure.additional_info.clone(),
-        State::Accepted
-        | State::Submitting(_)
-        | State::Waiting(..)
-        | State::Observing(_)
-        | State::Salvaging(..)
-        | State::Adopting(_)
-        | State::Succeeded => Vec::new(),
-    }
-}
-
-fn cause(state: &State) -> String {
-    match state {
-        State::Failed(failure) | State::Canceled(failure) => {
-            let message = failure.message.trim_end_matches('.');
-            format!("{}: {message}", failure.code)
-        }
-        State::Accepted
-        | State::Submitting(_)
-        | State::Waiting(..)
-        | State::Observing(_)
-        | State::Salvaging(..)
-        | State::Adopting(_)
-        | State::Succeeded => "for no reason given".to_owned(),
-    }
+fn in_words(cause: &Failure) -> String {
+    let message = cause.message.trim_end_matches('.');
+    format!("{}: {message}", cause.code)
 }

@@ -1,52 +1,52 @@
 //! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
 
-use super::decide::{Decision, Effect, Finish, MappingChange, Moved, Step};
-use super::{Action, Intent, State, progressing, replacing};
-use crate::{Failure, Fault, Progress};
+use super::decision::{Decision, Effect, Moved};
+use super::ending::cancelled as before_aws_took_it;
+use super::intent::{Call, Intent};
+use super::progressing;
+use super::state::State;
+use super::step::Step;
+use crate::{Action, Failure, Fault, Progress, Setback};
 
 /// Claimed with an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
-    match intent.action {
+    let look = |reason| Decision::then(Effect::Look(step.operation.subject().cloned()), reason);
+    match intent.action() {
         Action::Create if intent.token_lives(step.now) => send_again(
             step,
             intent,
             "the token makes the same bytes the same request",
         ),
         Action::Create if step.operation.identifier.is_none() => step.outcome_unknown(
+            intent,
             "The reply to the create was lost, and its client token has expired.",
             "the token has expired and there is nothing to look at",
         ),
-        Action::Create => Decision::then(Effect::Look, "the token has expired"),
-        Action::Update | Action::Delete => {
-            Decision::then(Effect::Look, "look before sending it again")
-        }
+        Action::Create => look("the token has expired"),
+        Action::Update | Action::Delete => look("look before sending it again"),
     }
 }
 
 /// AWS has answered every send, each time without taking it, and somebody asked to cancel it.
 pub(super) fn cancelled(step: &Step<'_>, intent: &Intent) -> Decision {
     const REASON: &str = "cancelled before AWS took it";
-    if intent.action != Action::Create || replacing::is_beside_old(step) {
-        return step.cancel(REASON);
+    match intent.action() {
+        Action::Create => {
+            let identifier = step.operation.identifier.clone();
+            step.end_create(before_aws_took_it(), identifier, REASON)
+        }
+        Action::Update | Action::Delete => step.cancel(REASON),
     }
-    let failure = Failure::new("Canceled", "Cancelled before AWS took it.");
-    let finish = Finish {
-        state: State::Canceled(failure),
-        identifier: step.operation.identifier.clone(),
-        mapping: MappingChange::Removed,
-        live: None,
-    };
-    step.finish(finish, REASON)
 }
 
 /// Sends the recorded bytes under the recorded token once more; that it may be in flight twice is written first.
 pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str) -> Decision {
-    let attempt = step.operation.attempt;
+    let intent = intent.resent();
     Moved {
-        attempt,
-        ..step.to(State::Submitting(intent.resent()))
+        attempt: step.operation.attempt,
+        ..step.to(State::Submitting(intent.clone()))
     }
-    .then(Effect::Submit, reason)
+    .then(Effect::Submit(intent), reason)
 }
 
 /// AWS, or the transport, answered the call.
@@ -59,74 +59,68 @@ pub(super) fn answered(
         Ok(progress) => return progressing::reported(step, intent, progress),
         Err(fault) => fault,
     };
-    match fault {
-        Fault::Throttled { .. }
-        | Fault::Transient { .. }
-        | Fault::Concurrent { .. }
-        | Fault::OutcomeUnknown { .. }
-            if step.out_of_patience() =>
-        {
-            let what = format!("The {} got no answer for a day: {fault}.", intent.action);
-            step.outcome_unknown(&what, "no answer for too long")
+    match (fault, &intent.call) {
+        (
+            fault @ (Fault::Throttled { .. }
+            | Fault::Transient { .. }
+            | Fault::Concurrent { .. }
+            | Fault::OutcomeUnknown { .. }),
+            _,
+        ) if step.out_of_patience() => {
+            let what = format!("The {} got no answer for a day: {fault}.", intent.action());
+            step.outcome_unknown(intent, &what, "no answer for too long")
         }
-        Fault::Throttled { retry_after, .. } => step.retry_as(
+        (Fault::Throttled { retry_after, .. }, _) => step.retry_as(
             State::Submitting(intent.answered()),
             retry_after,
             "AWS asks to slow down",
         ),
-        Fault::Concurrent { .. } => {
+        (Fault::Concurrent { .. }, _) => {
             let state = State::Submitting(intent.answered());
             step.retry_as(state, None, "another change of the resource is in flight")
         }
-        Fault::Transient { .. } => step.retry(None, "AWS could not be reached"),
-        Fault::OutcomeUnknown { .. } => step.retry(None, "the reply was lost"),
-        Fault::Missing { .. } if intent.action == Action::Delete => {
-            progressing::deleted(step, "already gone")
-        }
-        Fault::TokenConflict { message, .. } => {
+        (Fault::Transient { .. }, _) => step.retry(None, "AWS could not be reached"),
+        (Fault::OutcomeUnknown { .. }, _) => step.retry(None, "the reply was lost"),
+        (Fault::Missing { .. }, Call::Delete(_)) => progressing::deleted(step, "already gone"),
+        (Fault::TokenConflict { message, .. }, _) => {
             let what = format!("AWS knows the client token under another request: {message}");
-            step.outcome_unknown(&what, "the token is spent")
+            step.outcome_unknown(intent, &what, "the token is spent")
         }
-        Fault::Rejected { code, message }
-            if intent.action == Action::Create && code.starts_with("AlreadyExists") =>
-        {
+        (Fault::AlreadyExists { message, .. }, Call::Create) => {
             progressing::taken(step, Failure::new("AlreadyExists", message))
         }
-        Fault::Missing { .. }
-        | Fault::TokenUnknown { .. }
-        | Fault::Denied { .. }
-        | Fault::Rejected { .. } => refused(step, intent, fault),
+        (
+            fault @ (Fault::AlreadyExists { .. }
+            | Fault::Missing { .. }
+            | Fault::TokenUnknown { .. }
+            | Fault::Denied { .. }
+            | Fault::Rejected { .. }),
+            call,
+        ) => refused(step, intent, call, fault),
     }
 }
 
 /// AWS refused the call outright. A create has made nothing, unless an earlier send of it may have arrived: then the
 /// refusal says nothing about that one.
-fn refused(step: &Step<'_>, intent: &Intent, fault: Fault) -> Decision {
+fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: Fault) -> Decision {
     let failure = Failure::new(fault.code(), fault.message());
-    if intent.action == Action::Create && intent.answered().unanswered > 0 {
-        if matches!(fault, Fault::Denied { .. }) && intent.token_lives(step.now) {
+    match call {
+        Call::Update(_) | Call::Delete(_) => step.fail(failure, "AWS refuses the change"),
+        Call::Create if intent.answered().unanswered == 0 => {
+            let identifier = step.operation.identifier.clone();
+            let setback = Setback::Failed(failure);
+            step.end_create(setback, identifier, "AWS refuses the create")
+        }
+        Call::Create if matches!(fault, Fault::Denied { .. }) && intent.token_lives(step.now) => {
             let state = State::Submitting(intent.answered());
-            return step.retry_as(state, None, "denied, but an earlier send may have arrived");
+            step.retry_as(state, None, "denied, but an earlier send may have arrived")
         }
-        let what =
-            format!("An earlier send of the create got no reply, and AWS now refuses it: {fault}.");
-        return step.outcome_unknown(&what, "refused, but an earlier send may have arrived");
+        Call::Create => {
+            let what = format!(
+                "An earlier send of the create got no reply, and AWS now refuses it: {fault}."
+            );
+            let reason = "refused, but an earlier send may have arrived";
+            step.outcome_unknown(intent, &what, reason)
+        }
     }
-    let identifier = step.operation.identifier.clone();
-    let mapping = match intent.action {
-        Action::Create if replacing::is_beside_old(step) => {
-            return step.fail(failure, "AWS refuses the create");
-        }
-        Action::Create => MappingChange::Removed,
-        Action::Update | Action::Delete => return step.fail(failure, "AWS refuses the change"),
-    };
-    step.finish(
-        Finish {
-            state: State::Failed(failure),
-            identifier,
-            mapping,
-            live: None,
-        },
-        "AWS refuses the create",
-    )
 }

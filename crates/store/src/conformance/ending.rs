@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use ucp_model::operation::{Change, MappingChange};
 use ucp_model::{
-    Failure, Identifier, Operation, ProvisioningState, Reference, Scope, State, Target,
+    Ended, Failure, Identifier, Operation, ProvisioningState, Reference, Scope, Target,
 };
 
 use super::fixture::*;
@@ -252,9 +252,9 @@ pub async fn every_end_is_an_event(store: Engine) {
     };
     finish(&store, &claimed.lease, applied(&planned, "x/y", true)).await;
     let claimed = accept_and_claim(&store, delete(2, "a B")).await;
-    let state = State::Canceled(Failure::new("Canceled", "The delete was cancelled."));
+    let ended = Ended::Canceled(Failure::new("Canceled", "The delete was cancelled."));
     let kept = MappingChange::Kept { owned: false };
-    let canceled = end(&claimed.operation, state, kept, Some("x/y"));
+    let canceled = end(&claimed.operation, ended, kept, Some("x/y"));
     finish(&store, &claimed.lease, canceled).await;
     // The event of another alias is not among them.
     map(&store, 3, "other", "z", true).await;
@@ -336,17 +336,17 @@ pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
 
 /// Whatever plane or alias led to it; a change of what was there is no creation, and neither is a failure.
 pub async fn a_creation_is_known_by_its_resource(store: Engine) {
-    let create = async |number: u64, name: &str, created: bool, state: State| {
+    let create = async |number: u64, name: &str, created: bool, ended: Ended| {
         let claimed = accept_and_claim(&store, untracked(put(number, name), name)).await;
         let operation = Operation {
             created,
             ..claimed.operation
         };
-        let end = end(&operation, state, MappingChange::Removed, Some(name));
+        let end = end(&operation, ended, MappingChange::Removed, Some(name));
         finish(&store, &claimed.lease, end).await;
     };
-    create(1, "made", true, State::Succeeded).await;
-    create(2, "changed", false, State::Succeeded).await;
+    create(1, "made", true, Ended::Succeeded).await;
+    create(2, "changed", false, Ended::Succeeded).await;
     create(3, "failed", true, failed()).await;
 
     let was_created = async |scope: &Scope, name: &str, since| {

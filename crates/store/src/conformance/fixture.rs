@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::{Map, json};
 use ucp_model::operation::{Finish, Kind, MappingChange, Options};
 use ucp_model::{
-    Baseline, CorrelationId, Failure, GroupBody, GroupId, Identifier, NewPlane, NewResourceGroup,
-    Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope, State, Timestamp,
-    TypeName,
+    Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
+    NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope,
+    Timestamp, TypeName,
 };
 
 use crate::{
@@ -183,20 +183,20 @@ pub(super) async fn accept_and_claim(store: &Engine, new: NewOperation) -> Claim
     claimed
 }
 
-pub(super) fn failed() -> State {
-    State::Failed(Failure::new("NotStabilized", "It did not stabilise."))
+pub(super) fn failed() -> Ended {
+    Ended::Failed(Failure::new("NotStabilized", "It did not stabilise."))
 }
 
 /// The end of `operation` at second 3, on a resource.
 pub(super) fn end(
     operation: &Operation,
-    state: State,
+    ended: Ended,
     mapping: MappingChange,
     name: Option<&str>,
 ) -> FinishOperation {
     let live = name.map(|name| json!({ "Name": name }));
     let finish = Finish {
-        state,
+        ended,
         identifier: name.map(Identifier::new),
         mapping,
         live,
@@ -213,7 +213,7 @@ pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishO
     let mapping = MappingChange::Applied { owned };
     FinishOperation {
         baseline: Some(baseline(name)),
-        ..end(operation, State::Succeeded, mapping, Some(name))
+        ..end(operation, Ended::Succeeded, mapping, Some(name))
     }
 }
 
@@ -223,7 +223,7 @@ pub(super) fn deleted(operation: &Operation) -> FinishOperation {
     FinishOperation {
         operation: Operation {
             result: None,
-            ..end(operation, State::Succeeded, MappingChange::Removed, name).operation
+            ..end(operation, Ended::Succeeded, MappingChange::Removed, name).operation
         },
         mapping: MappingChange::Removed,
         baseline: None,

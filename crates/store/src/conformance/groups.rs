@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
-use ucp_model::{Failure, GroupOperation, Identifier, OperationId, State, Timestamp};
+use ucp_model::{Ended, Failure, GroupOperation, Identifier, OperationId, State, Timestamp};
 
 use super::fixture::*;
 use crate::{
@@ -56,9 +56,9 @@ async fn claim_group(store: &Engine, now: Timestamp) -> ClaimedGroup {
     }
 }
 
-fn ended(operation: &GroupOperation, progress: Progress) -> GroupOperation {
+fn ended(operation: &GroupOperation, ended: Ended) -> GroupOperation {
     GroupOperation {
-        progress,
+        progress: Progress::Ended(ended),
         ended_at: Some(at(20)),
         due_at: at(20),
         ..operation.clone()
@@ -173,7 +173,7 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
         Error::LeaseLost
     );
     let again = claim_group(&store, at(12)).await;
-    let failed = Progress::Failed(Failure::new("Blocked", "It stays."));
+    let failed = Ended::Failed(Failure::new("Blocked", "It stays."));
     let end = ended(&again.operation, failed);
     store
         .finish_group_operation(&again.lease, &end)
@@ -234,7 +234,7 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", false).await;
     let claimed = begin(&store, 2).await;
-    let end = ended(&claimed.operation, Progress::Succeeded);
+    let end = ended(&claimed.operation, Ended::Succeeded);
     store
         .finish_group_operation(&claimed.lease, &end)
         .await
@@ -266,7 +266,7 @@ pub async fn a_failed_deletion_opens_the_group(store: Engine) {
     map(&store, 1, "a", "x", true).await;
     let before = store.get_resource_group(&group("rg")).await.unwrap();
     let claimed = begin(&store, 2).await;
-    let failed = Progress::Failed(Failure::new("Blocked", "It stays."));
+    let failed = Ended::Failed(Failure::new("Blocked", "It stays."));
     let end = ended(&claimed.operation, failed);
     store
         .finish_group_operation(&claimed.lease, &end)
@@ -303,7 +303,7 @@ pub async fn an_import_is_remembered(store: Engine) {
         operation.unwrap().unwrap()
     };
     assert_eq!(recorded().await, stepped);
-    let end = ended(&stepped, Progress::Succeeded);
+    let end = ended(&stepped, Ended::Succeeded);
     store.finish_group_operation(&lease, &end).await.unwrap();
     assert_eq!(recorded().await, end);
     store.get_resource_group(&group("rg")).await.unwrap();
@@ -437,10 +437,10 @@ pub async fn ended_operations_are_removed(store: Engine) {
     assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 1);
     assert_eq!(
         operation(&store, 4).await.state,
-        State::Succeeded,
+        State::Ended(Ended::Succeeded),
         "its parent is live"
     );
-    let end = ended(&claimed.operation, Progress::Succeeded);
+    let end = ended(&claimed.operation, Ended::Succeeded);
     store
         .finish_group_operation(&claimed.lease, &end)
         .await
@@ -468,7 +468,7 @@ pub async fn a_cancel_of_a_group_operation_reaches_its_children(store: Engine) {
     let unknown = store.request_group_cancel(operation_id(1), at(15)).await;
     assert_eq!(unknown.unwrap(), None, "not on a group");
 
-    let canceled = Progress::Canceled(Failure::new("Canceled", "Enough."));
+    let canceled = Ended::Canceled(Failure::new("Canceled", "Enough."));
     let end = ended(&asked, canceled);
     store.finish_group_operation(&lease, &end).await.unwrap();
     let again = store.request_group_cancel(operation_id(2), at(30)).await;

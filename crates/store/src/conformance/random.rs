@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
-use ucp_model::operation::{Action, Intent, Kind, MappingChange, Options};
+use ucp_model::operation::{Action, Call, Intent, Kind, MappingChange, Options};
 use ucp_model::{
-    Failure, GroupOperation, Identifier, Operation, PlaneKind, Scope, State, Timestamp,
+    Ended, Failure, GroupOperation, Identifier, Operation, PlaneKind, Scope, State, Timestamp,
 };
 
 use super::fixture::*;
@@ -377,12 +377,12 @@ impl Player {
                 )
             }
             1 => {
-                let progress = match self.flip() {
-                    true => Progress::Succeeded,
-                    false => Progress::Failed(Failure::new("Blocked", "It stays.")),
+                let ended = match self.flip() {
+                    true => Ended::Succeeded,
+                    false => Ended::Failed(Failure::new("Blocked", "It stays.")),
                 };
                 let operation = GroupOperation {
-                    progress,
+                    progress: Progress::Ended(ended),
                     due_at: now,
                     ended_at: Some(now),
                     ..operation
@@ -415,7 +415,7 @@ impl Player {
             0 => State::Accepted,
             1 => State::Observing(Action::Create),
             _ => State::Submitting(Intent {
-                action: Action::Create,
+                call: Call::Create,
                 client_token: format!("{:032x}", self.below(9)).parse().unwrap(),
                 issued_at: now,
                 unanswered: 1,
@@ -443,15 +443,15 @@ impl Player {
         let owned = self.flip();
         let name = self.pick(&NAMES);
         let operation = &claimed.operation;
-        let (state, mapping) = match (operation.kind, self.below(4)) {
+        let (ended, mapping) = match (operation.kind, self.below(4)) {
             (Kind::Put | Kind::Import, 0 | 1) => {
-                (State::Succeeded, MappingChange::Applied { owned })
+                (Ended::Succeeded, MappingChange::Applied { owned })
             }
-            (Kind::Delete, 0 | 1) => (State::Succeeded, MappingChange::Removed),
+            (Kind::Delete, 0 | 1) => (Ended::Succeeded, MappingChange::Removed),
             (_, 2) => (failed(), MappingChange::Kept { owned }),
             _ => (failed(), MappingChange::Removed),
         };
-        let mut finish = end(operation, state, mapping, Some(name));
+        let mut finish = end(operation, ended, mapping, Some(name));
         if operation.kind == Kind::Delete && self.below(4) != 0 {
             finish
                 .operation

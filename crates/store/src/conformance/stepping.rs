@@ -1,8 +1,8 @@
 //! [`Store::commit_step`](crate::Store::commit_step).
 
 use serde_json::json;
-use ucp_model::operation::{Action, Change, Intent, Options, ReplacementPolicy, Replacing};
-use ucp_model::{Failure, Operation, Reference, RequestToken, State};
+use ucp_model::operation::{Action, Call, Change, Intent, Options, ReplacementPolicy, Replacing};
+use ucp_model::{Failure, Operation, Reference, RequestToken, Setback, State};
 
 use super::fixture::*;
 use crate::{Claimed, Error, Lease, NewOperation};
@@ -26,7 +26,7 @@ fn naming(claimed: &Claimed, name: &str) -> Operation {
 pub async fn a_step_is_remembered_in_every_state(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let intent = |base: Option<&str>| Intent {
-        action: Action::Update,
+        call: Call::Update(identifier("x").unwrap()),
         client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
         issued_at: at(4),
         unanswered: 1,
@@ -38,7 +38,8 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
         State::Submitting(intent(Some("digest"))),
         State::Waiting(intent(Some("digest")), RequestToken::new("token")),
         State::Observing(Action::Create),
-        State::Salvaging(Action::Update, failure.clone()),
+        State::Salvaging(Action::Create, Setback::Failed(failure.clone())),
+        State::Salvaging(Action::Update, Setback::Canceled(failure.clone())),
         State::Adopting(failure),
         State::Accepted,
     ];

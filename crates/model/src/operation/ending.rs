@@ -1,0 +1,87 @@
+//! Ends without success. A replacement that is under way has a say in what becomes of the mapping.
+
+use serde_json::Value;
+
+use super::decision::{Decision, Finish, MappingChange};
+use super::intent::Intent;
+use super::replacing;
+use super::state::State;
+use super::step::Step;
+use crate::{Failure, Identifier, Setback};
+
+impl Step<'_> {
+    /// Ends so; the mapping stays if it maps something.
+    pub(super) fn end(
+        &self,
+        setback: Setback,
+        live: Option<Value>,
+        reason: &'static str,
+    ) -> Decision {
+        match &self.operation.replacing {
+            Some(replacing) => replacing::end(self, replacing, setback, live, reason),
+            None => self.end_unreplaced(setback, live, reason),
+        }
+    }
+
+    /// Ends in failure; the mapping stays if it maps something.
+    pub(super) fn fail(&self, failure: Failure, reason: &'static str) -> Decision {
+        self.end(Setback::Failed(failure), None, reason)
+    }
+
+    /// Ends because somebody asked for it, with nothing in flight.
+    pub(super) fn cancel(&self, reason: &'static str) -> Decision {
+        self.end(cancelled(), None, reason)
+    }
+
+    /// Ends a create that made nothing: there is nothing to map but what was there before.
+    pub(super) fn end_create(
+        &self,
+        setback: Setback,
+        identifier: Option<Identifier>,
+        reason: &'static str,
+    ) -> Decision {
+        if replacing::is_beside_old(self) {
+            return self.end(setback, None, reason);
+        }
+        let finish = Finish {
+            ended: setback.into(),
+            identifier,
+            mapping: MappingChange::Removed,
+            live: None,
+        };
+        self.finish(finish, reason)
+    }
+
+    /// Ends because AWS's answer to `intent` cannot be had; the message names all that would help to find out.
+    pub(super) fn outcome_unknown(
+        &self,
+        intent: &Intent,
+        what: &str,
+        reason: &'static str,
+    ) -> Decision {
+        let operation = self.operation;
+        let identifier = match operation.subject() {
+            Some(identifier) => format!(" The resource, if it exists, is '{identifier}'."),
+            None => String::new(),
+        };
+        let request = match &operation.state {
+            State::Waiting(_, request_token) => format!(", request token {request_token}"),
+            State::Accepted
+            | State::Submitting(_)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_)
+            | State::Ended(_) => String::new(),
+        };
+        let message = format!(
+            "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+            intent.client_token, intent.issued_at, operation.type_name
+        );
+        self.fail(Failure::new("OutcomeUnknown", message), reason)
+    }
+}
+
+/// The end of what AWS never took.
+pub(super) fn cancelled() -> Setback {
+    Setback::Canceled(Failure::new("Canceled", "Cancelled before AWS took it."))
+}
