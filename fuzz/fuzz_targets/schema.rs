@@ -3,14 +3,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
-use ucp_schema::{ResourceSchema, sample};
+use ucp_schema::ResourceSchema;
 
 fuzz_target!(|text: &str| {
     let Ok(schema) = ResourceSchema::parse(text) else {
         return;
     };
     let _ = schema.warnings();
-    let model = sample::declaration(&schema, 1);
+    let model = ucp_sample::declaration(&schema, 1);
     for document in [model, json!({"Id": "a", "Tags": [{"Key": "a"}]}), json!([])] {
         let _ = schema.validate_declaration(&document);
         let _ = schema.validate_model(&document);

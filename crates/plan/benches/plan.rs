@@ -10,7 +10,7 @@ use divan::counter::BytesCount;
 use serde_json::{Value, json};
 use ucp_model::{Baseline, Digest, TypeName, json::canonical};
 use ucp_plan::{Action, Desired, Mode, plan};
-use ucp_schema::{Catalogue, ResourceSchema, sample};
+use ucp_schema::{Catalogue, ResourceSchema};
 
 const TYPES: [&str; 4] = [
     "AWS::S3::Bucket",
@@ -85,7 +85,7 @@ impl Inputs {
 
 /// The longest of many made-up declarations.
 fn declaration(schema: &ResourceSchema, seeds: std::ops::Range<u64>) -> Value {
-    let declarations = seeds.map(|seed| sample::declaration(schema, seed));
+    let declarations = seeds.map(|seed| ucp_sample::declaration(schema, seed));
     declarations
         .max_by_key(|declaration| declaration.to_string().len())
         .unwrap()

@@ -10,7 +10,7 @@ mod worlds;
 
 use serde_json::Value;
 use ucp_plan::{Action, Mode, Plan, plan};
-use ucp_schema::{ResourceSchema, Violation, sample};
+use ucp_schema::{ResourceSchema, Violation};
 use ucp_simulator::{OperationStatus, Request};
 
 use aws::{Aws, create, update};
@@ -35,7 +35,7 @@ fn every_patch_is_accepted_and_leads_to_what_is_declared() {
 fn live(schema: &ResourceSchema, seed: u64) -> Result<u64, String> {
     let mut aws = Aws::new();
     let mut chance = Chance::new(seed);
-    let mut declared = sample::declaration(schema, seed);
+    let mut declared = ucp_sample::declaration(schema, seed);
     let name = schema.type_name().as_str();
     // A sample cannot know everything, such as that a name which may be empty by its pattern may not be as a part of
     // an identifier.

@@ -9,7 +9,7 @@ mod worlds;
 use serde_json::Value;
 use ucp_model::json;
 use ucp_plan::{Action, Mode, Plan, Reason, plan};
-use ucp_schema::{Classes, ResourceSchema, sample};
+use ucp_schema::{Classes, ResourceSchema};
 
 use judge::{baseline, desired};
 use worlds::Chance;
@@ -22,7 +22,7 @@ fn for_every_type(check: impl Fn(&ResourceSchema, u64) -> Result<(), String> + S
 fn what_is_declared_is_reached_and_nothing_else_is_touched() {
     for_every_type(|schema, seed| {
         let mut chance = Chance::new(seed);
-        let declared = sample::declaration(schema, seed);
+        let declared = ucp_sample::declaration(schema, seed);
         let live = worlds::live(schema, &declared, &mut chance);
         let next = worlds::mutated(schema, &declared, &mut chance);
         for mode in [Mode::Merge, Mode::Replace] {
@@ -39,7 +39,7 @@ fn what_is_declared_is_reached_and_nothing_else_is_touched() {
 fn what_is_applied_already_is_not_applied_again() {
     for_every_type(|schema, seed| {
         let mut chance = Chance::new(seed);
-        let declared = sample::declaration(schema, seed);
+        let declared = ucp_sample::declaration(schema, seed);
         let live = worlds::live(schema, &declared, &mut chance);
         let again = planned(schema, &declared, Some(&declared), &live, Mode::Merge);
         match again.action {
@@ -53,7 +53,7 @@ fn what_is_applied_already_is_not_applied_again() {
 fn the_order_of_members_says_nothing() {
     for_every_type(|schema, seed| {
         let mut chance = Chance::new(seed);
-        let declared = sample::declaration(schema, seed);
+        let declared = ucp_sample::declaration(schema, seed);
         let live = worlds::live(schema, &declared, &mut chance);
         let next = worlds::mutated(schema, &declared, &mut chance);
         let one = planned(schema, &next, Some(&declared), &live, Mode::Merge);

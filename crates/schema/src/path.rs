@@ -41,7 +41,7 @@ impl PropertyPath {
     }
 
     /// The steps as [`PathSet::contains`](crate::PathSet::contains) takes them.
-    pub(crate) fn names<'a>(&'a self) -> Vec<&'a str> {
+    pub fn names<'a>(&'a self) -> Vec<&'a str> {
         let name = |segment: &'a Segment| match segment {
             Segment::Key(name) => name.as_str(),
             Segment::Any => "*",

@@ -7,11 +7,11 @@ use fancy_regex::Regex;
 
 /// The patterns of one schema, each compiled when it is first needed.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(Mutex<BTreeMap<String, Option<Arc<Regex>>>>);
+pub struct Patterns(Mutex<BTreeMap<String, Option<Arc<Regex>>>>);
 
 impl Patterns {
     /// Whether `text` matches. A pattern that our dialect cannot express matches everything.
-    pub(crate) fn matches(&self, pattern: &str, text: &str) -> bool {
+    pub fn matches(&self, pattern: &str, text: &str) -> bool {
         let Some(regex) = self.compiled(pattern) else {
             return true;
         };
@@ -38,7 +38,7 @@ fn compile(pattern: &str) -> Option<Regex> {
 /// A pattern as our dialect writes it. `\d` and `\w` mean ASCII in the dialects that schemas are written for; in ours
 /// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. A `[` inside a class is itself. The end
 /// of the text is `\z`.
-pub(crate) fn in_our_dialect(pattern: &str) -> String {
+pub fn in_our_dialect(pattern: &str) -> String {
     let mut translated = String::with_capacity(pattern.len());
     let mut in_class = false;
     let mut letters = pattern.chars();

@@ -246,8 +246,13 @@ impl ResourceSchema {
         &self.compiled().warnings
     }
 
+    /// The regular expressions of this document, compiled.
+    pub fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+
     /// What an object schema of this document says about a member called `name`.
-    pub(crate) fn member<'a>(&self, schema: &'a Map<String, Value>, name: &str) -> Member<'a> {
+    pub fn member<'a>(&self, schema: &'a Map<String, Value>, name: &str) -> Member<'a> {
         let property = schema
             .get("properties")
             .and_then(|members| members.get(name));
@@ -293,7 +298,7 @@ fn without_write_only(value: &Value, cursor: Cursor<'_>) -> Option<Value> {
 }
 
 /// What a schema says about a member of an object.
-pub(crate) enum Member<'a> {
+pub enum Member<'a> {
     /// It fits this schema.
     Schema(&'a Value),
     /// It is allowed, whatever it is.

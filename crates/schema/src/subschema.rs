@@ -13,10 +13,7 @@ const SINGLE: [&str; 4] = ["not", "if", "then", "else"];
 
 /// The object that a schema is after following its references; none for `true`, `false`, what is not a schema, and a
 /// reference that leads nowhere.
-pub(crate) fn resolve<'a>(
-    document: &'a Value,
-    schema: &'a Value,
-) -> Option<&'a Map<String, Value>> {
+pub fn resolve<'a>(document: &'a Value, schema: &'a Value) -> Option<&'a Map<String, Value>> {
     let mut schema = schema.as_object()?;
     for _ in 0..MAX_HOPS {
         let Some(reference) = schema.get("$ref") else {
@@ -32,7 +29,7 @@ pub(crate) fn target<'a>(document: &'a Value, reference: &Value) -> Option<&'a V
 }
 
 /// The JSON types that a schema names, none when it does not restrict them.
-pub(crate) fn types(schema: &Map<String, Value>) -> Vec<&str> {
+pub fn types(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
@@ -59,7 +56,7 @@ pub(crate) fn is_of_type(value: &Value, json_type: &str) -> bool {
 }
 
 /// The schemas that a combining keyword (`allOf`, `anyOf`, `oneOf`) lists.
-pub(crate) fn branches<'a>(
+pub fn branches<'a>(
     schema: &'a Map<String, Value>,
     keyword: &str,
 ) -> impl Iterator<Item = &'a Value> {
@@ -68,7 +65,7 @@ pub(crate) fn branches<'a>(
 }
 
 /// A schema and those that it combines, their references followed.
-pub(crate) fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
+pub fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
     let Some(schema) = resolve(document, schema) else {
         return Vec::new();
     };
@@ -81,7 +78,7 @@ pub(crate) fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map
 }
 
 /// The members of an object that a keyword holds by name, such as `properties`.
-pub(crate) fn named<'a>(
+pub fn named<'a>(
     schema: &'a Map<String, Value>,
     keyword: &str,
 ) -> impl Iterator<Item = (&'a String, &'a Value)> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use ucp_model::TypeName;
-use ucp_schema::{Catalogue, PropertyPath, ResourceSchema, Segment, Transform, sample};
+use ucp_schema::{Catalogue, PropertyPath, ResourceSchema, Segment, Transform};
 
 struct Known {
     schema: Arc<ResourceSchema>,
@@ -268,7 +268,7 @@ fn every_embedded_transform_takes_sampled_declarations() {
     let (mut evaluated, mut declared) = (0, 0);
     for known in embedded() {
         for seed in 0..8 {
-            let root = sample::declaration(&known.schema, seed);
+            let root = ucp_sample::declaration(&known.schema, seed);
             let parents = known.parents(&root);
             for parent in parents.into_iter().chain([&root]) {
                 let name = known.path.pointer();

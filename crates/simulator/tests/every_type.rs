@@ -7,7 +7,7 @@ mod aws;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use ucp_schema::{Catalogue, ResourceSchema, sample};
+use ucp_schema::{Catalogue, ResourceSchema};
 use ucp_simulator::{ExceptionCode, ListResources, OperationStatus};
 
 use aws::{Aws, create, delete, update};
@@ -60,7 +60,7 @@ fn live(aws: &mut Aws, schema: &ResourceSchema) -> Result<(), String> {
     let handlers = schema.handlers();
     let mut created = Err("no sample".to_owned());
     for seed in SEEDS {
-        let declared = sample::declaration(schema, seed);
+        let declared = ucp_sample::declaration(schema, seed);
         created = finish(aws, "create", &create(name, &declared)).map(|id| (id, declared));
         if created.is_ok() {
             break;
@@ -85,7 +85,7 @@ fn live(aws: &mut Aws, schema: &ResourceSchema) -> Result<(), String> {
         }
     }
     if handlers.update
-        && let Some(changed) = sample::changed(schema, &declared, 1)
+        && let Some(changed) = ucp_sample::changed(schema, &declared, 1)
     {
         let patch = patch(&declared, &changed);
         finish(aws, "update", &update(name, &identifier, &patch))?;

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its share")]
 
 use serde_json::{Map, Value};
-use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, Types, sample};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, Types};
 
 /// A small deterministic source of chance (SplitMix64).
 pub(crate) struct Chance(u64);
@@ -30,7 +30,7 @@ impl Chance {
 /// sometimes a property that nobody declared.
 pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chance) -> Value {
     let mut live = schema.without_write_only(declared);
-    let other = schema.without_write_only(&sample::declaration(schema, chance.next()));
+    let other = schema.without_write_only(&ucp_sample::declaration(schema, chance.next()));
     if let (Value::Object(live), Value::Object(other)) = (&mut live, other) {
         for (name, value) in other {
             if chance.below(3) == 0 && !live.contains_key(&name) {
@@ -111,7 +111,7 @@ pub(crate) fn mutated(schema: &ResourceSchema, declared: &Value, chance: &mut Ch
     for _ in 0..=chance.below(3) {
         match chance.below(6) {
             0 | 1 => {
-                if let Some(changed) = sample::changed(schema, &next, chance.next()) {
+                if let Some(changed) = ucp_sample::changed(schema, &next, chance.next()) {
                     next = changed;
                 }
             }
@@ -172,7 +172,7 @@ fn drop_doubled_tags(value: &mut Value) {
 
 /// A top-level property as another declaration has it. Of a list, the elements of both.
 fn take_property(schema: &ResourceSchema, next: &mut Value, chance: &mut Chance) {
-    let other = sample::declaration(schema, chance.next());
+    let other = ucp_sample::declaration(schema, chance.next());
     let (Value::Object(members), Value::Object(mut other)) = (next, other) else {
         return;
     };

@@ -1,21 +1,21 @@
-//! Plausible declarations, made up from a schema.
+//! For tests, benchmarks and fuzzing only: plausible declarations, made up from a schema.
 //!
-//! They are for tests that must have something to say to every type. The same seed gives the same document. What a
-//! schema cannot express (that a role must exist, say) a sample cannot know.
+//! A test that walks every type needs something to declare. The same seed gives the same document. What a schema cannot
+//! express (that a role must exist, say) a sample cannot know.
 
 mod chance;
 mod change;
-mod shape;
+mod choice;
 mod text;
 mod value;
 
 use serde_json::{Map, Value};
+use ucp_schema::ResourceSchema;
 
 pub use change::changed;
 
-use crate::ResourceSchema;
-use chance::Chance;
-use value::Maker;
+use crate::chance::Chance;
+use crate::value::Maker;
 
 /// How often to try anew: alternatives are chosen blindly, so that some choices contradict each other.
 const ATTEMPTS: u64 = 64;

@@ -1,11 +1,11 @@
 /// A small deterministic source of chance (SplitMix64): statistically fair, and good for nothing else.
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Chance {
     /// The stream number `stream` of a seed.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut seeded = Self(seed);
         Self(seeded.next() ^ stream.wrapping_mul(GOLDEN))
     }
@@ -19,18 +19,18 @@ impl Chance {
     }
 
     /// A number below `bound`, which is not 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = bound.max(1) as u64;
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
     /// One of the options, none when there are none.
-    pub(super) fn pick<'a, T>(&mut self, options: &'a [T]) -> Option<&'a T> {
+    pub(crate) fn pick<'a, T>(&mut self, options: &'a [T]) -> Option<&'a T> {
         options.get(self.below(options.len()))
     }
 
     /// True once in `times`.
-    pub(super) fn once_in(&mut self, times: usize) -> bool {
+    pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 }

@@ -1,6 +1,6 @@
 //! A sample of every type that can be created, and a change to it.
 
-use ucp_schema::{Catalogue, PathSet, ResourceSchema, sample};
+use ucp_schema::{Catalogue, PathSet, ResourceSchema};
 
 fn provisionable() -> Vec<std::sync::Arc<ResourceSchema>> {
     let catalogue = Catalogue::embedded();
@@ -14,13 +14,13 @@ fn check(seed: u64) {
     let mut changeable = 0;
     for schema in provisionable() {
         let name = schema.type_name();
-        let model = sample::declaration(&schema, seed);
+        let model = ucp_sample::declaration(&schema, seed);
         assert_eq!(schema.validate_model(&model), [], "{name}: {model}");
         let mut settable = model.clone();
         schema.read_only().remove_from(&mut settable);
         assert_eq!(model, settable, "{name} gives what is read-only");
 
-        let Some(changed) = sample::changed(&schema, &model, seed) else {
+        let Some(changed) = ucp_sample::changed(&schema, &model, seed) else {
             continue;
         };
         changeable += 1;
@@ -57,7 +57,7 @@ fn every_provisionable_type_has_a_valid_declaration() {
 fn another_seed_makes_other_declarations() {
     check(u64::MAX);
     let schema = &provisionable()[0];
-    let samples = |seed| sample::declaration(schema, seed);
+    let samples = |seed| ucp_sample::declaration(schema, seed);
     assert_eq!(samples(1), samples(1));
     assert!((2..6).any(|seed| samples(seed) != samples(1)));
 }

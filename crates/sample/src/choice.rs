@@ -2,25 +2,26 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::chance::Chance;
-use crate::subschema;
+use ucp_schema::subschema;
+
+use crate::chance::Chance;
 
 /// A schema with its references followed and its alternatives chosen.
 #[derive(Default)]
-pub(super) struct Shape {
+pub(crate) struct Choice {
     /// The keywords that apply together.
-    pub(super) keywords: Map<String, Value>,
+    pub(crate) keywords: Map<String, Value>,
     /// The properties of alternatives that were not chosen, which had better be left out.
-    pub(super) avoided: BTreeSet<String>,
+    pub(crate) avoided: BTreeSet<String>,
 }
 
-impl Shape {
+impl Choice {
     /// Chooses at every alternative of `schema`.
-    pub(super) fn choose(document: &Value, schema: &Value, chance: &mut Chance) -> Self {
-        let mut shape = Self::default();
-        shape.add(document, schema, chance);
-        shape.choose_required(chance);
-        shape
+    pub(crate) fn choose(document: &Value, schema: &Value, chance: &mut Chance) -> Self {
+        let mut choice = Self::default();
+        choice.add(document, schema, chance);
+        choice.choose_required(chance);
+        choice
     }
 
     fn add(&mut self, document: &Value, schema: &Value, chance: &mut Chance) {
@@ -97,7 +98,7 @@ impl Shape {
     }
 
     /// The properties that must be given, with those that they need in turn.
-    pub(super) fn required(&self) -> Vec<String> {
+    pub(crate) fn required(&self) -> Vec<String> {
         let mut required: Vec<String> = texts(self.keywords.get("required")).collect();
         let mut next = 0;
         while let Some(name) = required.get(next).cloned() {
@@ -116,7 +117,7 @@ impl Shape {
     }
 
     /// Whether giving `name` may ask for other properties or forbid them.
-    pub(super) fn is_entangled(&self, name: &str) -> bool {
+    pub(crate) fn is_entangled(&self, name: &str) -> bool {
         let is_exclusive = texts(self.keywords.get("requiredXor")).any(|other| other == name);
         is_exclusive
             || ["dependencies", "dependentRequired", "dependentExcluded"]
@@ -126,7 +127,7 @@ impl Shape {
                 .any(|(one, others)| one == name || texts(Some(others)).any(|other| other == name))
     }
 
-    pub(super) fn count(&self, keyword: &str) -> Option<usize> {
+    pub(crate) fn count(&self, keyword: &str) -> Option<usize> {
         usize::try_from(self.keywords.get(keyword)?.as_u64()?).ok()
     }
 }

@@ -1,10 +1,9 @@
 use serde_json::{Map, Number, Value};
+use ucp_schema::{Member, ResourceSchema, subschema};
 
-use super::chance::Chance;
-use super::shape::Shape;
-use super::text;
-use crate::schema::{Member, ResourceSchema};
-use crate::subschema;
+use crate::chance::Chance;
+use crate::choice::Choice;
+use crate::text;
 
 /// How deep a made-up value may go. Deeper, a schema needs itself without end.
 const MAX_DEPTH: usize = 24;
@@ -13,7 +12,7 @@ const MAX_DEPTH: usize = 24;
 const ANY_KEY: &str = "^key[0-9]{3}$";
 
 /// The schema that allows everything.
-pub(super) static ANYTHING: Value = Value::Bool(true);
+pub(crate) static ANYTHING: Value = Value::Bool(true);
 
 /// How deep optional things are given.
 const GENEROUS_DEPTH: usize = 4;
@@ -22,17 +21,17 @@ const GENEROUS_DEPTH: usize = 4;
 const TOLERANT_DEPTH: usize = 2 * GENEROUS_DEPTH;
 
 /// Makes values up that fit a schema.
-pub(super) struct Maker<'a> {
+pub(crate) struct Maker<'a> {
     schema: &'a ResourceSchema,
-    pub(super) chance: Chance,
+    pub(crate) chance: Chance,
     /// Whether to give some optional properties.
-    pub(super) is_generous: bool,
+    pub(crate) is_generous: bool,
     /// Where the value that is being made belongs.
     path: Vec<String>,
 }
 
 impl<'a> Maker<'a> {
-    pub(super) fn new(schema: &'a ResourceSchema, chance: Chance) -> Self {
+    pub(crate) fn new(schema: &'a ResourceSchema, chance: Chance) -> Self {
         Self {
             schema,
             chance,
@@ -42,14 +41,14 @@ impl<'a> Maker<'a> {
     }
 
     /// The properties of a resource.
-    pub(super) fn properties(&mut self) -> Option<Value> {
+    pub(crate) fn properties(&mut self) -> Option<Value> {
         let document = self.schema.document();
-        let shape = Shape::choose(document, document, &mut self.chance);
-        self.object(&shape)
+        let choice = Choice::choose(document, document, &mut self.chance);
+        self.object(&choice)
     }
 
     /// A value at `path`.
-    pub(super) fn value_at(&mut self, path: &[String], schema: &Value) -> Option<Value> {
+    pub(crate) fn value_at(&mut self, path: &[String], schema: &Value) -> Option<Value> {
         self.path = path.to_vec();
         self.value(schema)
     }
@@ -58,22 +57,22 @@ impl<'a> Maker<'a> {
         if self.path.len() > MAX_DEPTH {
             return None;
         }
-        let shape = Shape::choose(self.schema.document(), schema, &mut self.chance);
-        if let Some(constant) = shape.keywords.get("const") {
+        let choice = Choice::choose(self.schema.document(), schema, &mut self.chance);
+        if let Some(constant) = choice.keywords.get("const") {
             return Some(constant.clone());
         }
         for keyword in ["enum", "enumCaseInsensitive"] {
-            if let Some(options) = shape.keywords.get(keyword).and_then(Value::as_array) {
+            if let Some(options) = choice.keywords.get(keyword).and_then(Value::as_array) {
                 return self.chance.pick(options).cloned();
             }
         }
-        match json_type(&shape) {
-            "object" => self.object(&shape),
-            "array" => self.array(&shape),
+        match json_type(&choice) {
+            "object" => self.object(&choice),
+            "array" => self.array(&choice),
             "boolean" => Some(Value::Bool(self.chance.once_in(2))),
-            "integer" => number(&shape, true, &mut self.chance),
-            "number" => number(&shape, false, &mut self.chance),
-            _ => text::fitting(&shape, &self.schema.patterns, &mut self.chance).map(Value::from),
+            "integer" => number(&choice, true, &mut self.chance),
+            "number" => number(&choice, false, &mut self.chance),
+            _ => text::fitting(&choice, self.schema.patterns(), &mut self.chance).map(Value::from),
         }
     }
 
@@ -84,11 +83,11 @@ impl<'a> Maker<'a> {
         value
     }
 
-    fn object(&mut self, shape: &Shape) -> Option<Value> {
+    fn object(&mut self, choice: &Choice) -> Option<Value> {
         let mut members = Map::new();
-        for name in shape.required() {
+        for name in choice.required() {
             if self.is_settable(&name) {
-                let value = match self.schema.member(&shape.keywords, &name) {
+                let value = match self.schema.member(&choice.keywords, &name) {
                     Member::Schema(schema) => self.member(&name, schema)?,
                     Member::Anything => Value::from("sample"),
                     Member::Forbidden => return None,
@@ -96,18 +95,18 @@ impl<'a> Maker<'a> {
                 members.insert(name, value);
             }
         }
-        self.add_optional(shape, &mut members);
-        self.add_keys(shape, &mut members);
+        self.add_optional(choice, &mut members);
+        self.add_keys(choice, &mut members);
         Some(Value::Object(members))
     }
 
     /// Optional properties: as many as are needed, and a few more when generous.
-    fn add_optional(&mut self, shape: &Shape, members: &mut Map<String, Value>) {
-        let least = shape.count("minProperties").unwrap_or(0);
-        let most = shape.count("maxProperties").unwrap_or(usize::MAX);
-        let mut options: Vec<(&String, &Value)> = subschema::named(&shape.keywords, "properties")
-            .filter(|(name, _)| !members.contains_key(*name) && !shape.avoided.contains(*name))
-            .filter(|(name, _)| !shape.is_entangled(name) && self.is_settable(name))
+    fn add_optional(&mut self, choice: &Choice, members: &mut Map<String, Value>) {
+        let least = choice.count("minProperties").unwrap_or(0);
+        let most = choice.count("maxProperties").unwrap_or(usize::MAX);
+        let mut options: Vec<(&String, &Value)> = subschema::named(&choice.keywords, "properties")
+            .filter(|(name, _)| !members.contains_key(*name) && !choice.avoided.contains(*name))
+            .filter(|(name, _)| !choice.is_entangled(name) && self.is_settable(name))
             .collect();
         while !options.is_empty() {
             let (name, schema) = options.swap_remove(self.chance.below(options.len()));
@@ -122,23 +121,23 @@ impl<'a> Maker<'a> {
     }
 
     /// The entries of a map, whose keys are free.
-    fn add_keys(&mut self, shape: &Shape, members: &mut Map<String, Value>) {
-        let least = shape.count("minProperties").unwrap_or(0);
-        let additional = shape.keywords.get("additionalProperties");
-        let pattern = subschema::named(&shape.keywords, "patternProperties").next();
+    fn add_keys(&mut self, choice: &Choice, members: &mut Map<String, Value>) {
+        let least = choice.count("minProperties").unwrap_or(0);
+        let additional = choice.keywords.get("additionalProperties");
+        let pattern = subschema::named(&choice.keywords, "patternProperties").next();
         let (pattern, schema, wanted) = match (pattern, additional) {
             (Some((pattern, schema)), _) => (pattern.as_str(), schema, least.max(1)),
             (None, Some(schema @ Value::Object(_))) => (ANY_KEY, schema, least.max(1)),
             (None, Some(Value::Bool(false))) => return,
-            (None, _) if shape.keywords.contains_key("properties") => (ANY_KEY, &ANYTHING, least),
+            (None, _) if choice.keywords.contains_key("properties") => (ANY_KEY, &ANYTHING, least),
             (None, _) => (ANY_KEY, &ANYTHING, least.max(1)),
         };
-        let wanted = wanted.min(shape.count("maxProperties").unwrap_or(wanted));
+        let wanted = wanted.min(choice.count("maxProperties").unwrap_or(wanted));
         for _ in 0..wanted * 4 {
             if members.len() >= wanted {
                 return;
             }
-            let key = text::matching(pattern, 1..=128, &self.schema.patterns, &mut self.chance);
+            let key = text::matching(pattern, 1..=128, self.schema.patterns(), &mut self.chance);
             let Some(key) = key else { return };
             if let Some(value) = self.member(&key, schema) {
                 members.insert(key, value);
@@ -146,17 +145,17 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn array(&mut self, shape: &Shape) -> Option<Value> {
-        let least = shape.count("minItems").unwrap_or(0);
+    fn array(&mut self, choice: &Choice) -> Option<Value> {
+        let least = choice.count("minItems").unwrap_or(0);
         let wanted = match self.path.len() {
             0..GENEROUS_DEPTH if self.is_generous => least.max(1 + self.chance.below(3)),
             0..=TOLERANT_DEPTH => least.max(1),
             _ => least,
         };
-        let wanted = wanted.min(shape.count("maxItems").unwrap_or(wanted));
-        let is_set = shape.keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        let wanted = wanted.min(choice.count("maxItems").unwrap_or(wanted));
+        let is_set = choice.keywords.get("uniqueItems") == Some(&Value::Bool(true));
         let text = Value::from_iter([("type", "string")]);
-        let schema = match shape.keywords.get("items") {
+        let schema = match choice.keywords.get("items") {
             Some(Value::Array(several)) => several.first().unwrap_or(&text),
             Some(schema @ Value::Object(_)) => schema,
             _ => &text,
@@ -190,9 +189,9 @@ impl<'a> Maker<'a> {
 }
 
 /// The type to make, when a schema names several or none.
-fn json_type(shape: &Shape) -> &str {
-    let types = subschema::types(&shape.keywords);
-    let has = |keyword| shape.keywords.contains_key(keyword);
+fn json_type(choice: &Choice) -> &str {
+    let types = subschema::types(&choice.keywords);
+    let has = |keyword| choice.keywords.contains_key(keyword);
     let is_allowed = |name| types.is_empty() || types.contains(&name);
     if is_allowed("array") && has("items") {
         "array"
@@ -205,8 +204,8 @@ fn json_type(shape: &Shape) -> &str {
     }
 }
 
-fn number(shape: &Shape, is_integer: bool, chance: &mut Chance) -> Option<Value> {
-    let bound = |keyword| shape.keywords.get(keyword).and_then(Value::as_f64);
+fn number(choice: &Choice, is_integer: bool, chance: &mut Chance) -> Option<Value> {
+    let bound = |keyword| choice.keywords.get(keyword).and_then(Value::as_f64);
     let step = bound("multipleOf").unwrap_or(1.0);
     let least = bound("minimum").or_else(|| Some(bound("exclusiveMinimum")? + step));
     let most = bound("maximum").or_else(|| Some(bound("exclusiveMaximum")? - step));

@@ -1,11 +1,9 @@
 use serde_json::{Map, Value};
+use ucp_schema::{Member, PropertyPath, ResourceSchema, subschema};
 
-use super::chance::Chance;
-use super::shape::Shape;
-use super::value::{ANYTHING, Maker};
-use crate::path::PropertyPath;
-use crate::schema::Member;
-use crate::{ResourceSchema, subschema};
+use crate::chance::Chance;
+use crate::choice::Choice;
+use crate::value::{ANYTHING, Maker};
 
 /// How often to make up another value for one leaf.
 const ATTEMPTS: u64 = 8;
@@ -86,11 +84,11 @@ fn leaves<'a>(
 /// The optional properties that an update could add.
 fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> Vec<Leaf<'a>> {
     let document = schema.document();
-    let shape = Shape::choose(document, document, &mut Chance::new(0, 0));
+    let choice = Choice::choose(document, document, &mut Chance::new(0, 0));
     let properties = document.as_object().into_iter();
     properties
         .flat_map(|document| subschema::named(document, "properties"))
-        .filter(|(name, _)| model.get(name.as_str()).is_none() && !shape.is_entangled(name))
+        .filter(|(name, _)| model.get(name.as_str()).is_none() && !choice.is_entangled(name))
         .filter(|(name, _)| !is_fixed(schema, &[name.as_str()]))
         .filter(|(name, _)| !unchangeable(schema).any(|path| path.property() == Some(name)))
         .map(|(name, schema)| Leaf {

@@ -1,10 +1,10 @@
 use std::ops::RangeInclusive;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use ucp_schema::{Patterns, in_our_dialect};
 
-use super::chance::Chance;
-use super::shape::Shape;
-use crate::pattern::{Patterns, in_our_dialect};
+use crate::chance::Chance;
+use crate::choice::Choice;
 
 const ATTEMPTS: usize = 48;
 
@@ -33,11 +33,11 @@ const COMMON: [&str; 14] = [
 ];
 
 /// A text of the length, format and pattern that a schema asks for.
-pub(super) fn fitting(shape: &Shape, patterns: &Patterns, chance: &mut Chance) -> Option<String> {
-    let keyword = |name| shape.keywords.get(name).and_then(|value| value.as_str());
-    let most = shape.count("maxLength").unwrap_or(MAX_LENGTH);
+pub(crate) fn fitting(choice: &Choice, patterns: &Patterns, chance: &mut Chance) -> Option<String> {
+    let keyword = |name| choice.keywords.get(name).and_then(|value| value.as_str());
+    let most = choice.count("maxLength").unwrap_or(MAX_LENGTH);
     // An empty text, though allowed, seldom means anything.
-    let lengths = shape.count("minLength").unwrap_or(0).max(1).min(most)..=most;
+    let lengths = choice.count("minLength").unwrap_or(0).max(1).min(most)..=most;
     let pattern = keyword("pattern");
     let fits = |text: &String| {
         lengths.contains(&text.chars().count())
@@ -54,7 +54,7 @@ pub(super) fn fitting(shape: &Shape, patterns: &Patterns, chance: &mut Chance) -
 }
 
 /// A text of one of these lengths that matches a pattern.
-pub(super) fn matching(
+pub(crate) fn matching(
     pattern: &str,
     lengths: RangeInclusive<usize>,
     patterns: &Patterns,
