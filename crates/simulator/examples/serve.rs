@@ -48,5 +48,6 @@ async fn main() -> std::io::Result<()> {
     let shutdown = async {
         let _ = tokio::signal::ctrl_c().await;
     };
-    simulator.serve(listener, shutdown).await
+    simulator.serve(listener, shutdown).await;
+    Ok(())
 }

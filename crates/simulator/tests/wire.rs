@@ -66,7 +66,7 @@ struct Served {
     clock: Arc<Hand>,
     address: std::net::SocketAddr,
     stop: tokio::sync::oneshot::Sender<()>,
-    server: tokio::task::JoinHandle<std::io::Result<()>>,
+    server: tokio::task::JoinHandle<()>,
 }
 
 impl Served {
@@ -124,7 +124,7 @@ impl Served {
 
     async fn finish(self) {
         self.stop.send(()).unwrap();
-        self.server.await.unwrap().unwrap();
+        self.server.await.unwrap();
     }
 }
 

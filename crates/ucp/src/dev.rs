@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     };
     stop.send_replace(true);
     running.await??;
-    simulating.await??;
+    simulating.await?;
     outcome
 }
 

@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
     );
     simulator
         .serve(listener, shutdown::requested(shutdown::on_signal()?))
-        .await?;
+        .await;
     Ok(())
 }
 

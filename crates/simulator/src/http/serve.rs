@@ -1,19 +1,22 @@
 use std::future::Future;
-use std::io;
-use std::pin::pin;
 
 use axum::extract::Request;
 use axum::response::Response;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::net::TcpListener;
+use ucp_listen::Limits;
 
 use super::Dropped;
 use crate::simulator::Simulator;
+
+/// Clients are tests and demonstrations, so nothing of theirs is cut short.
+const LIMITS: Limits = Limits {
+    connections: 1000,
+    head_bytes: 64 << 10,
+    head_timeout: None,
+    grace: None,
+};
 
 /// Why a connection closes without an answer: a fault wants it so.
 #[derive(Debug)]
@@ -29,39 +32,7 @@ impl std::error::Error for ReplyDropped {}
 
 impl Simulator {
     /// Answers on `listener` until `shutdown`, then finishes the calls that have begun.
-    ///
-    /// A server of its own rather than axum's, which has no way to close a connection without an answer.
-    pub async fn serve(
-        self,
-        listener: TcpListener,
-        shutdown: impl Future<Output = ()>,
-    ) -> io::Result<()> {
-        let (closing, closed) = watch::channel(());
-        let mut connections = JoinSet::new();
-        let mut shutdown = pin!(shutdown);
-        loop {
-            tokio::select! {
-                () = &mut shutdown => break,
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        connections.spawn(self.clone().converse(stream, closed.clone()));
-                    }
-                    // A client that is gone again, or too many open files: neither is a reason to stop.
-                    Err(error) => {
-                        tracing::warn!(error = %error, "a connection could not be accepted");
-                        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-                    }
-                },
-                Some(_) = connections.join_next() => {}
-            }
-        }
-        drop(closing);
-        while connections.join_next().await.is_some() {}
-        Ok(())
-    }
-
-    /// Answers the calls of one connection.
-    async fn converse(self, stream: TcpStream, mut closing: watch::Receiver<()>) {
+    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let router = TowerToHyperService::new(self.router());
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let reply = hyper::service::Service::call(&router, request);
@@ -73,17 +44,6 @@ impl Simulator {
                 }
             }
         });
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        let mut connection = pin!(connection);
-        let ended = tokio::select! {
-            ended = &mut connection => ended,
-            _ = closing.changed() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
-        };
-        if let Err(error) = ended {
-            tracing::debug!(error = %error, "a connection ended early");
-        }
+        ucp_listen::serve(listener, service, LIMITS, shutdown).await;
     }
 }
