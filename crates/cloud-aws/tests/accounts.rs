@@ -7,15 +7,14 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_cloud_aws::{Account, Accounts, AssumedRole, Aws, BaseCredential, SigningCredentials};
 use ucp_model::{Identifier, Timestamp};
-use ucp_simulator::{LogEntry, Simulator, Trust};
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, LogEntry, Simulator, Trust};
 
 use crate::wire::{
-    FAR_AHEAD, Hand, LONG_AGO, Stored, connect, connect_as, fault, scope, simulator, token,
-    type_name,
+    FAR_AHEAD, Hand, LONG_AGO, Stored, connect, connect_as, scope, simulator, token, type_name,
 };
 
 const HOME: &str = "111111111111";
@@ -182,9 +181,10 @@ async fn a_role_that_cannot_be_assumed_is_a_refusal_with_awss_reason() {
 #[tokio::test]
 async fn a_call_that_could_not_be_signed_now_was_never_sent() {
     let cloud = cloud(FAR_AHEAD).await;
-    fault(
-        &cloud.simulator,
-        json!({"match": {"operation": "AssumeRole"}, "count": 1, "effect": {"kind": "refuse", "exception": "ServiceUnavailableException"}}),
+    cloud.simulator.add_fault(
+        fault(refuse(ExceptionCode::ServiceUnavailable))
+            .on(Action::AssumeRole)
+            .times(1),
     );
     let (scope, vpc) = (scope(GUEST), type_name("AWS::EC2::VPC"));
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
@@ -247,17 +247,19 @@ async fn a_changed_credential_signs_the_next_call() {
 #[tokio::test]
 async fn while_nobody_can_say_whose_credentials_they_are_nothing_is_sent() {
     let cloud = cloud(FAR_AHEAD).await;
-    for exception in ["ServiceUnavailableException", "ThrottlingException"] {
-        fault(
-            &cloud.simulator,
-            json!({"match": {"operation": "GetCallerIdentity"}, "count": 1, "effect": {"kind": "refuse", "exception": exception}}),
+    for exception in [ExceptionCode::ServiceUnavailable, ExceptionCode::Throttling] {
+        cloud.simulator.add_fault(
+            fault(refuse(exception))
+                .on(Action::GetCallerIdentity)
+                .times(1),
         );
         let unknown = cloud.aws.verify(&scope(HOME)).await.unwrap_err();
         assert!(matches!(unknown, Fault::Transient { .. }), "{unknown:?}");
     }
-    fault(
-        &cloud.simulator,
-        json!({"match": {"operation": "GetCallerIdentity"}, "count": 1, "effect": {"kind": "refuse", "exception": "UnrecognizedClientException"}}),
+    cloud.simulator.add_fault(
+        fault(refuse(ExceptionCode::UnrecognizedClient))
+            .on(Action::GetCallerIdentity)
+            .times(1),
     );
     assert_eq!(
         code(cloud.aws.verify(&scope(HOME)).await),

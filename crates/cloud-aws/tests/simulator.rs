@@ -11,9 +11,12 @@ use ucp_model::{
     ClientToken, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage, Scope,
     SeededEntropy,
 };
-use ucp_simulator::Simulator;
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{
+    Action, ExceptionCode, FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus, Simulator,
+};
 
-use crate::wire::{LONG_AGO, Stored, connect, fault, scope, simulator, token, type_name};
+use crate::wire::{LONG_AGO, Stored, connect, scope, simulator, token, type_name};
 
 struct Wire {
     aws: Aws,
@@ -139,20 +142,31 @@ async fn a_failed_change_says_why() {
 #[tokio::test]
 async fn hooks_that_did_not_succeed_are_told() {
     let wire = wire().await;
-    let hook = |name: &str, status: &str, mode: &str| {
-        json!({"hookTypeName": name, "hookTypeArn": format!("arn:{name}"), "hookTypeVersionId": "00000001",
-            "invocationPoint": "CREATE_PRE_PROVISION", "hookStatus": status, "hookStatusMessage": "as ordered",
-            "failureMode": mode})
+    let hook = |name: &str, status, mode| HookProgressEvent {
+        hook_type_name: name.to_owned(),
+        hook_type_arn: format!("arn:{name}"),
+        hook_type_version_id: "00000001".to_owned(),
+        invocation_point: "CREATE_PRE_PROVISION".to_owned(),
+        hook_status: status,
+        hook_status_message: "as ordered".to_owned(),
+        failure_mode: mode,
     };
     let hooks = [
-        hook("A::B::Passed", "HOOK_COMPLETE_SUCCEEDED", "FAIL"),
-        hook("A::B::Refused", "HOOK_COMPLETE_FAILED", "FAIL"),
-        hook("A::B::Broke", "HOOK_FAILED", "WARN"),
+        hook(
+            "A::B::Passed",
+            HookStatus::CompleteSucceeded,
+            FailureMode::Fail,
+        ),
+        hook(
+            "A::B::Refused",
+            HookStatus::CompleteFailed,
+            FailureMode::Fail,
+        ),
+        hook("A::B::Broke", HookStatus::Failed, FailureMode::Warn),
     ];
-    let effect = json!({"kind": "fail", "errorCode": "AccessDenied", "hooks": hooks});
-    let fault = json!({"match": {"operation": "CreateResource"}, "effect": effect});
+    let refused = fail(HandlerErrorCode::AccessDenied).hooks(hooks);
     wire.simulator
-        .add_fault(serde_json::from_value(fault).unwrap());
+        .add_fault(fault(refused).on(Action::CreateResource));
     let vpc = type_name("AWS::EC2::VPC");
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
     let begun = wire
@@ -205,10 +219,8 @@ async fn exceptions_are_told_apart() {
     assert!(
         matches!(no_type, Err(Fault::Rejected { code, .. }) if code == "TypeNotFoundException")
     );
-    fault(
-        &wire.simulator,
-        json!({"match": {"operation": "GetResource"}, "effect": {"kind": "refuse", "exception": "ThrottlingException"}}),
-    );
+    wire.simulator
+        .add_fault(fault(refuse(ExceptionCode::Throttling)).on(Action::GetResource));
     let throttled = aws
         .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
         .await;
@@ -221,10 +233,8 @@ async fn exceptions_are_told_apart() {
 #[tokio::test]
 async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
     let wire = wire().await;
-    fault(
-        &wire.simulator,
-        json!({"count": 2, "effect": {"kind": "dropReply"}}),
-    );
+    wire.simulator
+        .add_fault(fault(Effect::DropReply {}).times(2));
     let (aws, scope, vpc) = (&wire.aws, &wire.scope, type_name("AWS::EC2::VPC"));
     let token = wire.token();
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;

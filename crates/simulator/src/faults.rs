@@ -1,15 +1,14 @@
 //! Faults to order: which calls they befall, how often, and what goes wrong.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
-use std::time::Duration;
+mod in_force;
 
 use serde::{Deserialize, Serialize};
-use ucp_model::{Entropy, Timestamp};
 
-use crate::exception::{Exception, ExceptionCode};
+use crate::exception::ExceptionCode;
 use crate::progress::{HandlerErrorCode, HookProgressEvent};
-use crate::request::{Action, Caller, Request};
+use crate::request::Action;
+
+pub(crate) use in_force::{Call, Faults};
 
 /// Something that goes wrong with the calls that it matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,34 +69,44 @@ pub enum Effect {
         burst: u32,
     },
     /// The call is refused with an exception, and nothing happens.
-    Refuse {
-        /// Which exception.
-        exception: ExceptionCode,
-        /// Its text.
-        #[serde(default)]
-        message: String,
-    },
+    Refuse(Refusal),
     /// The change that the call begins ends as FAILED.
-    Fail {
-        /// Why.
-        error_code: HandlerErrorCode,
-        /// Why, in a sentence.
-        #[serde(default)]
-        message: String,
-        /// Whether the progress events name the resource.
-        #[serde(default)]
-        identifier: Disclosure,
-        /// Whether the change is made all the same: a resource left behind by a failed create, for example.
-        #[serde(default)]
-        change: Change,
-        /// What hooks say to it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        hooks: Vec<HookProgressEvent>,
-    },
+    Fail(Failure),
     /// The delete that the call begins fails for as long as another resource of the account and region names this one.
     InUse {},
     /// The call is carried out and its reply is lost: the connection closes without a word.
     DropReply {},
+}
+
+/// How a call is refused; see [`refuse`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Refusal {
+    /// Which exception.
+    pub exception: ExceptionCode,
+    /// Its text.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// How a change fails; see [`fail`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Failure {
+    /// Why.
+    pub error_code: HandlerErrorCode,
+    /// Why, in a sentence.
+    #[serde(default)]
+    pub message: String,
+    /// Whether the progress events name the resource.
+    #[serde(default)]
+    pub identifier: Disclosure,
+    /// Whether the change is made all the same: a resource left behind by a failed create, for example.
+    #[serde(default)]
+    pub change: Change,
+    /// What hooks say to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookProgressEvent>,
 }
 
 /// Whether a failed change names its resource.
@@ -126,199 +135,120 @@ fn certain() -> f64 {
     1.0
 }
 
-/// A call as matchers see it.
-pub(crate) struct Call<'a> {
-    pub(crate) action: Action,
-    pub(crate) type_name: Option<&'a str>,
-    pub(crate) caller: &'a Caller,
-}
-
-impl<'a> Call<'a> {
-    pub(crate) fn new(caller: &'a Caller, request: &'a Request) -> Self {
-        Self {
-            action: request.action(),
-            type_name: request.type_name(),
-            caller,
-        }
+/// A fault that befalls every call, always. `fault(refuse(ExceptionCode::Throttling)).on(Action::GetResource).times(2)`
+/// befalls two of them.
+pub fn fault(effect: impl Into<Effect>) -> Fault {
+    Fault {
+        matcher: Matcher::default(),
+        count: None,
+        probability: certain(),
+        effect: effect.into(),
     }
 }
 
-/// How a change in flight fails by order.
-#[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) error_code: HandlerErrorCode,
-    pub(crate) message: String,
-    pub(crate) identifier: Disclosure,
-    pub(crate) change: Change,
-    pub(crate) hooks: Vec<HookProgressEvent>,
-}
-
-/// The faults in force, in the order in which they were given.
-#[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Armed>);
-
-#[derive(Debug)]
-struct Armed {
-    fault: Fault,
-    buckets: BTreeMap<(Action, Caller), Bucket>,
-}
-
-impl Faults {
-    pub(crate) fn add(&mut self, fault: Fault) {
-        if fault.count == Some(0) {
-            return;
-        }
-        self.0.push(Armed {
-            fault,
-            buckets: BTreeMap::new(),
-        });
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(crate) fn list(&self) -> impl Iterator<Item = &Fault> {
-        self.0.iter().map(|armed| &armed.fault)
-    }
-
-    /// The exception that the call meets before anything happens.
-    pub(crate) fn refusal(
-        &mut self,
-        call: &Call<'_>,
-        now: Timestamp,
-        entropy: &dyn Entropy,
-    ) -> Option<Exception> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Throttle { rate, burst } => {
-                let key = (call.action, call.caller.clone());
-                let bucket = armed
-                    .buckets
-                    .entry(key)
-                    .or_insert_with(|| Bucket::full(*burst, now));
-                let is_empty = !bucket.take(*rate, *burst, now);
-                is_empty.then(|| Exception::new(ExceptionCode::Throttling, "Rate exceeded"))
-            }
-            Effect::Refuse { exception, message } => {
-                Some(Exception::new(*exception, message.clone()))
-            }
-            Effect::Latency { .. }
-            | Effect::Fail { .. }
-            | Effect::InUse {}
-            | Effect::DropReply {} => None,
-        })
-    }
-
-    /// How long the change that the call begins takes instead.
-    pub(crate) fn latency(
-        &mut self,
-        call: &Call<'_>,
-        entropy: &dyn Entropy,
-    ) -> Option<RangeInclusive<Duration>> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Latency {
-                least_millis,
-                most_millis,
-            } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
-            _ => None,
-        })
-    }
-
-    /// How the change that the call begins fails.
-    pub(crate) fn failure(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Failure> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Fail {
-                error_code,
-                message,
-                identifier,
-                change,
-                hooks,
-            } => Some(Failure {
-                error_code: *error_code,
-                message: message.clone(),
-                identifier: *identifier,
-                change: *change,
-                hooks: hooks.clone(),
-            }),
-            _ => None,
-        })
-    }
-
-    /// Whether the delete that the call begins looks for those who name the resource.
-    pub(crate) fn minds_use(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
-        let minded = self.first(call, entropy, |armed| {
-            matches!(armed.fault.effect, Effect::InUse {}).then_some(())
-        });
-        minded.is_some()
-    }
-
-    /// Whether the reply to the call is lost.
-    pub(crate) fn drops_reply(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
-        let dropped = self.first(call, entropy, |armed| {
-            matches!(armed.fault.effect, Effect::DropReply {}).then_some(())
-        });
-        dropped.is_some()
-    }
-
-    /// What the first fault that `strikes` does to the call. A fault that has struck often enough is gone.
-    fn first<T>(
-        &mut self,
-        call: &Call<'_>,
-        entropy: &dyn Entropy,
-        mut strikes: impl FnMut(&mut Armed) -> Option<T>,
-    ) -> Option<T> {
-        let (index, effect) = self.0.iter_mut().enumerate().find_map(|(index, armed)| {
-            let is_meant = armed.fault.matcher.matches(call);
-            let effect = is_meant.then(|| strikes(armed)).flatten()?;
-            let probability = armed.fault.probability;
-            let is_struck = probability >= 1.0 || entropy.fraction("simulator.fault") < probability;
-            is_struck.then_some((index, effect))
-        })?;
-        if let Some(count) = &mut self.0[index].fault.count {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.0.remove(index);
-            }
-        }
-        Some(effect)
+/// A refusal without a text.
+pub fn refuse(exception: ExceptionCode) -> Refusal {
+    Refusal {
+        exception,
+        message: String::new(),
     }
 }
 
-impl Matcher {
-    fn matches(&self, call: &Call<'_>) -> bool {
-        let agrees = |wanted: &Option<String>, given: Option<&str>| {
-            wanted.is_none() || wanted.as_deref() == given
-        };
-        self.operation.is_none_or(|wanted| wanted == call.action)
-            && agrees(&self.type_name, call.type_name)
-            && agrees(&self.account, Some(&call.caller.account))
-            && agrees(&self.region, Some(&call.caller.region))
+/// A failure that names the resource and changes nothing.
+pub fn fail(error_code: HandlerErrorCode) -> Failure {
+    Failure {
+        error_code,
+        message: String::new(),
+        identifier: Disclosure::default(),
+        change: Change::default(),
+        hooks: Vec::new(),
     }
 }
 
-#[derive(Debug)]
-struct Bucket {
-    tokens: f64,
-    refilled_at: Timestamp,
-}
-
-impl Bucket {
-    fn full(burst: u32, now: Timestamp) -> Self {
-        Self {
-            tokens: f64::from(burst),
-            refilled_at: now,
-        }
+impl Fault {
+    /// Befalls this call only.
+    #[must_use]
+    pub fn on(mut self, operation: Action) -> Self {
+        self.matcher.operation = Some(operation);
+        self
     }
 
-    /// Takes a token; false when there is none.
-    fn take(&mut self, rate: f64, burst: u32, now: Timestamp) -> bool {
-        let refill = now.since(self.refilled_at).as_secs_f64() * rate;
-        self.tokens = (self.tokens + refill).min(f64::from(burst));
-        self.refilled_at = self.refilled_at.max(now);
-        let has_token = self.tokens >= 1.0;
-        if has_token {
-            self.tokens -= 1.0;
-        }
-        has_token
+    /// Befalls calls about this resource type only, such as `AWS::EC2::VPC`.
+    #[must_use]
+    pub fn of_type(mut self, type_name: &str) -> Self {
+        self.matcher.type_name = Some(type_name.to_owned());
+        self
+    }
+
+    /// Befalls calls of this account only.
+    #[must_use]
+    pub fn by_account(mut self, account: &str) -> Self {
+        self.matcher.account = Some(account.to_owned());
+        self
+    }
+
+    /// Strikes so many times.
+    #[must_use]
+    pub fn times(mut self, count: u32) -> Self {
+        self.count = Some(count);
+        self
+    }
+
+    /// Strikes with this probability.
+    #[must_use]
+    pub fn with_probability(mut self, probability: f64) -> Self {
+        self.probability = probability;
+        self
+    }
+}
+
+impl Refusal {
+    /// The same with a text.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+}
+
+impl Failure {
+    /// The same with a text.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// The same without naming the resource.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.identifier = Disclosure::Hidden;
+        self
+    }
+
+    /// The same after the change was made.
+    #[must_use]
+    pub fn made(mut self) -> Self {
+        self.change = Change::Made;
+        self
+    }
+
+    /// The same with what hooks say to it.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookProgressEvent>) -> Self {
+        self.hooks = hooks.into_iter().collect();
+        self
+    }
+}
+
+impl From<Refusal> for Effect {
+    fn from(refusal: Refusal) -> Self {
+        Effect::Refuse(refusal)
+    }
+}
+
+impl From<Failure> for Effect {
+    fn from(failure: Failure) -> Self {
+        Effect::Fail(failure)
     }
 }

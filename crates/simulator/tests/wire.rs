@@ -16,7 +16,8 @@ use ucp_model::{
     ClientToken, Clock, Identifier, ProgressStatus, RequestToken, Scope, Timestamp, TypeName,
 };
 use ucp_schema::Catalogue;
-use ucp_simulator::{Settings, Simulator};
+use ucp_simulator::faults::{Effect, fault};
+use ucp_simulator::{Action, Settings, Simulator};
 
 use aws::Seeded;
 
@@ -271,11 +272,10 @@ async fn nonsense_is_refused() {
 #[tokio::test]
 async fn a_dropped_reply_closes_the_connection_after_the_change() {
     let aws = Served::start().await;
-    let fault = json!([
-        {"match": {"operation": "CreateResource"}, "count": 1, "effect": {"kind": "dropReply"}},
-    ]);
+    let dropped = fault(Effect::DropReply {}).on(Action::CreateResource);
+    let dropped = json!([dropped.times(1)]);
     let reply = aws
-        .send("POST /_simulator/faults", "", &fault.to_string())
+        .send("POST /_simulator/faults", "", &dropped.to_string())
         .await;
     assert_eq!(reply.unwrap().status, 201);
     assert!(
@@ -429,16 +429,18 @@ async fn without_a_network_it_is_the_cloud() {
         matches!(refused, Err(Fault::Rejected { code, .. }) if code == "NotUpdatableException")
     );
 
-    simulator.add_fault(serde_json::from_value(json!({"effect": {"kind": "dropReply"}})).unwrap());
+    simulator.add_fault(fault(Effect::DropReply {}));
     let lost = simulator.get_resource(&scope, &vpc, &id).await;
     assert!(matches!(lost, Err(Fault::Transient { .. })));
     let lost = simulator
         .delete_resource(&scope, &vpc, &id, ClientToken(uuid_of(3)))
         .await;
     assert!(matches!(lost, Err(Fault::OutcomeUnknown { .. })));
-    let busy = json!({"effect": {"kind": "throttle", "rate": 0.0, "burst": 0}});
     simulator.clear_faults();
-    simulator.add_fault(serde_json::from_value(busy).unwrap());
+    simulator.add_fault(fault(Effect::Throttle {
+        rate: 0.0,
+        burst: 0,
+    }));
     let throttled = simulator.get_resource(&scope, &vpc, &id).await;
     assert!(matches!(throttled, Err(Fault::Throttled { .. })));
     simulator.clear_faults();

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use tokio::net::TcpListener;
 use ucp_cloud::Fault;
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource, Settings, SigningCredentials};
@@ -112,8 +111,4 @@ pub fn scope(account: &str) -> Scope {
 
 pub fn token(seed: u64) -> ClientToken {
     ClientToken(SeededEntropy::new(seed).uuid("token"))
-}
-
-pub fn fault(simulator: &Simulator, fault: Value) {
-    simulator.add_fault(serde_json::from_value(fault).unwrap());
 }

@@ -15,7 +15,6 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 use ucp_schema::Catalogue;
-use ucp_simulator::faults::Fault;
 use ucp_simulator::{
     Caller, CreateResource, DeleteResource, Exception, GetResource, ListResourceRequests,
     ListResources, OperationStatus, Outcome, ProgressEvent, Reply, Request, RequestToken, Settings,
@@ -164,11 +163,6 @@ impl Aws {
                 } => (requests, next_token),
                 other => panic!("not requests: {other:?}"),
             })
-    }
-
-    pub fn fault(&mut self, fault: Value) {
-        let fault: Fault = serde_json::from_value(fault).unwrap();
-        self.world.add_fault(fault);
     }
 }
 

@@ -1,18 +1,21 @@
 use std::time::Duration;
 
 use serde_json::json;
-use ucp_simulator::faults::Fault;
-use ucp_simulator::{ExceptionCode, HandlerErrorCode, OperationStatus, Outcome};
+use ucp_simulator::faults::{Change, Disclosure, Effect, Failure, Fault, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode, OperationStatus, Outcome};
 
 use crate::aws::{Aws, LOG_GROUP, VPC, create, delete, update, with_token};
 
 #[test]
 fn throttling_is_a_bucket_that_refills() {
     let mut aws = Aws::new();
-    aws.fault(json!({
-        "match": {"operation": "GetResource"},
-        "effect": {"kind": "throttle", "rate": 2.0, "burst": 3},
-    }));
+    aws.world.add_fault(
+        fault(Effect::Throttle {
+            rate: 2.0,
+            burst: 3,
+        })
+        .on(Action::GetResource),
+    );
     let get = |aws: &mut Aws| aws.get(VPC, "vpc-0").unwrap_err().code;
     let burst = [(); 4].map(|()| get(&mut aws));
     assert_eq!(burst[2], ExceptionCode::ResourceNotFound);
@@ -27,11 +30,13 @@ fn throttling_is_a_bucket_that_refills() {
 #[test]
 fn a_fault_strikes_what_it_matches_and_as_often_as_it_says() {
     let mut aws = Aws::new();
-    aws.fault(json!({
-        "match": {"operation": "CreateResource", "typeName": LOG_GROUP, "account": "123456789012"},
-        "count": 2,
-        "effect": {"kind": "refuse", "exception": "AccessDeniedException", "message": "no"},
-    }));
+    aws.world.add_fault(
+        fault(refuse(ExceptionCode::AccessDenied).saying("no"))
+            .on(Action::CreateResource)
+            .of_type(LOG_GROUP)
+            .by_account("123456789012")
+            .times(2),
+    );
     aws.succeed(&create(VPC, &json!({"CidrBlock": "10.0.0.0/16"})));
     let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
     for _ in 0..2 {
@@ -47,10 +52,8 @@ fn a_fault_strikes_what_it_matches_and_as_often_as_it_says() {
 #[test]
 fn an_unlikely_fault_strikes_sometimes() {
     let mut aws = Aws::new();
-    aws.fault(json!({
-        "probability": 0.5,
-        "effect": {"kind": "refuse", "exception": "ServiceInternalErrorException"},
-    }));
+    aws.world
+        .add_fault(fault(refuse(ExceptionCode::ServiceInternalError)).with_probability(0.5));
     let struck = (0..100)
         .filter(|_| aws.get(VPC, "v").unwrap_err().code == ExceptionCode::ServiceInternalError)
         .count();
@@ -60,25 +63,27 @@ fn an_unlikely_fault_strikes_sometimes() {
 #[test]
 fn a_create_fails_with_and_without_identifier_and_resource() {
     for (identifier, change) in [
-        ("revealed", "made"),
-        ("revealed", "notMade"),
-        ("hidden", "made"),
-        ("hidden", "notMade"),
+        (Disclosure::Revealed, Change::Made),
+        (Disclosure::Revealed, Change::NotMade),
+        (Disclosure::Hidden, Change::Made),
+        (Disclosure::Hidden, Change::NotMade),
     ] {
         let mut aws = Aws::new();
-        aws.fault(json!({
-            "count": 1,
-            "effect": {
-                "kind": "fail", "errorCode": "NotStabilized", "message": "too slow",
-                "identifier": identifier, "change": change,
-            },
-        }));
+        let failure = Failure {
+            identifier,
+            change,
+            ..fail(HandlerErrorCode::NotStabilized).saying("too slow")
+        };
+        aws.world.add_fault(fault(failure).times(1));
         let event = aws.finish(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
         assert_eq!(event.operation_status, OperationStatus::Failed);
         assert_eq!(event.error_code, Some(HandlerErrorCode::NotStabilized));
         assert_eq!(event.status_message.as_deref(), Some("too slow"));
-        assert_eq!(event.identifier.is_some(), identifier == "revealed");
-        assert_eq!(aws.get(LOG_GROUP, "a").is_ok(), change == "made");
+        assert_eq!(
+            event.identifier.is_some(),
+            identifier == Disclosure::Revealed
+        );
+        assert_eq!(aws.get(LOG_GROUP, "a").is_ok(), change == Change::Made);
         // Whatever happened, the resource is not busy.
         aws.finish(&delete(LOG_GROUP, "a"));
         aws.succeed(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
@@ -87,12 +92,14 @@ fn a_create_fails_with_and_without_identifier_and_resource() {
 
 #[test]
 fn updates_and_deletes_fail_before_or_after_their_change() {
-    for change in ["made", "notMade"] {
+    for change in [Change::Made, Change::NotMade] {
         let mut aws = Aws::new();
         aws.succeed(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
-        aws.fault(json!({
-            "effect": {"kind": "fail", "errorCode": "ServiceInternalError", "change": change},
-        }));
+        let failure = Failure {
+            change,
+            ..fail(HandlerErrorCode::ServiceInternalError)
+        };
+        aws.world.add_fault(fault(failure));
         let patch = json!([{"op": "add", "path": "/RetentionInDays", "value": 7}]);
         let event = aws.finish(&update(LOG_GROUP, "a", &patch));
         assert_eq!(event.operation_status, OperationStatus::Failed);
@@ -101,16 +108,19 @@ fn updates_and_deletes_fail_before_or_after_their_change() {
             .unwrap()
             .get("RetentionInDays")
             .is_some();
-        assert_eq!(was_made, change == "made");
+        assert_eq!(was_made, change == Change::Made);
         aws.finish(&delete(LOG_GROUP, "a"));
-        assert_eq!(aws.get(LOG_GROUP, "a").is_err(), change == "made");
+        assert_eq!(aws.get(LOG_GROUP, "a").is_err(), change == Change::Made);
     }
 }
 
 #[test]
 fn a_change_takes_as_long_as_ordered() {
     let mut aws = Aws::new();
-    aws.fault(json!({"effect": {"kind": "latency", "leastMillis": 60_000, "mostMillis": 90_000}}));
+    aws.world.add_fault(fault(Effect::Latency {
+        least_millis: 60_000,
+        most_millis: 90_000,
+    }));
     let event = aws.finish(&create(VPC, &json!({"CidrBlock": "10.0.0.0/16"})));
     assert_eq!(event.operation_status, OperationStatus::Pending);
     aws.pass(Duration::from_secs(90));
@@ -121,9 +131,11 @@ fn a_change_takes_as_long_as_ordered() {
 #[test]
 fn a_call_whose_reply_is_dropped_is_carried_out() {
     let mut aws = Aws::new();
-    aws.fault(json!({
-        "match": {"operation": "CreateResource"}, "count": 1, "effect": {"kind": "dropReply"},
-    }));
+    aws.world.add_fault(
+        fault(Effect::DropReply {})
+            .on(Action::CreateResource)
+            .times(1),
+    );
     let request = with_token(create(LOG_GROUP, &json!({"LogGroupName": "a"})), "t");
     assert_eq!(aws.step(&request), Outcome::Dropped);
     let repeated = aws.change(&request).unwrap();
@@ -141,7 +153,8 @@ fn a_repetition_does_not_use_up_a_failure() {
     let mut aws = Aws::new();
     let request = with_token(create(LOG_GROUP, &json!({"LogGroupName": "a"})), "t");
     aws.change(&request).unwrap();
-    aws.fault(json!({"count": 1, "effect": {"kind": "fail", "errorCode": "NetworkFailure"}}));
+    aws.world
+        .add_fault(fault(fail(HandlerErrorCode::NetworkFailure)).times(1));
     aws.change(&request).unwrap();
     assert_eq!(aws.world.faults().count(), 1);
 }

@@ -1,0 +1,185 @@
+//! Which fault befalls a call, and what it does to it.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use ucp_model::{Entropy, Timestamp};
+
+use super::{Effect, Failure, Fault, Matcher, Refusal};
+use crate::exception::{Exception, ExceptionCode};
+use crate::request::{Action, Caller, Request};
+
+/// A call as matchers see it.
+pub(crate) struct Call<'a> {
+    pub(crate) action: Action,
+    pub(crate) type_name: Option<&'a str>,
+    pub(crate) caller: &'a Caller,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(caller: &'a Caller, request: &'a Request) -> Self {
+        Self {
+            action: request.action(),
+            type_name: request.type_name(),
+            caller,
+        }
+    }
+}
+
+/// The faults in force, in the order in which they were given.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<Armed>);
+
+#[derive(Debug)]
+struct Armed {
+    fault: Fault,
+    buckets: BTreeMap<(Action, Caller), Bucket>,
+}
+
+impl Faults {
+    pub(crate) fn add(&mut self, fault: Fault) {
+        if fault.count == Some(0) {
+            return;
+        }
+        self.0.push(Armed {
+            fault,
+            buckets: BTreeMap::new(),
+        });
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Fault> {
+        self.0.iter().map(|armed| &armed.fault)
+    }
+
+    /// The exception that the call meets before anything happens.
+    pub(crate) fn refusal(
+        &mut self,
+        call: &Call<'_>,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Option<Exception> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Throttle { rate, burst } => {
+                let key = (call.action, call.caller.clone());
+                let bucket = armed
+                    .buckets
+                    .entry(key)
+                    .or_insert_with(|| Bucket::full(*burst, now));
+                let is_empty = !bucket.take(*rate, *burst, now);
+                is_empty.then(|| Exception::new(ExceptionCode::Throttling, "Rate exceeded"))
+            }
+            Effect::Refuse(Refusal { exception, message }) => {
+                Some(Exception::new(*exception, message.clone()))
+            }
+            Effect::Latency { .. } | Effect::Fail(_) | Effect::InUse {} | Effect::DropReply {} => {
+                None
+            }
+        })
+    }
+
+    /// How long the change that the call begins takes instead.
+    pub(crate) fn latency(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+    ) -> Option<RangeInclusive<Duration>> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Latency {
+                least_millis,
+                most_millis,
+            } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
+            _ => None,
+        })
+    }
+
+    /// How the change that the call begins fails.
+    pub(crate) fn failure(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Failure> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Fail(failure) => Some(failure.clone()),
+            _ => None,
+        })
+    }
+
+    /// Whether the delete that the call begins looks for those who name the resource.
+    pub(crate) fn minds_use(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
+        let minded = self.first(call, entropy, |armed| {
+            matches!(armed.fault.effect, Effect::InUse {}).then_some(())
+        });
+        minded.is_some()
+    }
+
+    /// Whether the reply to the call is lost.
+    pub(crate) fn drops_reply(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
+        let dropped = self.first(call, entropy, |armed| {
+            matches!(armed.fault.effect, Effect::DropReply {}).then_some(())
+        });
+        dropped.is_some()
+    }
+
+    /// What the first fault that `strikes` does to the call. A fault that has struck often enough is gone.
+    fn first<T>(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+        mut strikes: impl FnMut(&mut Armed) -> Option<T>,
+    ) -> Option<T> {
+        let (index, effect) = self.0.iter_mut().enumerate().find_map(|(index, armed)| {
+            let is_meant = armed.fault.matcher.matches(call);
+            let effect = is_meant.then(|| strikes(armed)).flatten()?;
+            let probability = armed.fault.probability;
+            let is_struck = probability >= 1.0 || entropy.fraction("simulator.fault") < probability;
+            is_struck.then_some((index, effect))
+        })?;
+        if let Some(count) = &mut self.0[index].fault.count {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.0.remove(index);
+            }
+        }
+        Some(effect)
+    }
+}
+
+impl Matcher {
+    fn matches(&self, call: &Call<'_>) -> bool {
+        let agrees = |wanted: &Option<String>, given: Option<&str>| {
+            wanted.is_none() || wanted.as_deref() == given
+        };
+        self.operation.is_none_or(|wanted| wanted == call.action)
+            && agrees(&self.type_name, call.type_name)
+            && agrees(&self.account, Some(&call.caller.account))
+            && agrees(&self.region, Some(&call.caller.region))
+    }
+}
+
+#[derive(Debug)]
+struct Bucket {
+    tokens: f64,
+    refilled_at: Timestamp,
+}
+
+impl Bucket {
+    fn full(burst: u32, now: Timestamp) -> Self {
+        Self {
+            tokens: f64::from(burst),
+            refilled_at: now,
+        }
+    }
+
+    /// Takes a token; false when there is none.
+    fn take(&mut self, rate: f64, burst: u32, now: Timestamp) -> bool {
+        let refill = now.since(self.refilled_at).as_secs_f64() * rate;
+        self.tokens = (self.tokens + refill).min(f64::from(burst));
+        self.refilled_at = self.refilled_at.max(now);
+        let has_token = self.tokens >= 1.0;
+        if has_token {
+            self.tokens -= 1.0;
+        }
+        has_token
+    }
+}
