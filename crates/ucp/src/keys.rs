@@ -6,9 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use ucp_model::{Clock, Entropy};
-use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
-use ucp_store::{Sealed, SealedKey, SealedValues};
+use ucp_model::Entropy;
+use ucp_seal::{Keyring, SealingKey};
 
 use crate::cli::EncryptionKeys;
 
@@ -58,22 +57,4 @@ pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Res
         file.sync_all()?;
     }
     Ok(Keyring::from(of_file(&path)?))
-}
-
-/// All keys: the digest key is the database's, and opens only under the encryption key that wrote it.
-pub(crate) async fn of_store(
-    sealing: Keyring,
-    store: &dyn SealedValues,
-    clock: &dyn Clock,
-    entropy: &dyn Entropy,
-) -> anyhow::Result<Keys> {
-    let fresh = DigestKey::generate(entropy);
-    let candidate = SealedKey {
-        id: fresh.id().to_owned(),
-        key: Sealed(fresh.seal(&sealing, entropy)),
-    };
-    let current = store.ensure_digest_key(candidate, clock.now()).await?;
-    let digest = DigestKey::open(&current.id, &current.key.0, &sealing)
-        .context("the database was written under another encryption key")?;
-    Ok(Keys { sealing, digest })
 }

@@ -1,4 +1,4 @@
-//! One process of the control plane: API, workers, or both, over one store.
+//! One process of the control plane: API, workers, or both, over one store, with this machine's clock and the real AWS.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,21 +7,16 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{App, Wake};
-use ucp_cloud::CloudControl;
 use ucp_cloud_aws::Aws;
-use ucp_engine::{Engine, Nudges, Sweeper, Workers};
-use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy};
-use ucp_registry::Registry;
-use ucp_schema::{Catalogue, ResourceTypes};
+use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
 
 use crate::accounts::{OfAws, StoredCredentials};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
-use crate::{connections, keys, pause, shutdown};
+use crate::{connections, pause, shutdown};
 
 /// How often old operations are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
@@ -43,111 +38,68 @@ pub(crate) struct Node {
     pub(crate) works: bool,
 }
 
-struct WakeWorkers(Nudges);
-
-impl Wake for WakeWorkers {
-    fn wake(&self) {
-        self.0.due();
-    }
-}
-
 impl Node {
     /// Runs until `shutdown` turns true, then winds down within ten seconds.
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
         let checkpoints = pause::checkpoints()?;
-        let keys = keys::of_store(
+        let keys = ucp_node::open_keys(
             self.sealing,
             self.store.as_ref(),
             clock.as_ref(),
             entropy.as_ref(),
-        )
-        .await?;
-        let keys = Arc::new(keys);
+        );
+        let keys = Arc::new(keys.await?);
         let credentials = StoredCredentials {
             store: self.store.clone(),
             keys: Arc::clone(&keys),
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
-        let nudges = Nudges::default();
-        let cloud: Arc<dyn CloudControl> = Arc::clone(&aws) as _;
-        let call_timeout = self.work.call_timeout()?;
-
-        let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
-            ucp_registry::Parts {
-                catalogue: self.catalogue,
-                store: self.store.clone(),
-                types: aws.clone(),
-                clock: Arc::clone(&clock),
+        let owner = format!("{}/{}", std::process::id(), entropy.uuid("lease-owner"));
+        let settings = ucp_node::Settings {
+            api: ucp_api::Settings {
+                verdict_wait: self.work.verdict_wait,
+                group_delete_wait: self.work.group_delete_wait,
+                retry_after: self.retry_after,
+                allowed_hosts: self.allowed_hosts,
+                path_base: self.path_base,
             },
-            ucp_registry::Settings {
-                ttl: self.work.schema_ttl,
-                timeout: self.work.read_timeout,
+            engine: ucp_engine::Settings {
+                owner,
+                lease: LeaseTerm(self.work.lease),
+                call_timeout: self.work.call_timeout()?,
             },
-        ));
-
-        let app = App::new(ucp_app::Parts {
-            store: Arc::clone(&self.store),
-            live: Arc::new(ReadOnly {
-                cloud: Arc::clone(&cloud),
-                timeout: self.work.read_timeout,
-            }),
-            types: Arc::clone(&types),
             default_tags: self.default_tags,
-            accounts: Arc::new(OfAws(Arc::clone(&aws))),
-            keys: Arc::clone(&keys),
-            clock: Arc::clone(&clock),
-            entropy: Arc::clone(&entropy),
-            checkpoints: Arc::clone(&checkpoints),
-            workers: Arc::new(WakeWorkers(nudges.clone())),
-            moved: nudges.moved(),
-        });
-        app.ensure_planes()
+            read_timeout: self.work.read_timeout,
+            schema_ttl: self.work.schema_ttl,
+            concurrency: self.work.workers,
+            poll_interval: self.work.poll_interval,
+            grace: shutdown::STEP_GRACE,
+            operation_retention: self.work.operation_retention,
+            sweep_interval: SWEEP_INTERVAL,
+        };
+        let parts = ucp_node::Parts {
+            store: self.store,
+            cloud: aws.clone(),
+            registry: aws.clone(),
+            accounts: Arc::new(OfAws(aws)),
+            catalogue: self.catalogue,
+            keys,
+            clock,
+            entropy,
+            checkpoints,
+        };
+        let node = ucp_node::assemble(parts, settings)
             .await
             .context("cannot write the planes")?;
-        let settings = ucp_api::Settings {
-            verdict_wait: self.work.verdict_wait,
-            group_delete_wait: self.work.group_delete_wait,
-            retry_after: self.retry_after,
-            allowed_hosts: self.allowed_hosts,
-            path_base: self.path_base,
-        };
-        let router = ucp_api::router(app, settings);
-        let api = self
-            .listener
-            .map(|listener| tokio::spawn(connections::serve(listener, router, shutdown.clone())));
 
+        let api = self.listener.map(|listener| {
+            tokio::spawn(connections::serve(listener, node.router, shutdown.clone()))
+        });
         if self.works {
-            let sweeper = Sweeper {
-                store: self.store.clone(),
-                clock: Arc::clone(&clock),
-                retention: self.work.operation_retention,
-                interval: SWEEP_INTERVAL,
-            };
-            let sweeping = tokio::spawn(sweeper.run(shutdown.clone()));
-            let parts = ucp_engine::Parts {
-                store: self.store,
-                cloud,
-                types,
-                keys,
-                clock,
-                entropy: Arc::clone(&entropy),
-                checkpoints,
-            };
-            let settings = ucp_engine::Settings {
-                owner: format!("{}/{}", std::process::id(), entropy.uuid("lease-owner")),
-                lease: LeaseTerm(self.work.lease),
-                call_timeout,
-            };
-            let workers = Workers {
-                engine: Arc::new(Engine::new(parts, settings)),
-                nudges,
-                concurrency: self.work.workers,
-                poll_interval: self.work.poll_interval,
-                grace: shutdown::STEP_GRACE,
-            };
-            workers.run(shutdown.clone()).await;
+            let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
+            node.workers.run(shutdown.clone()).await;
             sweeping.await?;
         }
         match api {
