@@ -2,7 +2,11 @@
 //! (contract section 9, D3, D16, D20).
 
 use serde_json::{Value, json};
-use ucp_testkit::{ACCOUNT, REGION, Reply, World, on_every_store};
+use ucp_simulator::faults::{Effect, Refusal, fail, fault, refuse};
+use ucp_simulator::{
+    Action, ExceptionCode, FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus,
+};
+use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store};
 
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
@@ -63,10 +67,13 @@ fn path(name: &str) -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/{name}")
 }
 
-fn order(world: &World, call: &str, effect: Value) {
-    let fault = json!({"match": {"operation": call}, "count": 1, "effect": effect});
-    let fault = serde_json::from_value(fault).expect("a fault");
-    world.aws.add_fault(fault);
+fn once(world: &World, call: Action, effect: impl Into<Effect>) {
+    world.aws.add_fault(fault(effect).on(call).times(1));
+}
+
+/// The refusal with the exception that AWS calls so.
+fn refusal(exception: &str) -> Refusal {
+    refuse(ExceptionCode::from_word(exception).expect("an exception")).saying("as ordered")
 }
 
 fn local(url: &str) -> &str {
@@ -110,137 +117,141 @@ fn assert_request(error: &Value, operation: &str, identifier: Option<&str>) {
     assert!(token.is_some_and(|token| !token.is_empty()), "{error}");
 }
 
-#[tokio::test]
-async fn s9_every_handler_error_code_of_a_create_an_update_and_a_delete_is_told() {
-    on_every_store(async |world| {
-        for (index, (code, status)) in HANDLER_ERROR_CODES.into_iter().enumerate() {
-            let effect = |identifier| {
-                json!({"kind": "fail", "errorCode": code, "message": "as ordered", "identifier": identifier})
-            };
-            // A type that AWS names, so that AlreadyExists leaves nothing to adopt.
-            order(world, "CreateResource", effect("hidden"));
-            let alias = format!("unborn-{index}");
-            let vpc = json!({"CidrBlock": "10.0.0.0/16"});
-            let create = world.put("AWS.EC2/VPC", &alias, vpc).await.expect(201);
-            let refused = failed(world, &create, status).await;
+#[apply(on_every_store)]
+async fn s9_every_handler_error_code_of_a_create_an_update_and_a_delete_is_told(world: &World) {
+    for (index, (code, status)) in HANDLER_ERROR_CODES.into_iter().enumerate() {
+        let failure = HandlerErrorCode::from_word(code).map(fail);
+        let failure = failure.expect("a code").saying("as ordered");
+        // A type that AWS names, so that AlreadyExists leaves nothing to adopt.
+        once(world, Action::CreateResource, failure.clone().hidden());
+        let alias = format!("unborn-{index}");
+        let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+        let create = world.put("AWS.EC2/VPC", &alias, vpc).await.expect(201);
+        let refused = failed(world, &create, status).await;
+        assert_eq!(refused.code(), code);
+        assert_eq!(refused.body["error"]["message"], "as ordered");
+        assert_explained(world, &refused).await;
+
+        let name = format!("g{index}");
+        let declared = json!({"LogGroupName": name});
+        world.put_and_settle(LOG_GROUP, &name, declared).await;
+        once(world, Action::UpdateResource, failure.clone());
+        let changed = json!({"LogGroupName": name, "RetentionInDays": 7});
+        let update = world.put(LOG_GROUP, &name, changed).await.expect(201);
+        let refused = failed(world, &update, status).await;
+        assert_eq!(refused.code(), code);
+        assert_request(&refused.body["error"], "update", Some(&name));
+
+        once(world, Action::DeleteResource, failure);
+        let delete = world.delete(LOG_GROUP, &name).await.expect(202);
+        if code == "NotFound" {
+            world.settle().await;
+            assert_eq!(world.status(&delete).await["status"], "Succeeded");
+        } else {
+            let refused = failed(world, &delete, status).await;
             assert_eq!(refused.code(), code);
-            assert_eq!(refused.body["error"]["message"], "as ordered");
-            assert_explained(world, &refused).await;
-
-            let name = format!("g{index}");
-            let declared = json!({"LogGroupName": name});
-            world.put_and_settle(LOG_GROUP, &name, declared).await;
-            order(world, "UpdateResource", effect("revealed"));
-            let changed = json!({"LogGroupName": name, "RetentionInDays": 7});
-            let update = world.put(LOG_GROUP, &name, changed).await.expect(201);
-            let refused = failed(world, &update, status).await;
-            assert_eq!(refused.code(), code);
-            assert_request(&refused.body["error"], "update", Some(&name));
-
-            order(world, "DeleteResource", effect("revealed"));
-            let delete = world.delete(LOG_GROUP, &name).await.expect(202);
-            if code == "NotFound" {
-                world.settle().await;
-                assert_eq!(world.status(&delete).await["status"], "Succeeded");
-            } else {
-                let refused = failed(world, &delete, status).await;
-                assert_eq!(refused.code(), code);
-                assert_request(&refused.body["error"], "delete", Some(&name));
-            }
+            assert_request(&refused.body["error"], "delete", Some(&name));
         }
-        let unborn = world.references().await;
-        let unborn = unborn.iter().map(|reference| reference["name"].to_string());
-        assert!(!unborn.into_iter().any(|name| name.contains("unborn")));
-    })
-    .await;
+    }
+    let unborn = world.references().await;
+    let unborn = unborn.iter().map(|reference| reference["name"].to_string());
+    assert!(!unborn.into_iter().any(|name| name.contains("unborn")));
 }
 
-#[tokio::test]
-async fn d20_every_exception_that_a_read_meets_has_its_status() {
-    on_every_store(async |world| {
-        for (exception, status) in EXCEPTIONS {
-            let effect = json!({"kind": "refuse", "exception": exception, "message": "as ordered"});
-            order(world, "GetResource", effect);
-            let refused = world.get(&path("g1")).await.expect(status);
-            assert_eq!(refused.code(), exception);
-            assert_eq!(refused.body["error"]["message"], "as ordered");
-            assert_eq!(refused.header("retry-after").is_some(), status == 429);
-            assert_explained(world, &refused).await;
-        }
-        for (exception, message) in [
-            ("ResourceNotFoundException", "as ordered"),
-            (
-                "InvalidRequestException",
-                "The specified log group does not exist.",
-            ),
-            ("InvalidRequestException", "Log Group g1 cannot be found"),
-        ] {
-            let effect = json!({"kind": "refuse", "exception": exception, "message": message});
-            order(world, "GetResource", effect);
-            let missing = world.get(&path("g1")).await.expect(404);
-            assert_eq!(missing.code(), "NotFound");
-            assert_explained(world, &missing).await;
-        }
-    })
-    .await;
+#[apply(on_every_store)]
+async fn d20_every_exception_that_a_read_meets_has_its_status(world: &World) {
+    for (exception, status) in EXCEPTIONS {
+        once(world, Action::GetResource, refusal(exception));
+        let refused = world.get(&path("g1")).await.expect(status);
+        assert_eq!(refused.code(), exception);
+        assert_eq!(refused.body["error"]["message"], "as ordered");
+        assert_eq!(refused.header("retry-after").is_some(), status == 429);
+        assert_explained(world, &refused).await;
+    }
+    for (exception, message) in [
+        ("ResourceNotFoundException", "as ordered"),
+        (
+            "InvalidRequestException",
+            "The specified log group does not exist.",
+        ),
+        ("InvalidRequestException", "Log Group g1 cannot be found"),
+    ] {
+        once(
+            world,
+            Action::GetResource,
+            refusal(exception).saying(message),
+        );
+        let missing = world.get(&path("g1")).await.expect(404);
+        assert_eq!(missing.code(), "NotFound");
+        assert_explained(world, &missing).await;
+    }
 }
 
-#[tokio::test]
-async fn d20_a_change_that_aws_refuses_outright_fails_with_the_exceptions_status() {
-    on_every_store(async |world| {
-        let declared = json!({"LogGroupName": "g1"});
-        world.put_and_settle(LOG_GROUP, "g1", declared).await;
-        for (exception, status) in EXCEPTIONS {
-            // The others are waited for, looked after or told as an unknown outcome: `decide` and its tests have them.
-            let is_final = status != 500
-                && ![
-                    "ClientTokenConflictException",
-                    "ConcurrentOperationException",
-                    "ThrottlingException",
-                ]
-                .contains(&exception);
-            if !is_final {
-                continue;
-            }
-            order(
-                world,
-                "UpdateResource",
-                json!({"kind": "refuse", "exception": exception, "message": "as ordered"}),
-            );
-            let changed = json!({"LogGroupName": "g1", "RetentionInDays": 7});
-            let update = world.put(LOG_GROUP, "g1", changed).await.expect(201);
-            let refused = failed(world, &update, status).await;
-            assert_eq!(refused.code(), exception);
-            assert_explained(world, &refused).await;
+#[apply(on_every_store)]
+async fn d20_a_change_that_aws_refuses_outright_fails_with_the_exceptions_status(world: &World) {
+    let declared = json!({"LogGroupName": "g1"});
+    world.put_and_settle(LOG_GROUP, "g1", declared).await;
+    for (exception, status) in EXCEPTIONS {
+        // The others are waited for, looked after or told as an unknown outcome: `decide` and its tests have them.
+        let is_final = status != 500
+            && ![
+                "ClientTokenConflictException",
+                "ConcurrentOperationException",
+                "ThrottlingException",
+            ]
+            .contains(&exception);
+        if !is_final {
+            continue;
         }
-        assert_eq!(world.references().await.len(), 1, "the mapping stays");
-    })
-    .await;
+        once(world, Action::UpdateResource, refusal(exception));
+        let changed = json!({"LogGroupName": "g1", "RetentionInDays": 7});
+        let update = world.put(LOG_GROUP, "g1", changed).await.expect(201);
+        let refused = failed(world, &update, status).await;
+        assert_eq!(refused.code(), exception);
+        assert_explained(world, &refused).await;
+    }
+    assert_eq!(world.references().await.len(), 1, "the mapping stays");
 }
 
-#[tokio::test]
-async fn s9_hooks_that_refuse_a_change_are_told_one_by_one() {
-    on_every_store(async |world| {
-        let hook = |name: &str, status: &str, mode: &str| {
-            json!({"hookTypeName": name, "hookTypeArn": "arn:aws:cloudformation:us-west-2:123456789012:type/hook/H",
-                "hookTypeVersionId": "00000001", "invocationPoint": "CREATE_PRE_PROVISION", "hookStatus": status,
-                "hookStatusMessage": format!("{name} says no"), "failureMode": mode})
-        };
-        let hooks = [
-            hook("My::Org::Encryption", "HOOK_COMPLETE_FAILED", "FAIL"),
-            hook("My::Org::Naming", "HOOK_COMPLETE_SUCCEEDED", "FAIL"),
-            hook("My::Org::Cost", "HOOK_FAILED", "WARN"),
-        ];
-        order(world, "CreateResource", json!({"kind": "fail", "errorCode": "AccessDenied", "identifier": "hidden",
-            "message": "hooks refuse it", "hooks": hooks}));
-        let create = world.put(LOG_GROUP, "logs", json!({"LogGroupName": "logs"})).await.expect(201);
-        let refused = failed(world, &create, 403).await;
-        let error = &refused.body["error"];
-        assert_eq!(error["code"], "AccessDenied");
-        assert_request(error, "create", None);
-        let told = error["additionalInfo"].as_array().expect("facts");
-        assert_eq!(told.len(), 3, "{error}");
-        assert_eq!(told[1], json!({"type": "CloudFormationHook", "info": {
+#[apply(on_every_store)]
+async fn s9_hooks_that_refuse_a_change_are_told_one_by_one(world: &World) {
+    let hook = |name: &str, status, mode| HookProgressEvent {
+        hook_type_name: name.to_owned(),
+        hook_type_arn: "arn:aws:cloudformation:us-west-2:123456789012:type/hook/H".to_owned(),
+        hook_type_version_id: "00000001".to_owned(),
+        invocation_point: "CREATE_PRE_PROVISION".to_owned(),
+        hook_status: status,
+        hook_status_message: format!("{name} says no"),
+        failure_mode: mode,
+    };
+    let hooks = [
+        hook(
+            "My::Org::Encryption",
+            HookStatus::CompleteFailed,
+            FailureMode::Fail,
+        ),
+        hook(
+            "My::Org::Naming",
+            HookStatus::CompleteSucceeded,
+            FailureMode::Fail,
+        ),
+        hook("My::Org::Cost", HookStatus::Failed, FailureMode::Warn),
+    ];
+    let failure = fail(HandlerErrorCode::AccessDenied).saying("hooks refuse it");
+    once(world, Action::CreateResource, failure.hidden().hooks(hooks));
+    let create = world
+        .put(LOG_GROUP, "logs", json!({"LogGroupName": "logs"}))
+        .await
+        .expect(201);
+    let refused = failed(world, &create, 403).await;
+    let error = &refused.body["error"];
+    assert_eq!(error["code"], "AccessDenied");
+    assert_request(error, "create", None);
+    let told = error["additionalInfo"].as_array().expect("facts");
+    assert_eq!(told.len(), 3, "{error}");
+    assert_eq!(
+        told[1],
+        json!({"type": "CloudFormationHook", "info": {
             "typeName": "My::Org::Encryption",
             "typeArn": "arn:aws:cloudformation:us-west-2:123456789012:type/hook/H",
             "typeVersionId": "00000001",
@@ -248,48 +259,41 @@ async fn s9_hooks_that_refuse_a_change_are_told_one_by_one() {
             "status": "HOOK_COMPLETE_FAILED",
             "failureMode": "FAIL",
             "message": "My::Org::Encryption says no",
-        }}));
-        assert_eq!(told[2]["info"]["failureMode"], "WARN");
-        assert!(world.references().await.is_empty(), "nothing is mapped");
-    })
-    .await;
+        }})
+    );
+    assert_eq!(told[2]["info"]["failureMode"], "WARN");
+    assert!(world.references().await.is_empty(), "nothing is mapped");
 }
 
-#[tokio::test]
-async fn s9_ucps_own_refusals_are_explained_wherever_they_come_from() {
-    on_every_store(async |world| {
-        let unsupported = world.call("PATCH", &path("g1"), "{}").await.expect(405);
-        let unreadable = world.call("PUT", &path("g1"), "{").await.expect(400);
-        let nowhere = world.get("/nowhere").await.expect(404);
-        let too_long = world.get(&path(&"x".repeat(9000))).await.expect(400);
-        let no_version = world.get("/planes").await.expect(400);
-        for refused in [unsupported, unreadable, nowhere, too_long, no_version] {
-            assert_explained(world, &refused).await;
-        }
-        let index = world.get("/docs/errors/README.md").await.expect(200);
-        assert!(index.text.contains("[`AlreadyExists`](AlreadyExists.md)"));
-        world.get("/docs/errors/AlreadyExists.md").await.expect(200);
-        let unknown = world.get("/docs/errors/nonsense").await.expect(404);
-        assert_eq!(unknown.code(), "NotFound");
-    })
-    .await;
+#[apply(on_every_store)]
+async fn s9_ucps_own_refusals_are_explained_wherever_they_come_from(world: &World) {
+    let unsupported = world.call("PATCH", &path("g1"), "{}").await.expect(405);
+    let unreadable = world.call("PUT", &path("g1"), "{").await.expect(400);
+    let nowhere = world.get("/nowhere").await.expect(404);
+    let too_long = world.get(&path(&"x".repeat(9000))).await.expect(400);
+    let no_version = world.get("/planes").await.expect(400);
+    for refused in [unsupported, unreadable, nowhere, too_long, no_version] {
+        assert_explained(world, &refused).await;
+    }
+    let index = world.get("/docs/errors/README.md").await.expect(200);
+    assert!(index.text.contains("[`AlreadyExists`](AlreadyExists.md)"));
+    world.get("/docs/errors/AlreadyExists.md").await.expect(200);
+    let unknown = world.get("/docs/errors/nonsense").await.expect(404);
+    assert_eq!(unknown.code(), "NotFound");
 }
 
-#[tokio::test]
-async fn d36_places_in_the_request_stay_among_themselves() {
-    on_every_store(async |world| {
-        let refused = world
-            .put(LOG_GROUP, "logs", json!({"Nope": 1}))
-            .await
-            .expect(400);
-        assert_eq!(refused.code(), "InvalidRequest");
-        let details = refused.body["error"]["details"]
-            .as_array()
-            .expect("details");
-        for detail in details {
-            let target = detail["target"].as_str().expect("a place");
-            assert!(target.starts_with("/properties"), "{target}");
-        }
-    })
-    .await;
+#[apply(on_every_store)]
+async fn d36_places_in_the_request_stay_among_themselves(world: &World) {
+    let refused = world
+        .put(LOG_GROUP, "logs", json!({"Nope": 1}))
+        .await
+        .expect(400);
+    assert_eq!(refused.code(), "InvalidRequest");
+    let details = refused.body["error"]["details"]
+        .as_array()
+        .expect("details");
+    for detail in details {
+        let target = detail["target"].as_str().expect("a place");
+        assert!(target.starts_with("/properties"), "{target}");
+    }
 }

@@ -1,12 +1,9 @@
 //! Conventions that hold on every route (contract section 1).
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
-use ucp_store::Memory;
-use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, on_every_store, tracked_by};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const BASE: &str = "/apis/api.ucp.dev/v1alpha3";
@@ -21,7 +18,8 @@ fn put_body(alias: &str) -> String {
 }
 
 async fn under_base() -> World {
-    World::under(BASE.parse().expect("a path base"), Arc::new(Memory::new())).await
+    let base = BASE.parse().expect("a path base");
+    World::builder().path_base(base).build().await
 }
 
 /// Rows "Path base" and "Resource id": the base is no part of ids, but of `Location` and `Azure-AsyncOperation`.
@@ -118,7 +116,7 @@ async fn a_path_base_can_be_discovered() {
     );
     world.call("POST", BASE, "{}").await.expect(405);
 
-    let without = World::new(Arc::new(Memory::new())).await;
+    let without = World::builder().build().await;
     for path in [BASE, "/openapi/v2", "/openapi/v3", "/"] {
         without.get(path).await.expect(404);
     }
@@ -126,128 +124,119 @@ async fn a_path_base_can_be_discovered() {
 
 /// Rows "Path case" and "Ids compare": keywords in any letter case, one trailing slash, and ids as the contract spells
 /// them.
-#[tokio::test]
-async fn keywords_are_taken_in_any_case_and_given_in_one() {
-    on_every_store(async |world| {
-        let paths = [
-            "/PLANES/RADIUS/LOCAL/RESOURCEGROUPS/RG",
-            "/planes/radius/local/resourceGroups/rg/",
-            "/Planes/Radius/Local/ResourceGroups/Rg/",
-        ];
-        for path in paths {
-            let group = world
-                .get(&format!("{path}?API-Version=2023-10-01-PREVIEW"))
-                .await
-                .expect(200);
-            assert_eq!(group.body["id"], "/planes/radius/local/resourcegroups/rg");
-        }
-        world
-            .get(&format!("{}/RESOURCES/?{API_VERSION}", paths[0]))
+#[apply(on_every_store)]
+async fn keywords_are_taken_in_any_case_and_given_in_one(world: &World) {
+    let paths = [
+        "/PLANES/RADIUS/LOCAL/RESOURCEGROUPS/RG",
+        "/planes/radius/local/resourceGroups/rg/",
+        "/Planes/Radius/Local/ResourceGroups/Rg/",
+    ];
+    for path in paths {
+        let group = world
+            .get(&format!("{path}?API-Version=2023-10-01-PREVIEW"))
             .await
             .expect(200);
+        assert_eq!(group.body["id"], "/planes/radius/local/resourcegroups/rg");
+    }
+    world
+        .get(&format!("{}/RESOURCES/?{API_VERSION}", paths[0]))
+        .await
+        .expect(200);
 
-        let put = format!("{}/:put", vpcs())
-            .replace("planes", "Planes")
-            .replace("accounts", "ACCOUNTS")
-            .replace("regions", "Regions")
-            .replace("providers", "pRoviders");
-        let reply = world.call("POST", &put, &put_body("a")).await.expect(201);
-        let path = reply
-            .status_url()
-            .strip_prefix("http://localhost:8787")
-            .unwrap();
-        let shouted = path
-            .replace("accounts", "ACCOUNTS")
-            .replace("locations", "LOCATIONS")
-            .replace("operationStatuses", "operationstatuses");
-        let status = world.get(&shouted).await.expect(200);
-        assert_eq!(status.body["id"], path);
-        world.settle().await;
-    })
-    .await;
+    let put = format!("{}/:put", vpcs())
+        .replace("planes", "Planes")
+        .replace("accounts", "ACCOUNTS")
+        .replace("regions", "Regions")
+        .replace("providers", "pRoviders");
+    let reply = world.call("POST", &put, &put_body("a")).await.expect(201);
+    let path = reply
+        .status_url()
+        .strip_prefix("http://localhost:8787")
+        .unwrap();
+    let shouted = path
+        .replace("accounts", "ACCOUNTS")
+        .replace("locations", "LOCATIONS")
+        .replace("operationStatuses", "operationstatuses");
+    let status = world.get(&shouted).await.expect(200);
+    assert_eq!(status.body["id"], path);
+    world.settle().await;
 }
 
 /// Row "Resource id": an empty segment is invalid, since it would allow open redirects.
-#[tokio::test]
-async fn an_empty_segment_is_refused() {
-    on_every_store(async |world| {
-        for path in [
-            "//planes",
-            "/planes//aws",
-            "/planes/aws/aws//",
-            "/planes/radius//resourceGroups/rg",
-        ] {
-            let request = Request::get(format!("http://localhost:8787{path}?{API_VERSION}"));
-            let request = request
-                .header("host", "localhost:8787")
-                .body(Body::empty())
-                .unwrap();
-            let refused = world.send(request).await.expect(400);
-            assert_eq!(refused.code(), "BadRequest", "{path}");
-        }
-    })
-    .await;
+#[apply(on_every_store)]
+async fn an_empty_segment_is_refused(world: &World) {
+    for path in [
+        "//planes",
+        "/planes//aws",
+        "/planes/aws/aws//",
+        "/planes/radius//resourceGroups/rg",
+    ] {
+        let request = Request::get(format!("http://localhost:8787{path}?{API_VERSION}"));
+        let request = request
+            .header("host", "localhost:8787")
+            .body(Body::empty())
+            .unwrap();
+        let refused = world.send(request).await.expect(400);
+        assert_eq!(refused.code(), "BadRequest", "{path}");
+    }
 }
 
 /// Row "Referer": the same resource tells scheme, host, base path, and the casing of `id`; another one is ignored.
-#[tokio::test]
-async fn a_referer_tells_what_the_client_asked_for() {
-    on_every_store(async |world| {
-        let body = r#"{"location":"global"}"#;
-        let path = format!("/planes/radius/local/resourcegroups/my-group?{API_VERSION}");
-        let same = [(
-            "referer",
-            "https://front.example/apis/x/Planes/radius/local/ResourceGroups/My-Group?a=b",
-        )];
-        let created = world.send_with(&same, "PUT", &path, body).await.expect(200);
-        assert_eq!(
-            created.body["id"],
-            "/planes/radius/local/resourcegroups/My-Group"
-        );
-        assert_eq!(created.body["name"], "My-Group");
-        let plane = format!("/planes/aws/my-plane?{API_VERSION}");
-        let other = [("referer", "https://front.example/planes/aws/Your-Plane")];
-        let created = world
-            .send_with(&other, "PUT", &plane, body)
-            .await
-            .expect(200);
-        assert_eq!(created.body["name"], "my-plane");
+#[apply(on_every_store)]
+async fn a_referer_tells_what_the_client_asked_for(world: &World) {
+    let body = r#"{"location":"global"}"#;
+    let path = format!("/planes/radius/local/resourcegroups/my-group?{API_VERSION}");
+    let same = [(
+        "referer",
+        "https://front.example/apis/x/Planes/radius/local/ResourceGroups/My-Group?a=b",
+    )];
+    let created = world.send_with(&same, "PUT", &path, body).await.expect(200);
+    assert_eq!(
+        created.body["id"],
+        "/planes/radius/local/resourcegroups/My-Group"
+    );
+    assert_eq!(created.body["name"], "My-Group");
+    let plane = format!("/planes/aws/my-plane?{API_VERSION}");
+    let other = [("referer", "https://front.example/planes/aws/Your-Plane")];
+    let created = world
+        .send_with(&other, "PUT", &plane, body)
+        .await
+        .expect(200);
+    assert_eq!(created.body["name"], "my-plane");
 
-        let put = format!("{}/:put", vpcs());
-        let referer = format!("https://front.example/apis/x{put}");
-        for (headers, url) in [
-            (
-                vec![("referer", referer.as_str())],
-                "https://front.example/apis/x/planes/aws/aws/",
-            ),
-            (
-                vec![("referer", referer.as_str()), ("x-forwarded-proto", "http")],
-                "http://front.example/apis/x/planes/aws/aws/",
-            ),
-            (
-                vec![("x-forwarded-proto", "https")],
-                "https://localhost:8787/planes/aws/aws/",
-            ),
-            (
-                vec![("referer", "https://front.example/")],
-                "http://localhost:8787/planes/aws/aws/",
-            ),
-        ] {
-            let body = json!({"properties": {"CidrBlock": "10.0.0.0/16"}}).to_string();
-            let reply = world
-                .send_with(&headers, "POST", &put, &body)
-                .await
-                .expect(201);
-            assert!(
-                reply.status_url().starts_with(url),
-                "{}",
-                reply.status_url()
-            );
-            assert!(reply.header("location").unwrap().starts_with(url));
-        }
-        world.settle().await;
-    })
-    .await;
+    let put = format!("{}/:put", vpcs());
+    let referer = format!("https://front.example/apis/x{put}");
+    for (headers, url) in [
+        (
+            vec![("referer", referer.as_str())],
+            "https://front.example/apis/x/planes/aws/aws/",
+        ),
+        (
+            vec![("referer", referer.as_str()), ("x-forwarded-proto", "http")],
+            "http://front.example/apis/x/planes/aws/aws/",
+        ),
+        (
+            vec![("x-forwarded-proto", "https")],
+            "https://localhost:8787/planes/aws/aws/",
+        ),
+        (
+            vec![("referer", "https://front.example/")],
+            "http://localhost:8787/planes/aws/aws/",
+        ),
+    ] {
+        let body = json!({"properties": {"CidrBlock": "10.0.0.0/16"}}).to_string();
+        let reply = world
+            .send_with(&headers, "POST", &put, &body)
+            .await
+            .expect(201);
+        assert!(
+            reply.status_url().starts_with(url),
+            "{}",
+            reply.status_url()
+        );
+        assert!(reply.header("location").unwrap().starts_with(url));
+    }
+    world.settle().await;
 }
 
 async fn refusals(world: &World) -> Vec<Reply> {
@@ -286,104 +275,98 @@ async fn refusals(world: &World) -> Vec<Reply> {
 
 /// Rows "Response type", `x-ms-request-id` and `x-ms-correlation-request-id`: on every reply, whatever it refuses; a
 /// refusal has ARM's error shape.
-#[tokio::test]
-async fn every_reply_has_its_ids_and_is_json() {
-    on_every_store(async |world| {
-        let mut replies = refusals(world).await;
-        for reply in &replies {
-            assert!(!reply.code().is_empty());
-            assert!(!reply.body["error"]["message"].as_str().unwrap().is_empty());
-        }
-        let planes = format!("/planes?{API_VERSION}");
-        replies.push(world.get(&planes).await.expect(200));
-        replies.push(
-            world
-                .call("DELETE", &format!("/planes/aws/none?{API_VERSION}"), "")
-                .await
-                .expect(204),
-        );
-        let mut seen = std::collections::BTreeSet::new();
-        for reply in &replies {
-            let id = reply.header("x-ms-request-id").unwrap();
-            assert!(seen.insert(id.to_owned()), "{id} was given twice");
-            assert_eq!(
-                reply.header("x-ms-correlation-request-id").unwrap().len(),
-                36
-            );
-            assert_eq!(reply.header("x-ms-client-request-id"), None);
-            let content = reply.header("content-type");
-            assert_eq!(
-                content,
-                (!reply.text.is_empty()).then_some("application/json")
-            );
-        }
-
-        let mut ids = vec![
-            ("x-ms-correlation-request-id", "deployment-7"),
-            ("x-ms-client-request-id", "client-7"),
-        ];
-        let echoed = world.send_with(&ids, "GET", &planes, "").await.expect(200);
-        assert_eq!(
-            echoed.header("x-ms-correlation-request-id"),
-            Some("deployment-7")
-        );
-        assert_eq!(echoed.header("x-ms-client-request-id"), None);
-        ids.push(("x-ms-return-client-request-id", "true"));
-        let echoed = world
-            .send_with(&ids, "GET", "/nothing", "")
+#[apply(on_every_store)]
+async fn every_reply_has_its_ids_and_is_json(world: &World) {
+    let mut replies = refusals(world).await;
+    for reply in &replies {
+        assert!(!reply.code().is_empty());
+        assert!(!reply.body["error"]["message"].as_str().unwrap().is_empty());
+    }
+    let planes = format!("/planes?{API_VERSION}");
+    replies.push(world.get(&planes).await.expect(200));
+    replies.push(
+        world
+            .call("DELETE", &format!("/planes/aws/none?{API_VERSION}"), "")
             .await
-            .expect(404);
-        assert_eq!(echoed.header("x-ms-client-request-id"), Some("client-7"));
-    })
-    .await;
+            .expect(204),
+    );
+    let mut seen = std::collections::BTreeSet::new();
+    for reply in &replies {
+        let id = reply.header("x-ms-request-id").unwrap();
+        assert!(seen.insert(id.to_owned()), "{id} was given twice");
+        assert_eq!(
+            reply.header("x-ms-correlation-request-id").unwrap().len(),
+            36
+        );
+        assert_eq!(reply.header("x-ms-client-request-id"), None);
+        let content = reply.header("content-type");
+        assert_eq!(
+            content,
+            (!reply.text.is_empty()).then_some("application/json")
+        );
+    }
+
+    let mut ids = vec![
+        ("x-ms-correlation-request-id", "deployment-7"),
+        ("x-ms-client-request-id", "client-7"),
+    ];
+    let echoed = world.send_with(&ids, "GET", &planes, "").await.expect(200);
+    assert_eq!(
+        echoed.header("x-ms-correlation-request-id"),
+        Some("deployment-7")
+    );
+    assert_eq!(echoed.header("x-ms-client-request-id"), None);
+    ids.push(("x-ms-return-client-request-id", "true"));
+    let echoed = world
+        .send_with(&ids, "GET", "/nothing", "")
+        .await
+        .expect(404);
+    assert_eq!(echoed.header("x-ms-client-request-id"), Some("client-7"));
 }
 
 /// Methods: HEAD is GET without a body; others that a path does not serve are 405 with `Allow` (section 9).
-#[tokio::test]
-async fn head_and_options_are_sane() {
-    on_every_store(async |world| {
-        for path in [
-            format!("/planes?{API_VERSION}"),
-            format!("{GROUP}?{API_VERSION}"),
-            "/healthz".to_owned(),
-        ] {
-            let (get, head) = (
-                world.get(&path).await.expect(200),
-                world.call("HEAD", &path, "").await.expect(200),
-            );
-            assert_eq!(head.text, "");
-            for header in ["content-type", "etag", "content-length"] {
-                assert_eq!(head.header(header), get.header(header), "{path} {header}");
-            }
+#[apply(on_every_store)]
+async fn head_and_options_are_sane(world: &World) {
+    for path in [
+        format!("/planes?{API_VERSION}"),
+        format!("{GROUP}?{API_VERSION}"),
+        "/healthz".to_owned(),
+    ] {
+        let (get, head) = (
+            world.get(&path).await.expect(200),
+            world.call("HEAD", &path, "").await.expect(200),
+        );
+        assert_eq!(head.text, "");
+        for header in ["content-type", "etag", "content-length"] {
+            assert_eq!(head.header(header), get.header(header), "{path} {header}");
         }
-        let absent = world
-            .call("HEAD", &format!("{GROUP}x?{API_VERSION}"), "")
+    }
+    let absent = world
+        .call("HEAD", &format!("{GROUP}x?{API_VERSION}"), "")
+        .await
+        .expect(404);
+    assert_eq!(absent.text, "");
+    for (method, path, allow) in [
+        ("OPTIONS", "/planes".to_owned(), "GET,HEAD"),
+        ("OPTIONS", format!("{}/:put", vpcs()), "POST"),
+        ("GET", format!("{}/:put", vpcs()), "POST"),
+        ("BREW", "/planes".to_owned(), "GET,HEAD"),
+        ("TRACE", "/healthz".to_owned(), "GET,HEAD"),
+    ] {
+        let refused = world.call(method, &path, "").await.expect(405);
+        assert_eq!(refused.code(), "BadRequest");
+        assert_eq!(refused.header("allow"), Some(allow), "{method} {path}");
+    }
+    assert_eq!(
+        world
+            .call("OPTIONS", "/nothing", "")
             .await
-            .expect(404);
-        assert_eq!(absent.text, "");
-        for (method, path, allow) in [
-            ("OPTIONS", "/planes".to_owned(), "GET,HEAD"),
-            ("OPTIONS", format!("{}/:put", vpcs()), "POST"),
-            ("GET", format!("{}/:put", vpcs()), "POST"),
-            ("BREW", "/planes".to_owned(), "GET,HEAD"),
-            ("TRACE", "/healthz".to_owned(), "GET,HEAD"),
-        ] {
-            let refused = world.call(method, &path, "").await.expect(405);
-            assert_eq!(refused.code(), "BadRequest");
-            assert_eq!(refused.header("allow"), Some(allow), "{method} {path}");
-        }
-        assert_eq!(
-            world
-                .call("OPTIONS", "/nothing", "")
-                .await
-                .expect(404)
-                .code(),
-            "NotFound"
-        );
-        assert_eq!(
-            world.call("OPTIONS", "*", "").await.expect(404).code(),
-            "NotFound"
-        );
-    })
-    .await;
+            .expect(404)
+            .code(),
+        "NotFound"
+    );
+    assert_eq!(
+        world.call("OPTIONS", "*", "").await.expect(404).code(),
+        "NotFound"
+    );
 }

@@ -1,10 +1,8 @@
 //! Default tags of server, account, group and request, merged by key.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use ucp_model::DefaultTags;
-use ucp_testkit::{ACCOUNT, GROUP, World, on_every_store, tracked_by};
+use ucp_testkit::{ACCOUNT, GROUP, World, apply, on_every_store, tracked_by};
 
 const VPC: &str = "AWS.EC2/VPC";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
@@ -60,8 +58,7 @@ async fn the_nearest_default_wins_and_a_declared_tag_wins_over_all() {
         )]
         .into(),
     };
-    let store = Arc::new(ucp_store::Memory::new());
-    let world = World::tagging(defaults, store).await;
+    let world = World::builder().default_tags(defaults).build().await;
     group_tags(&world, json!({"c": "group", "d": "group", "e": "group"})).await;
     let body = json!({
         "trackedBy": tracked_by(VPC, "main"),
@@ -83,38 +80,32 @@ async fn the_nearest_default_wins_and_a_declared_tag_wins_over_all() {
     world.post(VPC, "put", &body).await.expect(200);
 }
 
-#[tokio::test]
-async fn a_default_that_changes_changes_the_resource_with_the_next_put() {
-    on_every_store(async |world| {
-        group_tags(world, json!({"team": "web", "cost": "1"})).await;
-        let vpc = json!({"CidrBlock": "10.0.0.0/16"});
-        world.put_and_settle(VPC, "main", vpc.clone()).await;
-        assert_eq!(tags(world), ["cost=1", "team=web"]);
-        world.put(VPC, "main", vpc.clone()).await.expect(200);
+#[apply(on_every_store)]
+async fn a_default_that_changes_changes_the_resource_with_the_next_put(world: &World) {
+    group_tags(world, json!({"team": "web", "cost": "1"})).await;
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put_and_settle(VPC, "main", vpc.clone()).await;
+    assert_eq!(tags(world), ["cost=1", "team=web"]);
+    world.put(VPC, "main", vpc.clone()).await.expect(200);
 
-        group_tags(world, json!({"team": "platform"})).await;
-        world.put_and_settle(VPC, "main", vpc).await;
-        assert_eq!(tags(world), ["team=platform"]);
-    })
-    .await;
+    group_tags(world, json!({"team": "platform"})).await;
+    world.put_and_settle(VPC, "main", vpc).await;
+    assert_eq!(tags(world), ["team=platform"]);
 }
 
-#[tokio::test]
-async fn tags_that_aws_keeps_for_itself_are_refused() {
-    on_every_store(async |world| {
-        let body = |tags: Value| {
-            json!({"trackedBy": tracked_by(VPC, "main"), "defaultTags": tags,
-                "properties": {"CidrBlock": "10.0.0.0/16"}})
-        };
-        for wrong in [
-            json!({"aws:x": "y"}),
-            json!({"k": 1}),
-            json!(["k"]),
-            json!({"": "y"}),
-        ] {
-            world.post(VPC, "put", &body(wrong)).await.expect(400);
-        }
-        assert_eq!(world.calls("CreateResource"), 0);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn tags_that_aws_keeps_for_itself_are_refused(world: &World) {
+    let body = |tags: Value| {
+        json!({"trackedBy": tracked_by(VPC, "main"), "defaultTags": tags,
+            "properties": {"CidrBlock": "10.0.0.0/16"}})
+    };
+    for wrong in [
+        json!({"aws:x": "y"}),
+        json!({"k": 1}),
+        json!(["k"]),
+        json!({"": "y"}),
+    ] {
+        world.post(VPC, "put", &body(wrong)).await.expect(400);
+    }
+    assert_eq!(world.calls("CreateResource"), 0);
 }

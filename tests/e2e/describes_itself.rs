@@ -1,6 +1,6 @@
 //! The OpenAPI document and the page that shows it.
 
-use ucp_testkit::on_every_store;
+use ucp_testkit::{World, apply, on_every_store};
 
 #[test]
 fn the_committed_openapi_document_is_the_codes() {
@@ -76,31 +76,28 @@ fn every_operation_is_described_in_full() {
     assert_eq!(ids.len(), count, "operation ids are unique");
 }
 
-#[tokio::test]
-async fn the_document_and_its_page_are_served_and_need_no_network() {
-    on_every_store(async |world| {
-        let document = world.get("/openapi.json").await.expect(200).body;
-        assert_eq!(
-            document,
-            serde_json::from_str::<serde_json::Value>(&ucp_api::openapi_json()).unwrap()
+#[apply(on_every_store)]
+async fn the_document_and_its_page_are_served_and_need_no_network(world: &World) {
+    let document = world.get("/openapi.json").await.expect(200).body;
+    assert_eq!(
+        document,
+        serde_json::from_str::<serde_json::Value>(&ucp_api::openapi_json()).unwrap()
+    );
+    let page = world.get("/docs/").await.expect(200).text;
+    assert!(page.contains("swagger"), "{page}");
+    for asset in page
+        .split(['"', '\''])
+        .filter(|text| text.ends_with(".js") || text.ends_with(".css"))
+    {
+        world
+            .get(&format!("/docs/{}", asset.trim_start_matches("./")))
+            .await
+            .expect(200);
+    }
+    for line in page.lines() {
+        assert!(
+            !line.contains("://") && !line.contains("\"//"),
+            "the page names another host: {line}"
         );
-        let page = world.get("/docs/").await.expect(200).text;
-        assert!(page.contains("swagger"), "{page}");
-        for asset in page
-            .split(['"', '\''])
-            .filter(|text| text.ends_with(".js") || text.ends_with(".css"))
-        {
-            world
-                .get(&format!("/docs/{}", asset.trim_start_matches("./")))
-                .await
-                .expect(200);
-        }
-        for line in page.lines() {
-            assert!(
-                !line.contains("://") && !line.contains("\"//"),
-                "the page names another host: {line}"
-            );
-        }
-    })
-    .await;
+    }
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, on_every_store, tracked_by};
+use ucp_simulator::faults::{Effect, fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const VPC: &str = "AWS.EC2/VPC";
@@ -38,18 +40,11 @@ async fn put(world: &World, resource_type: &str, alias: &str, properties: Value)
         .to_owned()
 }
 
-fn fault(world: &World, fault: Value) {
-    world
-        .aws
-        .add_fault(serde_json::from_value(fault).expect("a fault"));
-}
-
 /// AWS refuses to delete what others refer to.
 fn mind_dependencies(world: &World) {
-    fault(
-        world,
-        json!({"match": {"operation": "DeleteResource"}, "effect": {"kind": "inUse"}}),
-    );
+    world
+        .aws
+        .add_fault(fault(Effect::InUse {}).on(Action::DeleteResource));
 }
 
 /// The types of the resources in the order of their deletion.
@@ -64,368 +59,460 @@ fn deleted(world: &World) -> Vec<String> {
         .collect()
 }
 
-#[tokio::test]
-async fn an_empty_or_absent_group_is_gone_at_once() {
-    on_every_store(async |world| {
-        let gone = world.call("DELETE", &path(), "").await.expect(200);
-        assert_eq!(gone.text, "");
-        assert!(gone.header("location").is_none(), "no polling headers");
-        world.call("DELETE", &path(), "").await.expect(204);
-        world.get(&path()).await.expect(404);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn an_empty_or_absent_group_is_gone_at_once(world: &World) {
+    let gone = world.call("DELETE", &path(), "").await.expect(200);
+    assert_eq!(gone.text, "");
+    assert!(gone.header("location").is_none(), "no polling headers");
+    world.call("DELETE", &path(), "").await.expect(204);
+    world.get(&path()).await.expect(404);
 }
 
-#[tokio::test]
-async fn an_etag_that_does_not_match_is_412() {
-    on_every_store(async |world| {
-        let other = [("if-match", "\"other\"")];
+#[apply(on_every_store)]
+async fn an_etag_that_does_not_match_is_412(world: &World) {
+    let other = [("if-match", "\"other\"")];
+    world
+        .send_with(&other, "DELETE", &path(), "")
+        .await
+        .expect(412);
+    let tag = world
+        .get(&path())
+        .await
+        .expect(200)
+        .header("etag")
+        .expect("an ETag")
+        .to_owned();
+    world
+        .send_with(&[("if-match", &tag)], "DELETE", &path(), "")
+        .await
+        .expect(200);
+    world
+        .send_with(&other, "DELETE", &path(), "")
+        .await
+        .expect(204);
+}
+
+#[apply(on_every_store)]
+async fn what_is_owned_is_deleted_in_order_and_the_rest_is_forgotten(world: &World) {
+    mind_dependencies(world);
+    let vpc = put(world, VPC, "a-vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    put(
+        world,
+        SUBNET,
+        "b-subnet",
+        json!({"VpcId": vpc, "CidrBlock": "10.0.1.0/24"}),
+    )
+    .await;
+    let body = json!({"properties": {"CidrBlock": "10.9.0.0/16"}});
+    world.post(VPC, "put", &body).await.expect(201);
+    world.settle().await;
+    let mut strays = world.live("AWS::EC2::VPC");
+    strays.retain(|other| *other != vpc);
+    let import = json!({"trackedBy": tracked_by(VPC, "imported"), "primaryIdentifier": strays[0]});
+    world.post(VPC, "import", &import).await.expect(201);
+
+    let reply = delete(world).await.expect(200);
+    assert_eq!(reply.text, "");
+    assert_eq!(
+        world.live("AWS::EC2::VPC"),
+        strays,
+        "what was imported is untouched"
+    );
+    assert!(world.live("AWS::EC2::Subnet").is_empty());
+    assert_eq!(
+        deleted(world),
+        ["AWS::EC2::Subnet", "AWS::EC2::VPC"],
+        "first what refers to the other"
+    );
+    world.get(&path()).await.expect(404);
+    let last = |events: Vec<ucp_store::Event>| events.last().map(|event| event.kind.clone());
+    assert_eq!(
+        last(world.events(VPC, "imported").await).as_deref(),
+        Some("forget")
+    );
+    assert_eq!(
+        last(world.events(VPC, "a-vpc").await).as_deref(),
+        Some("delete")
+    );
+
+    // The name is free again, and knows nothing.
+    world.put_group("rg").await;
+    assert!(world.references().await.is_empty());
+}
+
+#[apply(on_every_store)]
+async fn a_deletion_that_takes_long_is_polled(world: &World) {
+    put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    let reply = begin(world).await.expect(202);
+    let prefix = "http://localhost:8787/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/";
+    assert!(
+        reply.status_url().starts_with(prefix),
+        "{}",
+        reply.status_url()
+    );
+    let location = reply
+        .header("location")
+        .unwrap()
+        .trim_start_matches("http://localhost:8787");
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Deleting");
+    assert_eq!(status["percentComplete"], 0);
+    world.get(location).await.expect(202);
+
+    // D15: a second DELETE answers with the same operation, and nothing else gets in.
+    let again = begin(world).await.expect(202);
+    assert_eq!(again.status_url(), reply.status_url());
+    let conflict = |reply: Reply| {
+        let reply = reply.expect(409);
+        assert_eq!(reply.code(), "Conflict");
+        let detail = &reply.body["error"]["details"][0];
+        assert_eq!(detail["code"], "OperationInProgress");
+        assert!(detail["target"].as_str().unwrap().starts_with(prefix));
+    };
+    conflict(
         world
-            .send_with(&other, "DELETE", &path(), "")
-            .await
-            .expect(412);
-        let tag = world
-            .get(&path())
-            .await
-            .expect(200)
-            .header("etag")
-            .expect("an ETag")
-            .to_owned();
+            .send_without_waiting("PUT", &path(), r#"{"location":"global"}"#)
+            .await,
+    );
+    conflict(
         world
-            .send_with(&[("if-match", &tag)], "DELETE", &path(), "")
-            .await
-            .expect(200);
+            .put(VPC, "other", json!({"CidrBlock": "10.0.0.0/16"}))
+            .await,
+    );
+    let import = json!({"trackedBy": tracked_by(VPC, "other"), "primaryIdentifier": "vpc-1"});
+    conflict(world.post(VPC, "import", &import).await);
+    let items = json!({"resources": [{"alias": "o", "type": VPC, "primaryIdentifier": "vpc-1",
+        "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")}]});
+    conflict(
         world
-            .send_with(&other, "DELETE", &path(), "")
-            .await
-            .expect(204);
-    })
-    .await;
+            .call("POST", &format!("{GROUP}/:import"), &items.to_string())
+            .await,
+    );
+    conflict(
+        world
+            .call("PATCH", &tracked_by(VPC, "main"), r#"{"tags":{}}"#)
+            .await,
+    );
+    conflict(world.call("DELETE", &tracked_by(VPC, "main"), "").await);
+
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Succeeded");
+    assert_eq!(status["percentComplete"], 100);
+    world.get(location).await.expect(204);
+    world.call("DELETE", &path(), "").await.expect(204);
 }
 
-#[tokio::test]
-async fn what_is_owned_is_deleted_in_order_and_the_rest_is_forgotten() {
-    on_every_store(async |world| {
-        mind_dependencies(world);
-        let vpc = put(world, VPC, "a-vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        put(
-            world,
-            SUBNET,
-            "b-subnet",
-            json!({"VpcId": vpc, "CidrBlock": "10.0.1.0/24"}),
-        )
-        .await;
-        let body = json!({"properties": {"CidrBlock": "10.9.0.0/16"}});
-        world.post(VPC, "put", &body).await.expect(201);
-        world.settle().await;
-        let mut strays = world.live("AWS::EC2::VPC");
-        strays.retain(|other| *other != vpc);
-        let import =
-            json!({"trackedBy": tracked_by(VPC, "imported"), "primaryIdentifier": strays[0]});
-        world.post(VPC, "import", &import).await.expect(201);
+#[apply(on_every_store)]
+async fn a_live_operation_of_a_member_is_409(world: &World) {
+    let collection =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
+    let body =
+        json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let running = world
+        .send_without_waiting("POST", &collection, &body.to_string())
+        .await
+        .expect(201);
+    let refused = begin(world).await.expect(409);
+    assert_eq!(refused.code(), "Conflict");
+    assert_eq!(
+        refused.body["error"]["details"][0]["target"],
+        running.status_url()
+    );
+    world.settle().await;
+    delete(world).await.expect(200);
+}
 
-        let reply = delete(world).await.expect(200);
-        assert_eq!(reply.text, "");
-        assert_eq!(
-            world.live("AWS::EC2::VPC"),
-            strays,
-            "what was imported is untouched"
+#[apply(on_every_store)]
+async fn what_cannot_be_deleted_is_named_and_the_group_stays_usable(world: &World) {
+    mind_dependencies(world);
+    let vpc = put(world, VPC, "a-vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    let subnet = put(
+        world,
+        SUBNET,
+        "b-subnet",
+        json!({"VpcId": vpc, "CidrBlock": "10.0.1.0/24"}),
+    )
+    .await;
+    put(
+        world,
+        "AWS.Logs/LogGroup",
+        "logs",
+        json!({"LogGroupName": "logs"}),
+    )
+    .await;
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::AccessDenied).saying("not allowed"))
+            .on(Action::DeleteResource)
+            .of_type("AWS::EC2::Subnet")
+            .times(1),
+    );
+    let reply = delete(world).await.expect(409);
+    assert_eq!(reply.code(), "ResourceGroupDeletionBlocked");
+    let details = reply.body["error"]["details"].as_array().expect("details");
+    let codes: Vec<&str> = details
+        .iter()
+        .map(|detail| detail["code"].as_str().unwrap())
+        .collect();
+    assert_eq!(codes, ["AccessDenied", "DependentNotDeleted"]);
+    let denied = &details[0];
+    assert!(
+        denied["target"]
+            .as_str()
+            .unwrap()
+            .ends_with(&format!("/AWS.EC2/Subnet/{subnet}"))
+    );
+    for part in ["b-subnet", subnet.as_str(), "not allowed"] {
+        assert!(
+            denied["message"].as_str().unwrap().contains(part),
+            "{denied}"
         );
-        assert!(world.live("AWS::EC2::Subnet").is_empty());
-        assert_eq!(
-            deleted(world),
-            ["AWS::EC2::Subnet", "AWS::EC2::VPC"],
-            "first what refers to the other"
-        );
-        world.get(&path()).await.expect(404);
-        let last = |events: Vec<ucp_store::Event>| events.last().map(|event| event.kind.clone());
-        assert_eq!(
-            last(world.events(VPC, "imported").await).as_deref(),
-            Some("forget")
-        );
-        assert_eq!(
-            last(world.events(VPC, "a-vpc").await).as_deref(),
-            Some("delete")
-        );
+    }
+    assert_eq!(
+        world.calls("DeleteResource"),
+        2,
+        "what is denied is not tried again, nor what it refers to"
+    );
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
+    assert_eq!(world.references().await.len(), 2, "what is left stays");
 
-        // The name is free again, and knows nothing.
-        world.put_group("rg").await;
-        assert!(world.references().await.is_empty());
-    })
+    // The group is usable, and a second DELETE starts anew with what is left.
+    put(
+        world,
+        "AWS.Logs/LogGroup",
+        "logs",
+        json!({"LogGroupName": "more"}),
+    )
     .await;
+    delete(world).await.expect(200);
+    assert!(world.live("AWS::EC2::VPC").is_empty());
 }
 
-#[tokio::test]
-async fn a_deletion_that_takes_long_is_polled() {
-    on_every_store(async |world| {
-        put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let reply = begin(world).await.expect(202);
-        let prefix = "http://localhost:8787/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/";
-        assert!(reply.status_url().starts_with(prefix), "{}", reply.status_url());
-        let location = reply.header("location").unwrap().trim_start_matches("http://localhost:8787");
-        let status = world.status(&reply).await;
-        assert_eq!(status["status"], "Deleting");
-        assert_eq!(status["percentComplete"], 0);
-        world.get(location).await.expect(202);
-
-        // D15: a second DELETE answers with the same operation, and nothing else gets in.
-        let again = begin(world).await.expect(202);
-        assert_eq!(again.status_url(), reply.status_url());
-        let conflict = |reply: Reply| {
-            let reply = reply.expect(409);
-            assert_eq!(reply.code(), "Conflict");
-            let detail = &reply.body["error"]["details"][0];
-            assert_eq!(detail["code"], "OperationInProgress");
-            assert!(detail["target"].as_str().unwrap().starts_with(prefix));
-        };
-        conflict(world.send_without_waiting("PUT", &path(), r#"{"location":"global"}"#).await);
-        conflict(world.put(VPC, "other", json!({"CidrBlock": "10.0.0.0/16"})).await);
-        let import = json!({"trackedBy": tracked_by(VPC, "other"), "primaryIdentifier": "vpc-1"});
-        conflict(world.post(VPC, "import", &import).await);
-        let items = json!({"resources": [{"alias": "o", "type": VPC, "primaryIdentifier": "vpc-1",
-            "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")}]});
-        conflict(world.call("POST", &format!("{GROUP}/:import"), &items.to_string()).await);
-        conflict(world.call("PATCH", &tracked_by(VPC, "main"), r#"{"tags":{}}"#).await);
-        conflict(world.call("DELETE", &tracked_by(VPC, "main"), "").await);
-
-        world.settle().await;
-        let status = world.status(&reply).await;
-        assert_eq!(status["status"], "Succeeded");
-        assert_eq!(status["percentComplete"], 100);
-        world.get(location).await.expect(204);
-        world.call("DELETE", &path(), "").await.expect(204);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_live_operation_of_a_member_is_409() {
-    on_every_store(async |world| {
-        let collection = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
-        let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
-        let running = world.send_without_waiting("POST", &collection, &body.to_string()).await.expect(201);
-        let refused = begin(world).await.expect(409);
-        assert_eq!(refused.code(), "Conflict");
-        assert_eq!(refused.body["error"]["details"][0]["target"], running.status_url());
-        world.settle().await;
-        delete(world).await.expect(200);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn what_cannot_be_deleted_is_named_and_the_group_stays_usable() {
-    on_every_store(async |world| {
-        mind_dependencies(world);
-        let vpc = put(world, VPC, "a-vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let subnet = put(world, SUBNET, "b-subnet", json!({"VpcId": vpc, "CidrBlock": "10.0.1.0/24"})).await;
-        put(world, "AWS.Logs/LogGroup", "logs", json!({"LogGroupName": "logs"})).await;
-        fault(world, json!({"match": {"operation": "DeleteResource", "typeName": "AWS::EC2::Subnet"}, "count": 1,
-            "effect": {"kind": "fail", "errorCode": "AccessDenied", "message": "not allowed"}}));
-        let reply = delete(world).await.expect(409);
-        assert_eq!(reply.code(), "ResourceGroupDeletionBlocked");
-        let details = reply.body["error"]["details"].as_array().expect("details");
-        let codes: Vec<&str> = details.iter().map(|detail| detail["code"].as_str().unwrap()).collect();
-        assert_eq!(codes, ["AccessDenied", "DependentNotDeleted"]);
-        let denied = &details[0];
-        assert!(denied["target"].as_str().unwrap().ends_with(&format!("/AWS.EC2/Subnet/{subnet}")));
-        for part in ["b-subnet", subnet.as_str(), "not allowed"] {
-            assert!(denied["message"].as_str().unwrap().contains(part), "{denied}");
-        }
-        assert_eq!(world.calls("DeleteResource"), 2, "what is denied is not tried again, nor what it refers to");
-        assert!(world.live("AWS::Logs::LogGroup").is_empty());
-        assert_eq!(world.references().await.len(), 2, "what is left stays");
-
-        // The group is usable, and a second DELETE starts anew with what is left.
-        put(world, "AWS.Logs/LogGroup", "logs", json!({"LogGroupName": "more"})).await;
-        delete(world).await.expect(200);
-        assert!(world.live("AWS::EC2::VPC").is_empty());
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_dependency_that_no_model_shows_is_tried_again() {
-    on_every_store(async |world| {
-        put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        fault(world, json!({"match": {"operation": "DeleteResource"}, "count": 3, "effect":
-            {"kind": "fail", "errorCode": "InvalidRequest", "message": "The vpc has dependencies and cannot be deleted."}}));
-        delete(world).await.expect(200);
-        assert_eq!(world.calls("DeleteResource"), 4);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn tries_are_bounded() {
-    on_every_store(async |world| {
-        put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+#[apply(on_every_store)]
+async fn a_dependency_that_no_model_shows_is_tried_again(world: &World) {
+    put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    world.aws.add_fault(
         fault(
-            world,
-            json!({"match": {"operation": "DeleteResource"}, "effect":
-            {"kind": "fail", "errorCode": "ResourceConflict", "message": "has dependencies"}}),
-        );
-        let reply = delete(world).await.expect(409);
-        assert_eq!(
-            reply.body["error"]["details"][0]["code"],
-            "ResourceConflict"
-        );
-        assert_eq!(world.calls("DeleteResource"), 5);
-        assert_eq!(world.references().await.len(), 1);
-    })
-    .await;
+            fail(HandlerErrorCode::InvalidRequest)
+                .saying("The vpc has dependencies and cannot be deleted."),
+        )
+        .on(Action::DeleteResource)
+        .times(3),
+    );
+    delete(world).await.expect(200);
+    assert_eq!(world.calls("DeleteResource"), 4);
 }
 
-#[tokio::test]
-async fn what_aws_does_not_have_any_more_is_no_obstacle() {
-    on_every_store(async |world| {
-        let vpc = put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        world
-            .aws
-            .delete_out_of_band(None, None, ("AWS::EC2::VPC", &vpc))
-            .expect("it is there");
-        delete(world).await.expect(200);
-        assert_eq!(world.calls("DeleteResource"), 0);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn tries_are_bounded(world: &World) {
+    put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::ResourceConflict).saying("has dependencies"))
+            .on(Action::DeleteResource),
+    );
+    let reply = delete(world).await.expect(409);
+    assert_eq!(
+        reply.body["error"]["details"][0]["code"],
+        "ResourceConflict"
+    );
+    assert_eq!(world.calls("DeleteResource"), 5);
+    assert_eq!(world.references().await.len(), 1);
+}
+
+#[apply(on_every_store)]
+async fn what_aws_does_not_have_any_more_is_no_obstacle(world: &World) {
+    let vpc = put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    world
+        .aws
+        .delete_out_of_band(None, None, ("AWS::EC2::VPC", &vpc))
+        .expect("it is there");
+    delete(world).await.expect(200);
+    assert_eq!(world.calls("DeleteResource"), 0);
 }
 
 /// Two security groups that refer to each other: neither can be first by right.
-#[tokio::test]
-async fn a_cycle_is_broken() {
-    on_every_store(async |world| {
-        let first = put(
-            world,
-            "AWS.Logs/LogGroup",
-            "a",
-            json!({"LogGroupName": "a-logs"}),
-        )
-        .await;
-        let second = put(
-            world,
-            "AWS.Logs/LogGroup",
-            "b",
-            json!({"LogGroupName": "b-logs"}),
-        )
-        .await;
-        for (alias, name, other) in [("a", &first, &second), ("b", &second, &first)] {
-            let tags = json!([{"Key": "other", "Value": other}]);
-            let status = world
-                .put_and_settle(
-                    "AWS.Logs/LogGroup",
-                    alias,
-                    json!({"LogGroupName": name, "Tags": tags}),
-                )
-                .await;
-            assert_eq!(status["status"], "Succeeded");
-        }
-        delete(world).await.expect(200);
-        assert!(world.live("AWS::Logs::LogGroup").is_empty());
-    })
+#[apply(on_every_store)]
+async fn a_cycle_is_broken(world: &World) {
+    let first = put(
+        world,
+        "AWS.Logs/LogGroup",
+        "a",
+        json!({"LogGroupName": "a-logs"}),
+    )
     .await;
+    let second = put(
+        world,
+        "AWS.Logs/LogGroup",
+        "b",
+        json!({"LogGroupName": "b-logs"}),
+    )
+    .await;
+    for (alias, name, other) in [("a", &first, &second), ("b", &second, &first)] {
+        let tags = json!([{"Key": "other", "Value": other}]);
+        let status = world
+            .put_and_settle(
+                "AWS.Logs/LogGroup",
+                alias,
+                json!({"LogGroupName": name, "Tags": tags}),
+            )
+            .await;
+        assert_eq!(status["status"], "Succeeded");
+    }
+    delete(world).await.expect(200);
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
 }
 
-#[tokio::test]
-async fn another_operation_on_the_same_resource_is_waited_for() {
-    on_every_store(async |world| {
-        let name = "AWS.Logs/LogGroup";
-        put(world, name, "logs", json!({"LogGroupName": "logs"})).await;
-        fault(
-            world,
-            json!({"match": {"operation": "UpdateResource"}, "effect":
-            {"kind": "latency", "leastMillis": 20_000, "mostMillis": 20_000}}),
-        );
-        let by_name = json!({"properties": {"LogGroupName": "logs", "RetentionInDays": 7}});
-        world.post(name, "put", &by_name).await.expect(201);
-        let reply = begin(world).await.expect(202);
-        world.settle().await;
-        assert_eq!(world.status(&reply).await["status"], "Succeeded");
-        assert!(world.live("AWS::Logs::LogGroup").is_empty());
-    })
-    .await;
+#[apply(on_every_store)]
+async fn another_operation_on_the_same_resource_is_waited_for(world: &World) {
+    let name = "AWS.Logs/LogGroup";
+    put(world, name, "logs", json!({"LogGroupName": "logs"})).await;
+    world.aws.add_fault(
+        fault(Effect::Latency {
+            least_millis: 20_000,
+            most_millis: 20_000,
+        })
+        .on(Action::UpdateResource),
+    );
+    let by_name = json!({"properties": {"LogGroupName": "logs", "RetentionInDays": 7}});
+    world.post(name, "put", &by_name).await.expect(201);
+    let reply = begin(world).await.expect(202);
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
 }
 
 /// The issue's third example.
-#[tokio::test]
-async fn twenty_resources_of_eight_types_go_with_one_delete() {
-    on_every_store(async |world| {
-        mind_dependencies(world);
-        let vpc = put(world, VPC, "vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let spare = put(world, VPC, "a-spare", json!({"CidrBlock": "10.1.0.0/16"})).await;
-        let gateway = put(world, "AWS.EC2/InternetGateway", "gateway", json!({})).await;
-        put(world, "AWS.EC2/VPCGatewayAttachment", "attachment",
-            json!({"VpcId": vpc, "InternetGatewayId": gateway})).await;
-        let mut tables = Vec::new();
-        for index in 0..2 {
-            tables.push(put(world, "AWS.EC2/RouteTable", &format!("table{index}"), json!({"VpcId": vpc})).await);
-        }
-        let mut groups = Vec::new();
-        for index in 0..3 {
-            groups.push(put(world, "AWS.EC2/SecurityGroup", &format!("group{index}"),
-                json!({"VpcId": vpc, "GroupDescription": format!("group {index}")})).await);
-        }
-        let mut subnets = Vec::new();
-        for index in 0..4 {
-            let (vpc, cidr) = match index {
-                3 => (&spare, "10.1.0.0/24".to_owned()),
-                _ => (&vpc, format!("10.0.{index}.0/24")),
-            };
-            subnets.push(put(world, SUBNET, &format!("subnet{index}"), json!({"VpcId": vpc, "CidrBlock": cidr})).await);
-        }
-        for index in 0..3 {
-            put(world, "AWS.EC2/SubnetRouteTableAssociation", &format!("association{index}"),
-                json!({"SubnetId": subnets[index], "RouteTableId": tables[index % 2]})).await;
-        }
-        for index in 0..4 {
-            put(world, "AWS.EC2/NetworkInterface", &format!("interface{index}"),
-                json!({"SubnetId": subnets[index], "GroupSet": [groups[index % 3]]})).await;
-        }
-        assert_eq!(world.references().await.len(), 20);
-        for index in 0..2 {
-            let name = format!("imported{index}");
-            let body = json!({"properties": {"LogGroupName": name}});
-            world.post("AWS.Logs/LogGroup", "put", &body).await.expect(201);
-            world.settle().await;
-            let import = json!({"trackedBy": tracked_by("AWS.Logs/LogGroup", &name), "primaryIdentifier": name});
-            world.post("AWS.Logs/LogGroup", "import", &import).await.expect(201);
-        }
-        fault(world, json!({"match": {"operation": "DeleteResource"}, "count": 2, "probability": 0.1, "effect":
-            {"kind": "fail", "errorCode": "ServiceInternalError", "message": "try again"}}));
-
-        delete(world).await.expect(200);
-        let resources = serde_json::to_value(world.aws.resources()).expect("JSON");
-        let left: Vec<&str> = resources.as_array().unwrap().iter()
-            .map(|resource| resource["identifier"].as_str().unwrap()).collect();
-        assert_eq!(left, ["imported0", "imported1"], "all that was owned is gone, the rest is untouched");
-        assert!(world.calls("DeleteResource") >= 20);
-        world.get(&path()).await.expect(404);
-    })
+#[apply(on_every_store)]
+async fn twenty_resources_of_eight_types_go_with_one_delete(world: &World) {
+    mind_dependencies(world);
+    let vpc = put(world, VPC, "vpc", json!({"CidrBlock": "10.0.0.0/16"})).await;
+    let spare = put(world, VPC, "a-spare", json!({"CidrBlock": "10.1.0.0/16"})).await;
+    let gateway = put(world, "AWS.EC2/InternetGateway", "gateway", json!({})).await;
+    put(
+        world,
+        "AWS.EC2/VPCGatewayAttachment",
+        "attachment",
+        json!({"VpcId": vpc, "InternetGatewayId": gateway}),
+    )
     .await;
-}
-
-#[tokio::test]
-async fn operations_that_ended_long_ago_are_removed_and_the_history_stays() {
-    on_every_store(async |world| {
-        let old = world
-            .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+    let mut tables = Vec::new();
+    for index in 0..2 {
+        tables.push(
+            put(
+                world,
+                "AWS.EC2/RouteTable",
+                &format!("table{index}"),
+                json!({"VpcId": vpc}),
+            )
+            .await,
+        );
+    }
+    let mut groups = Vec::new();
+    for index in 0..3 {
+        groups.push(
+            put(
+                world,
+                "AWS.EC2/SecurityGroup",
+                &format!("group{index}"),
+                json!({"VpcId": vpc, "GroupDescription": format!("group {index}")}),
+            )
+            .await,
+        );
+    }
+    let mut subnets = Vec::new();
+    for index in 0..4 {
+        let (vpc, cidr) = match index {
+            3 => (&spare, "10.1.0.0/24".to_owned()),
+            _ => (&vpc, format!("10.0.{index}.0/24")),
+        };
+        subnets.push(
+            put(
+                world,
+                SUBNET,
+                &format!("subnet{index}"),
+                json!({"VpcId": vpc, "CidrBlock": cidr}),
+            )
+            .await,
+        );
+    }
+    for index in 0..3 {
+        put(
+            world,
+            "AWS.EC2/SubnetRouteTableAssociation",
+            &format!("association{index}"),
+            json!({"SubnetId": subnets[index], "RouteTableId": tables[index % 2]}),
+        )
+        .await;
+    }
+    for index in 0..4 {
+        put(
+            world,
+            "AWS.EC2/NetworkInterface",
+            &format!("interface{index}"),
+            json!({"SubnetId": subnets[index], "GroupSet": [groups[index % 3]]}),
+        )
+        .await;
+    }
+    assert_eq!(world.references().await.len(), 20);
+    for index in 0..2 {
+        let name = format!("imported{index}");
+        let body = json!({"properties": {"LogGroupName": name}});
+        world
+            .post("AWS.Logs/LogGroup", "put", &body)
             .await
             .expect(201);
         world.settle().await;
-        let month = Duration::from_secs(30 * 24 * 3600);
-        world.clock.advance(month);
-        let recent = world.delete(VPC, "main").await.expect(202);
-        assert_eq!(world.sweep(month).await, 0, "not a moment too early");
-        world.clock.advance(Duration::from_secs(60));
-        assert_eq!(world.sweep(month).await, 1);
-        let path = old.status_url().trim_start_matches("http://localhost:8787");
-        world.get(path).await.expect(404);
-        assert_eq!(
-            world.status(&recent).await["status"],
-            "Deleting",
-            "what is live stays"
-        );
-        world.settle().await;
-        assert_eq!(world.events(VPC, "main").await.len(), 2);
-    })
-    .await;
+        let import =
+            json!({"trackedBy": tracked_by("AWS.Logs/LogGroup", &name), "primaryIdentifier": name});
+        world
+            .post("AWS.Logs/LogGroup", "import", &import)
+            .await
+            .expect(201);
+    }
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::ServiceInternalError).saying("try again"))
+            .on(Action::DeleteResource)
+            .times(2)
+            .with_probability(0.1),
+    );
+
+    delete(world).await.expect(200);
+    let resources = serde_json::to_value(world.aws.resources()).expect("JSON");
+    let left: Vec<&str> = resources
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["identifier"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        left,
+        ["imported0", "imported1"],
+        "all that was owned is gone, the rest is untouched"
+    );
+    assert!(world.calls("DeleteResource") >= 20);
+    world.get(&path()).await.expect(404);
+}
+
+#[apply(on_every_store)]
+async fn operations_that_ended_long_ago_are_removed_and_the_history_stays(world: &World) {
+    let old = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(201);
+    world.settle().await;
+    let month = Duration::from_secs(30 * 24 * 3600);
+    world.clock.advance(month);
+    let recent = world.delete(VPC, "main").await.expect(202);
+    assert_eq!(world.sweep(month).await, 0, "not a moment too early");
+    world.clock.advance(Duration::from_secs(60));
+    assert_eq!(world.sweep(month).await, 1);
+    let path = old.status_url().trim_start_matches("http://localhost:8787");
+    world.get(path).await.expect(404);
+    assert_eq!(
+        world.status(&recent).await["status"],
+        "Deleting",
+        "what is live stays"
+    );
+    world.settle().await;
+    assert_eq!(world.events(VPC, "main").await.len(), 2);
 }

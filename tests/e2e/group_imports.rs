@@ -1,7 +1,7 @@
 //! `:import` into a resource group: many resources at once, and what became of each (contract section 8).
 
 use serde_json::{Value, json};
-use ucp_testkit::{ACCOUNT, GROUP, REGION, World, on_every_store, tracked_by};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
 const LOGS: &str = "AWS.Logs/LogGroup";
 
@@ -31,118 +31,147 @@ fn aliases(list: &Value) -> Vec<&str> {
         .collect()
 }
 
-#[tokio::test]
-async fn every_item_has_its_outcome() {
-    on_every_store(async |world| {
-        for name in ["one", "two", "three"] {
-            stray(world, name).await;
-        }
-        let before = json!({"trackedBy": tracked_by(LOGS, "tracked"), "primaryIdentifier": "one"});
-        world.post(LOGS, "import", &before).await.expect(201);
-        let owner = json!({"trackedBy": tracked_by(LOGS, "owner"), "primaryIdentifier": "three", "ownedResource": true});
-        world.post(LOGS, "import", &owner).await.expect(201);
+#[apply(on_every_store)]
+async fn every_item_has_its_outcome(world: &World) {
+    for name in ["one", "two", "three"] {
+        stray(world, name).await;
+    }
+    let before = json!({"trackedBy": tracked_by(LOGS, "tracked"), "primaryIdentifier": "one"});
+    world.post(LOGS, "import", &before).await.expect(201);
+    let owner = json!({"trackedBy": tracked_by(LOGS, "owner"), "primaryIdentifier": "three", "ownedResource": true});
+    world.post(LOGS, "import", &owner).await.expect(201);
 
-        let mut second_owner = item("second-owner", "three");
-        second_owner["ownedResource"] = json!(true);
-        let by_tracking_id = json!({"trackedBy": tracked_by(LOGS, "by-id"), "properties": {"LogGroupName": "two"},
-            "scope": format!("{}/providers/{LOGS}", scope()), "ownedResource": true});
-        let reply = import(world, json!([item("a", "one"), item("gone", "nowhere"), item("Tracked", "two"),
-            second_owner, by_tracking_id])).await.expect(202);
-        world.settle().await;
-        let status = world.status(&reply).await;
-        assert_eq!(status["status"], "Succeeded", "{status}");
-        assert_eq!(status["percentComplete"], 100);
-        let result = &status["properties"];
-        assert_eq!(aliases(&result["imported"]), ["a", "by-id"]);
-        assert_eq!(aliases(&result["missing"]), ["gone"]);
-        assert_eq!(aliases(&result["alreadyTracked"]), ["Tracked"]);
-        assert_eq!(aliases(&result["failed"]), ["second-owner"]);
-        assert_eq!(result["failed"][0]["index"], 3);
-        assert_eq!(result["failed"][0]["error"]["details"][0]["code"], "OwnedElsewhere");
-        let location = reply.header("location").unwrap().trim_start_matches("http://localhost:8787");
-        assert_eq!(&world.get(location).await.expect(200).body, result);
+    let mut second_owner = item("second-owner", "three");
+    second_owner["ownedResource"] = json!(true);
+    let by_tracking_id = json!({"trackedBy": tracked_by(LOGS, "by-id"), "properties": {"LogGroupName": "two"},
+        "scope": format!("{}/providers/{LOGS}", scope()), "ownedResource": true});
+    let reply = import(
+        world,
+        json!([
+            item("a", "one"),
+            item("gone", "nowhere"),
+            item("Tracked", "two"),
+            second_owner,
+            by_tracking_id
+        ]),
+    )
+    .await
+    .expect(202);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    assert_eq!(status["percentComplete"], 100);
+    let result = &status["properties"];
+    assert_eq!(aliases(&result["imported"]), ["a", "by-id"]);
+    assert_eq!(aliases(&result["missing"]), ["gone"]);
+    assert_eq!(aliases(&result["alreadyTracked"]), ["Tracked"]);
+    assert_eq!(aliases(&result["failed"]), ["second-owner"]);
+    assert_eq!(result["failed"][0]["index"], 3);
+    assert_eq!(
+        result["failed"][0]["error"]["details"][0]["code"],
+        "OwnedElsewhere"
+    );
+    let location = reply
+        .header("location")
+        .unwrap()
+        .trim_start_matches("http://localhost:8787");
+    assert_eq!(&world.get(location).await.expect(200).body, result);
 
-        let references = world.references().await;
-        let maps = |alias: &str| {
-            let reference = references.iter().find(|reference| reference["name"] == alias);
-            reference.map(|reference| reference["mapsTo"]["primaryIdentifier"].clone())
-        };
-        assert_eq!(maps("a"), Some(json!("one")));
-        assert_eq!(maps("by-id"), Some(json!("two")));
-        assert_eq!(maps("tracked"), Some(json!("one")), "left as it was");
-        assert_eq!(maps("gone"), None);
-    })
-    .await;
+    let references = world.references().await;
+    let maps = |alias: &str| {
+        let reference = references
+            .iter()
+            .find(|reference| reference["name"] == alias);
+        reference.map(|reference| reference["mapsTo"]["primaryIdentifier"].clone())
+    };
+    assert_eq!(maps("a"), Some(json!("one")));
+    assert_eq!(maps("by-id"), Some(json!("two")));
+    assert_eq!(maps("tracked"), Some(json!("one")), "left as it was");
+    assert_eq!(maps("gone"), None);
 }
 
-#[tokio::test]
-async fn everything_that_is_wrong_is_told_at_once() {
-    on_every_store(async |world| {
-        let mut unknown_type = item("b", "x");
-        unknown_type["type"] = json!("AWS.Logs/LogGrup");
-        let reply = import(world, json!([
-            item("ok", "x"),
-            7,
-            {"type": LOGS, "scope": scope(), "primaryIdentifier": "x"},
-            unknown_type,
-            {"alias": "c", "type": LOGS, "scope": "/planes/aws", "primaryIdentifier": "x"},
-            {"alias": "d", "type": LOGS, "scope": scope()},
-            item("OK", "y"),
-            {"trackedBy": tracked_by(LOGS, "e").replace("/rg/", "/other/"), "scope": scope(), "primaryIdentifier": "x"},
-            {"alias": "f", "type": "AWS.EC2/VPC", "scope": format!("{}/providers/{LOGS}", scope()), "primaryIdentifier": "x"},
-        ])).await.expect(400);
-        assert_eq!(reply.code(), "BadRequest");
-        let details = reply.body["error"]["details"].as_array().expect("details");
-        let places: Vec<&str> = details.iter().map(|detail| detail["target"].as_str().unwrap()).collect();
-        assert_eq!(places, (1..9).map(|index| format!("/resources/{index}")).collect::<Vec<String>>());
-        assert_eq!(details[2]["code"], "TypeNotFoundException");
+#[apply(on_every_store)]
+async fn everything_that_is_wrong_is_told_at_once(world: &World) {
+    let mut unknown_type = item("b", "x");
+    unknown_type["type"] = json!("AWS.Logs/LogGrup");
+    let reply = import(world, json!([
+        item("ok", "x"),
+        7,
+        {"type": LOGS, "scope": scope(), "primaryIdentifier": "x"},
+        unknown_type,
+        {"alias": "c", "type": LOGS, "scope": "/planes/aws", "primaryIdentifier": "x"},
+        {"alias": "d", "type": LOGS, "scope": scope()},
+        item("OK", "y"),
+        {"trackedBy": tracked_by(LOGS, "e").replace("/rg/", "/other/"), "scope": scope(), "primaryIdentifier": "x"},
+        {"alias": "f", "type": "AWS.EC2/VPC", "scope": format!("{}/providers/{LOGS}", scope()), "primaryIdentifier": "x"},
+    ])).await.expect(400);
+    assert_eq!(reply.code(), "BadRequest");
+    let details = reply.body["error"]["details"].as_array().expect("details");
+    let places: Vec<&str> = details
+        .iter()
+        .map(|detail| detail["target"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        places,
+        (1..9)
+            .map(|index| format!("/resources/{index}"))
+            .collect::<Vec<String>>()
+    );
+    assert_eq!(details[2]["code"], "TypeNotFoundException");
 
-        for body in ["{}", r#"{"resources":{}}"#, r#"{"resources":[]}"#] {
-            world.call("POST", &format!("{GROUP}/:import"), body).await.expect(400);
-        }
-        let many: Vec<Value> = (0..1_001).map(|index| item(&format!("a{index}"), "x")).collect();
-        import(world, json!(many)).await.expect(400);
-        let elsewhere = json!({"resources": [item("a", "x")]}).to_string();
-        let path = format!("{}/:import", GROUP.replace("/rg", "/nowhere"));
-        assert_eq!(world.call("POST", &path, &elsewhere).await.expect(404).code(), "ResourceGroupNotFound");
-        assert!(world.references().await.is_empty());
-    })
-    .await;
+    for body in ["{}", r#"{"resources":{}}"#, r#"{"resources":[]}"#] {
+        world
+            .call("POST", &format!("{GROUP}/:import"), body)
+            .await
+            .expect(400);
+    }
+    let many: Vec<Value> = (0..1_001)
+        .map(|index| item(&format!("a{index}"), "x"))
+        .collect();
+    import(world, json!(many)).await.expect(400);
+    let elsewhere = json!({"resources": [item("a", "x")]}).to_string();
+    let path = format!("{}/:import", GROUP.replace("/rg", "/nowhere"));
+    assert_eq!(
+        world
+            .call("POST", &path, &elsewhere)
+            .await
+            .expect(404)
+            .code(),
+        "ResourceGroupNotFound"
+    );
+    assert!(world.references().await.is_empty());
 }
 
-#[tokio::test]
-async fn more_items_than_are_under_way_at_once_all_end() {
-    on_every_store(async |world| {
-        stray(world, "one").await;
-        let many: Vec<Value> = (0..120)
-            .map(|index| {
-                item(
-                    &format!("a{index}"),
-                    if index % 3 == 0 { "nowhere" } else { "one" },
-                )
-            })
-            .collect();
-        let reply = import(world, json!(many)).await.expect(202);
-        let deleting = world
-            .send_without_waiting(
-                "DELETE",
-                &format!("{GROUP}?api-version=2023-10-01-preview"),
-                "",
+#[apply(on_every_store)]
+async fn more_items_than_are_under_way_at_once_all_end(world: &World) {
+    stray(world, "one").await;
+    let many: Vec<Value> = (0..120)
+        .map(|index| {
+            item(
+                &format!("a{index}"),
+                if index % 3 == 0 { "nowhere" } else { "one" },
             )
-            .await;
-        assert_eq!(
-            deleting.expect(409).code(),
-            "Conflict",
-            "a group is not deleted while something is imported into it"
-        );
-        world.settle().await;
-        let result = world.status(&reply).await["properties"].clone();
-        let count = |list: &str| result[list].as_array().unwrap().len();
-        // One AWS resource has one operation at a time, so the children that meet go one after the other.
-        assert_eq!(
-            (count("imported"), count("missing"), count("failed")),
-            (80, 40, 0)
-        );
-    })
-    .await;
+        })
+        .collect();
+    let reply = import(world, json!(many)).await.expect(202);
+    let deleting = world
+        .send_without_waiting(
+            "DELETE",
+            &format!("{GROUP}?api-version=2023-10-01-preview"),
+            "",
+        )
+        .await;
+    assert_eq!(
+        deleting.expect(409).code(),
+        "Conflict",
+        "a group is not deleted while something is imported into it"
+    );
+    world.settle().await;
+    let result = world.status(&reply).await["properties"].clone();
+    let count = |list: &str| result[list].as_array().unwrap().len();
+    // One AWS resource has one operation at a time, so the children that meet go one after the other.
+    assert_eq!(
+        (count("imported"), count("missing"), count("failed")),
+        (80, 40, 0)
+    );
 }

@@ -1,71 +1,64 @@
 //! Paging (contract section 10), as far as every route has it; lists that are paged test their own pages.
 
-use ucp_testkit::{ACCOUNT, GROUP, REGION, on_every_store};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
 /// `top` is 5 to 20, or 400 `BadRequest`, on every route, also where there is none: the check runs before routing.
-#[tokio::test]
-async fn top_is_checked_before_routing() {
-    on_every_store(async |world| {
-        let vpcs =
-            format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC");
-        for path in [
-            "/planes".to_owned(),
-            "/planes/aws/aws".to_owned(),
-            GROUP.to_owned(),
-            format!("{vpcs}/:put"),
-            "/planes/nothing/is/served/here".to_owned(),
-            "/nothing".to_owned(),
+#[apply(on_every_store)]
+async fn top_is_checked_before_routing(world: &World) {
+    let vpcs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC");
+    for path in [
+        "/planes".to_owned(),
+        "/planes/aws/aws".to_owned(),
+        GROUP.to_owned(),
+        format!("{vpcs}/:put"),
+        "/planes/nothing/is/served/here".to_owned(),
+        "/nothing".to_owned(),
+    ] {
+        for top in [
+            "top=4",
+            "top=21",
+            "top=",
+            "top=x",
+            "top=-5",
+            "top=5.0",
+            "%24top=0",
+            "$top=99",
+            "TOP=1",
+            "top=99999999999999999999",
+            "top=10&top=21",
         ] {
-            for top in [
-                "top=4",
-                "top=21",
-                "top=",
-                "top=x",
-                "top=-5",
-                "top=5.0",
-                "%24top=0",
-                "$top=99",
-                "TOP=1",
-                "top=99999999999999999999",
-                "top=10&top=21",
-            ] {
-                let refused = world
-                    .get(&format!("{path}?{API_VERSION}&{top}"))
-                    .await
-                    .expect(400);
-                assert_eq!(refused.code(), "BadRequest", "{path} {top}");
-                assert!(refused.text.contains("5 to 20"), "{}", refused.text);
-            }
-        }
-        for top in ["top=5", "top=20", "$top=10", "%24top=10&skipToken=x"] {
-            world
-                .get(&format!("/planes?{API_VERSION}&{top}"))
+            let refused = world
+                .get(&format!("{path}?{API_VERSION}&{top}"))
                 .await
-                .expect(200);
-            world.get(&format!("/nothing?{top}")).await.expect(404);
+                .expect(400);
+            assert_eq!(refused.code(), "BadRequest", "{path} {top}");
+            assert!(refused.text.contains("5 to 20"), "{}", refused.text);
         }
-    })
-    .await;
+    }
+    for top in ["top=5", "top=20", "$top=10", "%24top=10&skipToken=x"] {
+        world
+            .get(&format!("/planes?{API_VERSION}&{top}"))
+            .await
+            .expect(200);
+        world.get(&format!("/nothing?{top}")).await.expect(404);
+    }
 }
 
 /// Planes, groups and a group's resources come whole, whatever `top` says, and without a `nextLink`.
-#[tokio::test]
-async fn lists_that_are_not_paged_come_whole() {
-    on_every_store(async |world| {
-        for number in 0..7 {
-            world.put_group(&format!("group-{number}")).await;
-        }
-        let groups = format!("/planes/radius/local/resourceGroups?{API_VERSION}&top=5");
-        let list = world.get(&groups).await.expect(200);
-        assert_eq!(list.body["value"].as_array().unwrap().len(), 8);
-        assert!(list.body.get("nextLink").is_none());
-        let none = world
-            .get(&format!("{GROUP}/resources?{API_VERSION}"))
-            .await
-            .expect(200);
-        assert_eq!(none.text, r#"{"value":[]}"#);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn lists_that_are_not_paged_come_whole(world: &World) {
+    for number in 0..7 {
+        world.put_group(&format!("group-{number}")).await;
+    }
+    let groups = format!("/planes/radius/local/resourceGroups?{API_VERSION}&top=5");
+    let list = world.get(&groups).await.expect(200);
+    assert_eq!(list.body["value"].as_array().unwrap().len(), 8);
+    assert!(list.body.get("nextLink").is_none());
+    let none = world
+        .get(&format!("{GROUP}/resources?{API_VERSION}"))
+        .await
+        .expect(200);
+    assert_eq!(none.text, r#"{"value":[]}"#);
 }

@@ -1,10 +1,11 @@
 //! Types that only the CloudFormation registry knows (contract section 9 "AWS's own code", D34 for their casing).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_testkit::{ACCOUNT, REGION, SCHEMA_TTL, World, on_every_store};
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
+use ucp_testkit::{ACCOUNT, REGION, SCHEMA_TTL, World, apply, on_every_store};
 
 use crate::puts::all_at_once;
 
@@ -32,111 +33,98 @@ fn register(world: &World, schema: &Value) {
 }
 
 /// The registry refuses to describe types.
-fn refuse(world: &World, exception: &str) {
-    let fault = json!({"match": {"operation": "DescribeType"},
-        "effect": {"kind": "refuse", "exception": exception, "message": "as ordered"}});
-    let fault = serde_json::from_value(fault).expect("a fault");
-    world.aws.add_fault(fault);
+fn refuse_to_describe(world: &World, exception: ExceptionCode) {
+    world
+        .aws
+        .add_fault(fault(refuse(exception).saying("as ordered")).on(Action::DescribeType));
 }
 
 fn described(world: &World) -> usize {
     world.calls("DescribeType")
 }
 
-#[tokio::test]
-async fn fifty_first_puts_of_a_private_type_describe_it_once() {
-    on_every_store(async |world| {
-        register(world, &schema());
-        let put = || world.put(REPORT, "weekly", json!({"Name": "weekly"}));
-        let replies = all_at_once(50, put).await;
-        let done = replies.iter().filter(|status| **status == 201).count();
-        let refused = replies.iter().filter(|status| **status == 409).count();
-        assert_eq!((done, refused), (1, 49), "{replies:?}");
-        world.settle().await;
-        assert_eq!(world.live("Initech::TPS::Report"), ["weekly"]);
-        let changed = json!({"Name": "weekly", "Copies": 2});
-        let ended = world.put_and_settle(REPORT, "weekly", changed).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        world.delete(REPORT, "weekly").await;
-        world.settle().await;
-        assert!(world.live("Initech::TPS::Report").is_empty());
-        assert_eq!(described(world), 1);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn fifty_first_puts_of_a_private_type_describe_it_once(world: &World) {
+    register(world, &schema());
+    let put = || world.put(REPORT, "weekly", json!({"Name": "weekly"}));
+    let replies = all_at_once(50, put).await;
+    let done = replies.iter().filter(|status| **status == 201).count();
+    let refused = replies.iter().filter(|status| **status == 409).count();
+    assert_eq!((done, refused), (1, 49), "{replies:?}");
+    world.settle().await;
+    assert_eq!(world.live("Initech::TPS::Report"), ["weekly"]);
+    let changed = json!({"Name": "weekly", "Copies": 2});
+    let ended = world.put_and_settle(REPORT, "weekly", changed).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    world.delete(REPORT, "weekly").await;
+    world.settle().await;
+    assert!(world.live("Initech::TPS::Report").is_empty());
+    assert_eq!(described(world), 1);
 }
 
-#[tokio::test]
-async fn d34_a_private_type_is_known_in_any_casing_once_it_was_described() {
-    on_every_store(async |world| {
-        register(world, &schema());
-        let properties = json!({"Name": "weekly"});
-        let shouted = "INITECH.TPS/REPORT";
-        let unknown = world.put(shouted, "weekly", properties.clone()).await;
-        assert_eq!(unknown.expect(400).code(), "TypeNotFoundException");
-        let ended = world
-            .put_and_settle(REPORT, "weekly", properties.clone())
-            .await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        let again = world.put(shouted, "weekly", properties).await.expect(200);
-        assert_eq!(again.body["type"], REPORT);
-        assert_eq!(described(world), 2);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn d34_a_private_type_is_known_in_any_casing_once_it_was_described(world: &World) {
+    register(world, &schema());
+    let properties = json!({"Name": "weekly"});
+    let shouted = "INITECH.TPS/REPORT";
+    let unknown = world.put(shouted, "weekly", properties.clone()).await;
+    assert_eq!(unknown.expect(400).code(), "TypeNotFoundException");
+    let ended = world
+        .put_and_settle(REPORT, "weekly", properties.clone())
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    let again = world.put(shouted, "weekly", properties).await.expect(200);
+    assert_eq!(again.body["type"], REPORT);
+    assert_eq!(described(world), 2);
 }
 
-#[tokio::test]
-async fn a_type_that_the_registry_does_not_know_is_asked_for_once_in_a_while() {
-    on_every_store(async |world| {
-        for _ in 0..3 {
-            let unknown = world.put(REPORT, "weekly", json!({})).await.expect(400);
-            assert_eq!(unknown.code(), "TypeNotFoundException");
-        }
-        assert_eq!(described(world), 1);
-        register(world, &schema());
-        world.clock.advance(Duration::from_secs(60));
-        let properties = json!({"Name": "weekly"});
-        let ended = world.put_and_settle(REPORT, "weekly", properties).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        let module = format!("{REPORT}::MODULE");
-        let refused = world.put(&module, "weekly", json!({})).await.expect(400);
-        assert!(refused.text.contains("module"), "{}", refused.text);
-        assert_eq!(described(world), 2);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn a_type_that_the_registry_does_not_know_is_asked_for_once_in_a_while(world: &World) {
+    for _ in 0..3 {
+        let unknown = world.put(REPORT, "weekly", json!({})).await.expect(400);
+        assert_eq!(unknown.code(), "TypeNotFoundException");
+    }
+    assert_eq!(described(world), 1);
+    register(world, &schema());
+    world.clock.advance(Duration::from_secs(60));
+    let properties = json!({"Name": "weekly"});
+    let ended = world.put_and_settle(REPORT, "weekly", properties).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    let module = format!("{REPORT}::MODULE");
+    let refused = world.put(&module, "weekly", json!({})).await.expect(400);
+    assert!(refused.text.contains("module"), "{}", refused.text);
+    assert_eq!(described(world), 2);
 }
 
-#[tokio::test]
-async fn without_the_registry_only_unknown_types_suffer() {
-    on_every_store(async |world| {
-        register(world, &schema());
-        refuse(world, "InternalFailure");
-        let vpc = json!({"CidrBlock": "10.0.0.0/16"});
-        let ended = world.put_and_settle(VPC, "main", vpc).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        assert_eq!(described(world), 0);
+#[apply(on_every_store)]
+async fn without_the_registry_only_unknown_types_suffer(world: &World) {
+    register(world, &schema());
+    refuse_to_describe(world, ExceptionCode::InternalFailure);
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    let ended = world.put_and_settle(VPC, "main", vpc).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    assert_eq!(described(world), 0);
 
-        let properties = json!({"Name": "weekly"});
-        for _ in 0..3 {
-            let later = world.put(REPORT, "weekly", properties.clone()).await;
-            let later = later.expect(503);
-            assert_eq!(later.code(), "ServiceUnavailable");
-            assert!(later.text.contains("--schema-dir"), "{}", later.text);
-            assert_eq!(later.header("retry-after"), Some("1"));
-        }
-        assert_eq!(described(world), 1);
-        world.aws.clear_faults();
-        refuse(world, "AccessDeniedException");
-        world.clock.advance(Duration::from_secs(5));
-        let denied = world.put(REPORT, "weekly", properties.clone()).await;
-        let denied = denied.expect(403);
-        assert_eq!(denied.code(), "AccessDeniedException");
+    let properties = json!({"Name": "weekly"});
+    for _ in 0..3 {
+        let later = world.put(REPORT, "weekly", properties.clone()).await;
+        let later = later.expect(503);
+        assert_eq!(later.code(), "ServiceUnavailable");
+        assert!(later.text.contains("--schema-dir"), "{}", later.text);
+        assert_eq!(later.header("retry-after"), Some("1"));
+    }
+    assert_eq!(described(world), 1);
+    world.aws.clear_faults();
+    refuse_to_describe(world, ExceptionCode::AccessDenied);
+    world.clock.advance(Duration::from_secs(5));
+    let denied = world.put(REPORT, "weekly", properties.clone()).await;
+    let denied = denied.expect(403);
+    assert_eq!(denied.code(), "AccessDeniedException");
 
-        world.aws.clear_faults();
-        world.clock.advance(Duration::from_secs(60));
-        let ended = world.put_and_settle(REPORT, "weekly", properties).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-    })
-    .await;
+    world.aws.clear_faults();
+    world.clock.advance(Duration::from_secs(60));
+    let ended = world.put_and_settle(REPORT, "weekly", properties).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
 }
 
 /// Puts until the reply has this status: the refresh in the background takes as long as it takes.
@@ -153,102 +141,89 @@ async fn put_until(world: &World, properties: &Value, status: u16) {
     panic!("no reply had the status {status}: {last:?}");
 }
 
-#[tokio::test]
-async fn an_old_schema_is_used_at_once_and_refreshed_in_the_background() {
-    on_every_store(async |world| {
-        register(world, &schema());
-        let ended = world
-            .put_and_settle(REPORT, "weekly", json!({"Name": "weekly"}))
-            .await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
+#[apply(on_every_store)]
+async fn an_old_schema_is_used_at_once_and_refreshed_in_the_background(world: &World) {
+    register(world, &schema());
+    let ended = world
+        .put_and_settle(REPORT, "weekly", json!({"Name": "weekly"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
 
-        let mut newer = schema();
-        newer["properties"]["Cover"] = json!({"type": "boolean"});
-        register(world, &newer);
-        let covered = json!({"Name": "weekly", "Cover": true});
-        world.clock.advance(SCHEMA_TTL - Duration::from_secs(60));
-        world
-            .put(REPORT, "weekly", covered.clone())
-            .await
-            .expect(400);
-        assert_eq!(described(world), 1);
+    let mut newer = schema();
+    newer["properties"]["Cover"] = json!({"type": "boolean"});
+    register(world, &newer);
+    let covered = json!({"Name": "weekly", "Cover": true});
+    world.clock.advance(SCHEMA_TTL - Duration::from_secs(60));
+    world
+        .put(REPORT, "weekly", covered.clone())
+        .await
+        .expect(400);
+    assert_eq!(described(world), 1);
 
-        world.clock.advance(Duration::from_secs(60));
-        world
-            .put(REPORT, "weekly", covered.clone())
-            .await
-            .expect(400);
-        put_until(world, &covered, 201).await;
-        assert_eq!(described(world), 2);
-        world.settle().await;
-        let ended = world
-            .put_and_settle(REPORT, "weekly", covered.clone())
-            .await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
+    world.clock.advance(Duration::from_secs(60));
+    world
+        .put(REPORT, "weekly", covered.clone())
+        .await
+        .expect(400);
+    put_until(world, &covered, 201).await;
+    assert_eq!(described(world), 2);
+    world.settle().await;
+    let ended = world
+        .put_and_settle(REPORT, "weekly", covered.clone())
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
 
-        refuse(world, "InternalFailure");
-        world.clock.advance(SCHEMA_TTL);
-        put_until(world, &covered, 200).await;
-    })
-    .await;
+    refuse_to_describe(world, ExceptionCode::InternalFailure);
+    world.clock.advance(SCHEMA_TTL);
+    put_until(world, &covered, 200).await;
 }
 
-#[tokio::test]
-async fn a_restarted_server_finds_the_schema_in_the_store() {
-    on_every_store(async |world| {
-        register(world, &schema());
-        let ended = world
-            .put_and_settle(REPORT, "weekly", json!({"Name": "weekly"}))
-            .await;
+#[apply(on_every_store)]
+async fn a_restarted_server_finds_the_schema_in_the_store(world: &World) {
+    register(world, &schema());
+    let ended = world
+        .put_and_settle(REPORT, "weekly", json!({"Name": "weekly"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+
+    // Its AWS has never heard of the type.
+    let restarted = World::builder().over(&world.store).build().await;
+    let wrong = json!({"Name": "weekly", "Cover": true});
+    let refused = restarted.put(REPORT, "weekly", wrong).await.expect(400);
+    assert_eq!(refused.code(), "InvalidRequest");
+    assert_eq!(described(&restarted), 0);
+}
+
+#[apply(on_every_store)]
+async fn a_private_type_without_a_create_handler_is_refused(world: &World) {
+    let mut schema = schema();
+    schema["handlers"] = json!({"read": {"permissions": []}});
+    register(world, &schema);
+    let put = world.put(REPORT, "weekly", json!({"Name": "weekly"})).await;
+    let refused = put.expect(400);
+    assert_eq!(refused.code(), "UnsupportedActionException");
+    assert!(
+        refused.text.contains("does not support it at all"),
+        "{}",
+        refused.text
+    );
+    assert!(world.references().await.is_empty());
+}
+
+#[apply(on_every_store)]
+async fn an_expression_of_a_stranger_is_not_run(world: &World) {
+    let mut schema = schema();
+    schema["properties"]["Title"] = json!({"type": "string"});
+    schema["propertyTransform"] = json!({"/properties/Title":
+        "($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $f(Title & 'x', 60))"});
+    register(world, &schema);
+    let titled = |title: &str| json!({"Name": "weekly", "Title": title});
+    for title in ["first", "second"] {
+        let ended = world.put_and_settle(REPORT, "weekly", titled(title)).await;
         assert_eq!(ended["status"], "Succeeded", "{ended}");
-
-        // Its AWS has never heard of the type.
-        let restarted = World::new(Arc::clone(&world.store)).await;
-        let wrong = json!({"Name": "weekly", "Cover": true});
-        let refused = restarted.put(REPORT, "weekly", wrong).await.expect(400);
-        assert_eq!(refused.code(), "InvalidRequest");
-        assert_eq!(described(&restarted), 0);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_private_type_without_a_create_handler_is_refused() {
-    on_every_store(async |world| {
-        let mut schema = schema();
-        schema["handlers"] = json!({"read": {"permissions": []}});
-        register(world, &schema);
-        let put = world.put(REPORT, "weekly", json!({"Name": "weekly"})).await;
-        let refused = put.expect(400);
-        assert_eq!(refused.code(), "UnsupportedActionException");
-        assert!(
-            refused.text.contains("does not support it at all"),
-            "{}",
-            refused.text
-        );
-        assert!(world.references().await.is_empty());
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_expression_of_a_stranger_is_not_run() {
-    on_every_store(async |world| {
-        let mut schema = schema();
-        schema["properties"]["Title"] = json!({"type": "string"});
-        schema["propertyTransform"] = json!({"/properties/Title":
-            "($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $f(Title & 'x', 60))"});
-        register(world, &schema);
-        let titled = |title: &str| json!({"Name": "weekly", "Title": title});
-        for title in ["first", "second"] {
-            let ended = world.put_and_settle(REPORT, "weekly", titled(title)).await;
-            assert_eq!(ended["status"], "Succeeded", "{ended}");
-        }
-        let path = format!(
-            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{REPORT}/weekly"
-        );
-        let live = world.get(&path).await.expect(200);
-        assert_eq!(live.body["properties"]["Title"], "second");
-    })
-    .await;
+    }
+    let path =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{REPORT}/weekly");
+    let live = world.get(&path).await.expect(200);
+    assert_eq!(live.body["properties"]["Title"], "second");
 }

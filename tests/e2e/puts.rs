@@ -1,142 +1,150 @@
 //! Tracked puts (contract sections 4.2, 4.3 and 7).
 
-use faults::fault;
 use serde_json::json;
-use ucp_testkit::{ACCOUNT, REGION, World, on_every_store, tracked_by};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
+use ucp_testkit::{ACCOUNT, REGION, World, apply, on_every_store, tracked_by};
 
 const VPC: &str = "AWS.EC2/VPC";
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
-/// Faults in the simulator's own notation.
-mod faults {
-    use serde_json::Value;
-    use ucp_testkit::World;
+#[apply(on_every_store)]
+async fn the_same_put_twice_makes_one_resource(world: &World) {
+    let first = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(201);
+    assert_eq!(first.body["type"], VPC);
+    assert_eq!(
+        first.body["properties"],
+        json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Provisioning"})
+    );
+    assert!(
+        first.body.get("id").is_none() && first.body.get("name").is_none(),
+        "not known yet"
+    );
+    let base = format!(
+        "http://localhost:8787/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/locations/global"
+    );
+    assert!(
+        first
+            .status_url()
+            .starts_with(&format!("{base}/operationStatuses/")),
+        "{first:?}"
+    );
+    assert!(
+        first
+            .header("location")
+            .unwrap()
+            .starts_with(&format!("{base}/operationResults/")),
+        "{first:?}"
+    );
+    assert_eq!(first.header("retry-after"), Some("1"));
+    world.settle().await;
+    assert_eq!(world.status(&first).await["status"], "Succeeded");
+    let live = world.live("AWS::EC2::VPC");
+    assert_eq!(live.len(), 1);
 
-    pub(crate) fn fault(world: &World, fault: Value) {
-        world
-            .aws
-            .add_fault(serde_json::from_value(fault).expect("a fault"));
+    let second = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(200);
+    assert!(second.header("azure-asyncoperation").is_none() && second.header("location").is_none());
+    assert_eq!(second.body["name"], live[0].as_str());
+    assert_eq!(second.body["properties"]["provisioningState"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC"), live);
+    assert_eq!(
+        (world.calls("CreateResource"), world.calls("UpdateResource")),
+        (1, 0)
+    );
+}
+
+#[apply(on_every_store)]
+async fn a_changed_property_is_an_update_of_the_same_resource(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let live = world.live("AWS::EC2::VPC");
+    let properties = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
+    let reply = world.put(VPC, "main", properties).await.expect(201);
+    assert_eq!(reply.body["properties"]["EnableDnsSupport"], false);
+    assert_eq!(
+        reply.body["properties"]["VpcId"],
+        live[0].as_str(),
+        "live properties stand below the declared"
+    );
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC"), live);
+    assert_eq!(
+        world.references().await[0]["properties"]["EnableDnsSupport"],
+        false
+    );
+    let history: Vec<(String, Vec<String>)> = world
+        .events(VPC, "main")
+        .await
+        .into_iter()
+        .map(|event| {
+            (
+                event.outcome,
+                event
+                    .changes
+                    .into_iter()
+                    .map(|change| change.path)
+                    .collect(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        history,
+        [
+            ("Succeeded".to_owned(), vec!["/CidrBlock".to_owned()]),
+            ("Succeeded".to_owned(), vec!["/EnableDnsSupport".to_owned()]),
+        ]
+    );
+}
+
+#[apply(on_every_store)]
+async fn aliases_compare_without_case_and_types_have_one_spelling(world: &World) {
+    world
+        .put_and_settle(VPC, "Main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let body = json!({"trackedBy": tracked_by("aws.ec2/vpc", "MAIN").replace("rg", "RG"),
+        "properties": {"CidrBlock": "10.0.0.0/16"}});
+    world.post("aws.ec2/vpc", "put", &body).await.expect(200);
+    assert_eq!(world.references().await[0]["name"], "Main");
+    assert_eq!(world.calls("CreateResource"), 1);
+}
+
+#[apply(on_every_store)]
+async fn a_busy_alias_answers_409_with_the_running_operations_url(world: &World) {
+    let first = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(201);
+    for action in ["put", "delete"] {
+        let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+        let refused = world.post(VPC, action, &body).await.expect(409);
+        assert_eq!(refused.code(), "Conflict");
+        assert_eq!(
+            refused.body["error"]["details"][0]["target"],
+            first.status_url()
+        );
     }
+    world.settle().await;
+    assert_eq!(world.calls("CreateResource"), 1);
 }
 
-#[tokio::test]
-async fn the_same_put_twice_makes_one_resource() {
-    on_every_store(async |world| {
-        let first = world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
-        assert_eq!(first.body["type"], VPC);
-        assert_eq!(first.body["properties"], json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Provisioning"}));
-        assert!(first.body.get("id").is_none() && first.body.get("name").is_none(), "not known yet");
-        let base = format!("http://localhost:8787/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/locations/global");
-        assert!(first.status_url().starts_with(&format!("{base}/operationStatuses/")), "{first:?}");
-        assert!(first.header("location").unwrap().starts_with(&format!("{base}/operationResults/")), "{first:?}");
-        assert_eq!(first.header("retry-after"), Some("1"));
-        world.settle().await;
-        assert_eq!(world.status(&first).await["status"], "Succeeded");
-        let live = world.live("AWS::EC2::VPC");
-        assert_eq!(live.len(), 1);
-
-        let second = world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(200);
-        assert!(second.header("azure-asyncoperation").is_none() && second.header("location").is_none());
-        assert_eq!(second.body["name"], live[0].as_str());
-        assert_eq!(second.body["properties"]["provisioningState"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC"), live);
-        assert_eq!((world.calls("CreateResource"), world.calls("UpdateResource")), (1, 0));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_changed_property_is_an_update_of_the_same_resource() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        let live = world.live("AWS::EC2::VPC");
-        let properties = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
-        let reply = world.put(VPC, "main", properties).await.expect(201);
-        assert_eq!(reply.body["properties"]["EnableDnsSupport"], false);
-        assert_eq!(
-            reply.body["properties"]["VpcId"],
-            live[0].as_str(),
-            "live properties stand below the declared"
-        );
-        world.settle().await;
-        assert_eq!(world.status(&reply).await["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC"), live);
-        assert_eq!(
-            world.references().await[0]["properties"]["EnableDnsSupport"],
-            false
-        );
-        let history: Vec<(String, Vec<String>)> = world
-            .events(VPC, "main")
-            .await
-            .into_iter()
-            .map(|event| {
-                (
-                    event.outcome,
-                    event
-                        .changes
-                        .into_iter()
-                        .map(|change| change.path)
-                        .collect(),
-                )
-            })
-            .collect();
-        assert_eq!(
-            history,
-            [
-                ("Succeeded".to_owned(), vec!["/CidrBlock".to_owned()]),
-                ("Succeeded".to_owned(), vec!["/EnableDnsSupport".to_owned()]),
-            ]
-        );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn aliases_compare_without_case_and_types_have_one_spelling() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "Main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        let body = json!({"trackedBy": tracked_by("aws.ec2/vpc", "MAIN").replace("rg", "RG"),
-            "properties": {"CidrBlock": "10.0.0.0/16"}});
-        world.post("aws.ec2/vpc", "put", &body).await.expect(200);
-        assert_eq!(world.references().await[0]["name"], "Main");
-        assert_eq!(world.calls("CreateResource"), 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_busy_alias_answers_409_with_the_running_operations_url() {
-    on_every_store(async |world| {
-        let first = world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
-        for action in ["put", "delete"] {
-            let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
-            let refused = world.post(VPC, action, &body).await.expect(409);
-            assert_eq!(refused.code(), "Conflict");
-            assert_eq!(refused.body["error"]["details"][0]["target"], first.status_url());
-        }
-        world.settle().await;
-        assert_eq!(world.calls("CreateResource"), 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn fifty_puts_at_once_make_one_create() {
-    on_every_store(async |world| {
-        let put = || world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}));
-        let replies = all_at_once(50, put).await;
-        let created = replies.iter().filter(|status| **status == 201).count();
-        let refused = replies.iter().filter(|status| **status == 409).count();
-        assert_eq!((created, refused), (1, 49), "{replies:?}");
-        world.settle().await;
-        assert_eq!(world.calls("CreateResource"), 1);
-        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn fifty_puts_at_once_make_one_create(world: &World) {
+    let put = || world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}));
+    let replies = all_at_once(50, put).await;
+    let created = replies.iter().filter(|status| **status == 201).count();
+    let refused = replies.iter().filter(|status| **status == 409).count();
+    assert_eq!((created, refused), (1, 49), "{replies:?}");
+    world.settle().await;
+    assert_eq!(world.calls("CreateResource"), 1);
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
 }
 
 /// The statuses of `count` requests that are all under way at once.
@@ -164,274 +172,304 @@ pub(crate) async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(
     statuses
 }
 
-#[tokio::test]
-async fn a_create_that_fails_without_an_identifier_frees_the_alias() {
-    on_every_store(async |world| {
-        fault(world, json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "ServiceLimitExceeded", "message": "too many VPCs", "identifier": "hidden"}}));
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        assert_eq!(ended["status"], "Failed");
-        assert_eq!(ended["error"]["code"], "ServiceLimitExceeded");
-        assert!(ended["error"]["message"].as_str().unwrap().contains("too many VPCs"));
-        assert!(world.references().await.is_empty());
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        assert_eq!(ended["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_failed_create_that_left_a_resource_is_kept_and_repaired() {
-    on_every_store(async |world| {
-        fault(world, json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "NotStabilized", "identifier": "revealed", "change": "made"}}));
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        assert_eq!((&ended["status"], &ended["error"]["code"]), (&json!("Failed"), &json!("NotStabilized")));
-        let [vpc] = &world.live("AWS::EC2::VPC")[..] else { panic!("the fault leaves a VPC") };
-        assert!(ended["error"]["message"].as_str().unwrap().contains(vpc), "the error names what is left: {ended}");
-        let reference = &world.references().await[0];
-        assert_eq!(reference["mapsTo"]["primaryIdentifier"], vpc.as_str());
-        assert_eq!((&reference["provisioningState"], &reference["ownedResource"]), (&json!("Failed"), &json!(true)));
-        let ended = world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false})).await;
-        assert_eq!(ended["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC"), std::slice::from_ref(vpc));
-        assert_eq!(world.references().await[0]["provisioningState"], "Succeeded");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_failed_create_that_left_nothing_frees_the_alias() {
-    on_every_store(async |world| {
+#[apply(on_every_store)]
+async fn a_create_that_fails_without_an_identifier_frees_the_alias(world: &World) {
+    world.aws.add_fault(
         fault(
-            world,
-            json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "revealed"}}),
-        );
-        let ended = world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        assert_eq!(ended["status"], "Failed");
-        assert!(world.references().await.is_empty());
-    })
-    .await;
+            fail(HandlerErrorCode::ServiceLimitExceeded)
+                .saying("too many VPCs")
+                .hidden(),
+        )
+        .on(Action::CreateResource)
+        .times(1),
+    );
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["status"], "Failed");
+    assert_eq!(ended["error"]["code"], "ServiceLimitExceeded");
+    assert!(
+        ended["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("too many VPCs")
+    );
+    assert!(world.references().await.is_empty());
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
 }
 
-#[tokio::test]
-async fn what_was_deleted_out_of_band_is_created_anew() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        let [old] = &world.live("AWS::EC2::VPC")[..] else {
-            panic!("expected one VPC")
-        };
-        delete_out_of_band(world, "AWS::EC2::VPC", old);
-        let ended = world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        assert_eq!(ended["status"], "Succeeded");
-        let [new] = &world.live("AWS::EC2::VPC")[..] else {
-            panic!("expected one VPC")
-        };
-        assert_ne!(old, new);
-        assert_eq!(
-            world.references().await[0]["mapsTo"]["primaryIdentifier"],
-            new.as_str()
-        );
-    })
-    .await;
+#[apply(on_every_store)]
+async fn a_failed_create_that_left_a_resource_is_kept_and_repaired(world: &World) {
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::NotStabilized).made())
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(
+        (&ended["status"], &ended["error"]["code"]),
+        (&json!("Failed"), &json!("NotStabilized"))
+    );
+    let [vpc] = &world.live("AWS::EC2::VPC")[..] else {
+        panic!("the fault leaves a VPC")
+    };
+    assert!(
+        ended["error"]["message"].as_str().unwrap().contains(vpc),
+        "the error names what is left: {ended}"
+    );
+    let reference = &world.references().await[0];
+    assert_eq!(reference["mapsTo"]["primaryIdentifier"], vpc.as_str());
+    assert_eq!(
+        (&reference["provisioningState"], &reference["ownedResource"]),
+        (&json!("Failed"), &json!(true))
+    );
+    let ended = world
+        .put_and_settle(
+            VPC,
+            "main",
+            json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}),
+        )
+        .await;
+    assert_eq!(ended["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC"), std::slice::from_ref(vpc));
+    assert_eq!(
+        world.references().await[0]["provisioningState"],
+        "Succeeded"
+    );
 }
 
-#[tokio::test]
-async fn what_was_changed_out_of_band_is_set_back() {
-    on_every_store(async |world| {
-        let properties = json!({"LogGroupName": "logs", "RetentionInDays": 7});
-        world
-            .put_and_settle(LOG_GROUP, "logs", properties.clone())
-            .await;
+#[apply(on_every_store)]
+async fn a_failed_create_that_left_nothing_frees_the_alias(world: &World) {
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::GeneralServiceException))
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["status"], "Failed");
+    assert!(world.references().await.is_empty());
+}
+
+#[apply(on_every_store)]
+async fn what_was_deleted_out_of_band_is_created_anew(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let [old] = &world.live("AWS::EC2::VPC")[..] else {
+        panic!("expected one VPC")
+    };
+    delete_out_of_band(world, "AWS::EC2::VPC", old);
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded");
+    let [new] = &world.live("AWS::EC2::VPC")[..] else {
+        panic!("expected one VPC")
+    };
+    assert_ne!(old, new);
+    assert_eq!(
+        world.references().await[0]["mapsTo"]["primaryIdentifier"],
+        new.as_str()
+    );
+}
+
+#[apply(on_every_store)]
+async fn what_was_changed_out_of_band_is_set_back(world: &World) {
+    let properties = json!({"LogGroupName": "logs", "RetentionInDays": 7});
+    world
+        .put_and_settle(LOG_GROUP, "logs", properties.clone())
+        .await;
+    world
+        .aws
+        .patch_out_of_band(
+            None,
+            None,
+            ("AWS::Logs::LogGroup", "logs"),
+            &json!({"RetentionInDays": 30}),
+        )
+        .expect("the log group is there");
+    let ended = world.put_and_settle(LOG_GROUP, "logs", properties).await;
+    assert_eq!(ended["properties"]["RetentionInDays"], 7, "{ended}");
+}
+
+#[apply(on_every_store)]
+async fn a_failed_update_keeps_the_mapping(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::InternalFailure))
+            .on(Action::UpdateResource)
+            .times(1),
+    );
+    let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
+    let ended = world.put_and_settle(VPC, "main", changed.clone()).await;
+    assert_eq!(
+        (&ended["status"], &ended["error"]["code"]),
+        (&json!("Failed"), &json!("InternalFailure"))
+    );
+    assert_eq!(world.references().await.len(), 1);
+    let ended = world.put_and_settle(VPC, "main", changed).await;
+    assert_eq!(ended["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+}
+
+#[apply(on_every_store)]
+async fn a_changed_create_only_property_sends_nothing(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let refused = world
+        .put(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"}))
+        .await
+        .expect(409);
+    assert_eq!(refused.code(), "RequiresReplacement");
+    assert_eq!(
+        refused.body["error"]["details"][0]["target"],
+        "/properties/CidrBlock"
+    );
+    assert_eq!(world.references().await.len(), 1);
+    assert_eq!(
+        (world.calls("CreateResource"), world.calls("UpdateResource")),
+        (1, 0)
+    );
+}
+
+#[apply(on_every_store)]
+async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned(world: &World) {
+    let path =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/:put");
+    let untracked = json!({"properties": {"LogGroupName": "logs", "RetentionInDays": 7}});
+    world
+        .call("POST", &path, &untracked.to_string())
+        .await
+        .expect(201);
+    world.settle().await;
+
+    let refusing = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "adoptionPolicy": "fail",
+        "properties": {"LogGroupName": "logs"}});
+    let reply = world.post(LOG_GROUP, "put", &refusing).await.expect(409);
+    assert_eq!(reply.code(), "Conflict");
+    assert!(world.references().await.is_empty());
+
+    world
+        .put_and_settle(
+            LOG_GROUP,
+            "logs",
+            json!({"LogGroupName": "logs", "RetentionInDays": 14}),
+        )
+        .await;
+    let reference = &world.references().await[0];
+    assert_eq!(reference["ownedResource"], false);
+    assert_eq!(reference["properties"]["RetentionInDays"], 14);
+    assert_eq!(world.calls("CreateResource"), 1);
+}
+
+#[apply(on_every_store)]
+async fn a_name_taken_in_a_race_is_adopted_but_not_owned(world: &World) {
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::AlreadyExists).made())
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    let ended = world
+        .put_and_settle(LOG_GROUP, "logs", json!({"LogGroupName": "logs"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    assert_eq!(world.references().await[0]["ownedResource"], false);
+}
+
+#[apply(on_every_store)]
+async fn write_only_values_are_updates_only_when_they_change_and_are_never_echoed(world: &World) {
+    const SECRET: &str = "AWS.SecretsManager/Secret";
+    let declare = |value: &str| json!({"Name": "s", "SecretString": value});
+    let reply = world.put(SECRET, "s", declare("canary-one")).await;
+    assert!(!reply.text.contains("canary"), "{}", reply.text);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    assert!(!status.to_string().contains("canary"));
+    assert_eq!(
+        world.put(SECRET, "s", declare("canary-one")).await.status,
+        200
+    );
+    let changed = world
+        .put(SECRET, "s", declare("canary-two"))
+        .await
+        .expect(201);
+    assert!(!changed.text.contains("canary"));
+    world.settle().await;
+    assert_eq!(world.calls("UpdateResource"), 1);
+    assert!(!world.group().await.to_string().contains("canary"));
+}
+
+#[apply(on_every_store)]
+async fn throttling_and_lost_replies_cost_only_time(world: &World) {
+    for operation in [
+        Action::CreateResource,
+        Action::GetResourceRequestStatus,
+        Action::GetResource,
+        Action::UpdateResource,
+        Action::DeleteResource,
+    ] {
+        world.aws.add_fault(
+            fault(refuse(ExceptionCode::Throttling))
+                .on(operation)
+                .times(2),
+        );
         world
             .aws
-            .patch_out_of_band(
-                None,
-                None,
-                ("AWS::Logs::LogGroup", "logs"),
-                &json!({"RetentionInDays": 30}),
-            )
-            .expect("the log group is there");
-        let ended = world.put_and_settle(LOG_GROUP, "logs", properties).await;
-        assert_eq!(ended["properties"]["RetentionInDays"], 7, "{ended}");
-    })
-    .await;
+            .add_fault(fault(Effect::DropReply {}).on(operation).times(2));
+    }
+    let created = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(201);
+    world.settle().await;
+    assert_eq!(world.status(&created).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+    let updated = world
+        .put(VPC, "main", json!({"EnableDnsSupport": false}))
+        .await
+        .expect(201);
+    world.settle().await;
+    assert_eq!(world.status(&updated).await["status"], "Succeeded");
+    let deleted = world.delete(VPC, "main").await.expect(202);
+    world.settle().await;
+    assert_eq!(world.status(&deleted).await["status"], "Succeeded");
+    assert!(world.live("AWS::EC2::VPC").is_empty());
 }
 
-#[tokio::test]
-async fn a_failed_update_keeps_the_mapping() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        fault(
-            world,
-            json!({"match": {"operation": "UpdateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "InternalFailure"}}),
-        );
-        let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
-        let ended = world.put_and_settle(VPC, "main", changed.clone()).await;
-        assert_eq!(
-            (&ended["status"], &ended["error"]["code"]),
-            (&json!("Failed"), &json!("InternalFailure"))
-        );
-        assert_eq!(world.references().await.len(), 1);
-        let ended = world.put_and_settle(VPC, "main", changed).await;
-        assert_eq!(ended["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
-    })
-    .await;
+#[apply(on_every_store)]
+async fn another_region_is_another_resource_and_the_alias_says_so(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/eu-west-1/providers/{VPC}/:put");
+    let body =
+        json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let refused = world
+        .call("POST", &path, &body.to_string())
+        .await
+        .expect(409);
+    assert!(refused.text.contains(REGION), "{}", refused.text);
 }
 
-#[tokio::test]
-async fn a_changed_create_only_property_sends_nothing() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        let refused = world
-            .put(VPC, "main", json!({"CidrBlock": "10.1.0.0/16"}))
-            .await
-            .expect(409);
-        assert_eq!(refused.code(), "RequiresReplacement");
-        assert_eq!(
-            refused.body["error"]["details"][0]["target"],
-            "/properties/CidrBlock"
-        );
-        assert_eq!(world.references().await.len(), 1);
-        assert_eq!(
-            (world.calls("CreateResource"), world.calls("UpdateResource")),
-            (1, 0)
-        );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned() {
-    on_every_store(async |world| {
-        let path = format!(
-            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/:put"
-        );
-        let untracked = json!({"properties": {"LogGroupName": "logs", "RetentionInDays": 7}});
-        world
-            .call("POST", &path, &untracked.to_string())
-            .await
-            .expect(201);
-        world.settle().await;
-
-        let refusing = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "adoptionPolicy": "fail",
-            "properties": {"LogGroupName": "logs"}});
-        let reply = world.post(LOG_GROUP, "put", &refusing).await.expect(409);
-        assert_eq!(reply.code(), "Conflict");
-        assert!(world.references().await.is_empty());
-
-        world
-            .put_and_settle(
-                LOG_GROUP,
-                "logs",
-                json!({"LogGroupName": "logs", "RetentionInDays": 14}),
-            )
-            .await;
-        let reference = &world.references().await[0];
-        assert_eq!(reference["ownedResource"], false);
-        assert_eq!(reference["properties"]["RetentionInDays"], 14);
-        assert_eq!(world.calls("CreateResource"), 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_name_taken_in_a_race_is_adopted_but_not_owned() {
-    on_every_store(async |world| {
-        fault(world, json!({"match": {"operation": "CreateResource"}, "count": 1, "effect":
-            {"kind": "fail", "errorCode": "AlreadyExists", "identifier": "revealed", "change": "made"}}));
-        let ended = world.put_and_settle(LOG_GROUP, "logs", json!({"LogGroupName": "logs"})).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        assert_eq!(world.references().await[0]["ownedResource"], false);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn write_only_values_are_updates_only_when_they_change_and_are_never_echoed() {
-    on_every_store(async |world| {
-        const SECRET: &str = "AWS.SecretsManager/Secret";
-        let declare = |value: &str| json!({"Name": "s", "SecretString": value});
-        let reply = world.put(SECRET, "s", declare("canary-one")).await;
-        assert!(!reply.text.contains("canary"), "{}", reply.text);
-        world.settle().await;
-        let status = world.status(&reply).await;
-        assert_eq!(status["status"], "Succeeded", "{status}");
-        assert!(!status.to_string().contains("canary"));
-        assert_eq!(
-            world.put(SECRET, "s", declare("canary-one")).await.status,
-            200
-        );
-        let changed = world
-            .put(SECRET, "s", declare("canary-two"))
-            .await
-            .expect(201);
-        assert!(!changed.text.contains("canary"));
-        world.settle().await;
-        assert_eq!(world.calls("UpdateResource"), 1);
-        assert!(!world.group().await.to_string().contains("canary"));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn throttling_and_lost_replies_cost_only_time() {
-    on_every_store(async |world| {
-        for operation in ["CreateResource", "GetResourceRequestStatus", "GetResource", "UpdateResource", "DeleteResource"] {
-            fault(world, json!({"match": {"operation": operation}, "count": 2, "effect": {"kind": "refuse", "exception": "ThrottlingException"}}));
-            fault(world, json!({"match": {"operation": operation}, "count": 2, "effect": {"kind": "dropReply"}}));
-        }
-        let created = world.put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await.expect(201);
-        world.settle().await;
-        assert_eq!(world.status(&created).await["status"], "Succeeded");
-        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
-        let updated = world.put(VPC, "main", json!({"EnableDnsSupport": false})).await.expect(201);
-        world.settle().await;
-        assert_eq!(world.status(&updated).await["status"], "Succeeded");
-        let deleted = world.delete(VPC, "main").await.expect(202);
-        world.settle().await;
-        assert_eq!(world.status(&deleted).await["status"], "Succeeded");
-        assert!(world.live("AWS::EC2::VPC").is_empty());
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn another_region_is_another_resource_and_the_alias_says_so() {
-    on_every_store(async |world| {
-        world.put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-        let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/eu-west-1/providers/{VPC}/:put");
-        let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
-        let refused = world.call("POST", &path, &body.to_string()).await.expect(409);
-        assert!(refused.text.contains(REGION), "{}", refused.text);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn what_a_client_sends_back_is_not_a_declaration() {
-    on_every_store(async |world| {
-        let properties =
-            json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Succeeded", "Tags": null});
-        let ended = world.put_and_settle(VPC, "main", properties).await;
-        assert_eq!(ended["status"], "Succeeded", "{ended}");
-        assert!(ended["properties"].get("provisioningState").is_none());
-    })
-    .await;
+#[apply(on_every_store)]
+async fn what_a_client_sends_back_is_not_a_declaration(world: &World) {
+    let properties =
+        json!({"CidrBlock": "10.0.0.0/16", "provisioningState": "Succeeded", "Tags": null});
+    let ended = world.put_and_settle(VPC, "main", properties).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    assert!(ended["properties"].get("provisioningState").is_none());
 }
 
 fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
@@ -442,38 +480,35 @@ fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
 }
 
 /// Section 7: the client goes away, or its deployment is cancelled.
-#[tokio::test]
-async fn an_operation_runs_on_when_its_client_goes_away() {
-    on_every_store(async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        let path = format!(
-            "/planes/aws/aws/accounts/{}/regions/{}/providers/{VPC}/:put",
-            ucp_testkit::ACCOUNT,
-            ucp_testkit::REGION
-        );
-        let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"),
-            "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}});
-        let request = axum::http::Request::post(path)
-            .header("host", "localhost:8787")
-            .body(body.to_string().into())
-            .unwrap();
-        // The engine stands still, so the request waits for the verdict until its client hangs up.
-        let accepted = async {
-            while world.store.live_operations().await.unwrap().0 == 0 {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::select! {
-            reply = world.send(request) => panic!("answered without a verdict: {}", reply.text),
-            () = accepted => {}
+#[apply(on_every_store)]
+async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let path = format!(
+        "/planes/aws/aws/accounts/{}/regions/{}/providers/{VPC}/:put",
+        ucp_testkit::ACCOUNT,
+        ucp_testkit::REGION
+    );
+    let body = json!({"trackedBy": ucp_testkit::tracked_by(VPC, "main"),
+        "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}});
+    let request = axum::http::Request::post(path)
+        .header("host", "localhost:8787")
+        .body(body.to_string().into())
+        .unwrap();
+    // The engine stands still, so the request waits for the verdict until its client hangs up.
+    let accepted = async {
+        while world.store.live_operations().await.unwrap().0 == 0 {
+            tokio::task::yield_now().await;
         }
-        world.settle().await;
-        assert_eq!(
-            world.references().await[0]["properties"]["EnableDnsSupport"],
-            false
-        );
-    })
-    .await;
+    };
+    tokio::select! {
+        reply = world.send(request) => panic!("answered without a verdict: {}", reply.text),
+        () = accepted => {}
+    }
+    world.settle().await;
+    assert_eq!(
+        world.references().await[0]["properties"]["EnableDnsSupport"],
+        false
+    );
 }

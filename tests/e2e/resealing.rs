@@ -6,7 +6,7 @@ use serde_json::json;
 use ucp_app::resealing::{count_sealed, reseal};
 use ucp_model::{CredentialId, SeededEntropy};
 use ucp_seal::{Keyring, Place, SealingKey};
-use ucp_testkit::{World, on_every_store, tracked_by};
+use ucp_testkit::{World, apply, on_every_store, tracked_by};
 
 const ALIASES: usize = 70;
 const VPC: &str = "AWS.EC2/VPC";
@@ -48,72 +48,66 @@ async fn fill(world: &World) {
     }
 }
 
-#[tokio::test]
-async fn everything_is_sealed_anew_and_still_opens() {
-    on_every_store(async |world| {
-        fill(world).await;
-        let all = ALIASES as u64 + 2;
-        assert_eq!(
-            count_sealed(world.store.as_ref()).await.unwrap(),
-            counts([(7, all)])
-        );
-        assert_eq!(rotate(world, 8, &[7]).await, all);
-        assert_eq!(
-            count_sealed(world.store.as_ref()).await.unwrap(),
-            counts([(8, all)])
-        );
-        assert_eq!(rotate(world, 8, &[7]).await, 0, "nothing is left to do");
+#[apply(on_every_store)]
+async fn everything_is_sealed_anew_and_still_opens(world: &World) {
+    fill(world).await;
+    let all = ALIASES as u64 + 2;
+    assert_eq!(
+        count_sealed(world.store.as_ref()).await.unwrap(),
+        counts([(7, all)])
+    );
+    assert_eq!(rotate(world, 8, &[7]).await, all);
+    assert_eq!(
+        count_sealed(world.store.as_ref()).await.unwrap(),
+        counts([(8, all)])
+    );
+    assert_eq!(rotate(world, 8, &[7]).await, 0, "nothing is left to do");
 
-        let id = CredentialId::new("aws", "default").unwrap();
-        let stored = world.store.get_credential(&id).await.unwrap().unwrap();
-        let secret = Keyring::from(key(8)).open(Place::Credential(&id), &stored.secret.unwrap().0);
-        assert_eq!(&secret.unwrap()[..], b"canary");
+    let id = CredentialId::new("aws", "default").unwrap();
+    let stored = world.store.get_credential(&id).await.unwrap().unwrap();
+    let secret = Keyring::from(key(8)).open(Place::Credential(&id), &stored.secret.unwrap().0);
+    assert_eq!(&secret.unwrap()[..], b"canary");
 
-        // Back under the key of this world, whose engine then finds every declaration as it was.
-        assert_eq!(rotate(world, 7, &[8]).await, all);
-        world.settle().await;
-        assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
-    })
-    .await;
+    // Back under the key of this world, whose engine then finds every declaration as it was.
+    assert_eq!(rotate(world, 7, &[8]).await, all);
+    world.settle().await;
+    assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
 }
 
 /// A walk that broke off, or two at once, leave some of each.
-#[tokio::test]
-async fn what_was_begun_is_finished_by_the_next_run() {
-    on_every_store(async |world| {
-        fill(world).await;
-        let all = ALIASES as u64 + 2;
-        // Some have come under a key that nobody gives.
-        let (some, ring) = (5, Keyring::new(key(9), vec![key(7)]));
-        let entropy = SeededEntropy::new(10);
-        for (at, old) in world.store.list_sealed(None, some).await.unwrap() {
-            let place = match &at {
-                ucp_store::SealedPlace::Credential(id) => Place::Credential(id),
-                ucp_store::SealedPlace::Desired(id) => Place::Desired(*id),
-                ucp_store::SealedPlace::Document(id) => Place::Document(*id),
-                ucp_store::SealedPlace::DigestKey(id) => Place::DigestKey(id),
-            };
-            let plaintext = ring.open(place, &old.0).unwrap();
-            let new = ucp_store::Sealed(ring.seal(place, &plaintext, &entropy));
-            assert!(world.store.reseal(&at, &old, new).await.unwrap());
-        }
-        let store = world.store.as_ref();
-        let some = some as u64;
-        assert_eq!(
-            count_sealed(store).await.unwrap(),
-            counts([(7, all - some), (9, some)])
-        );
+#[apply(on_every_store)]
+async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
+    fill(world).await;
+    let all = ALIASES as u64 + 2;
+    // Some have come under a key that nobody gives.
+    let (some, ring) = (5, Keyring::new(key(9), vec![key(7)]));
+    let entropy = SeededEntropy::new(10);
+    for (at, old) in world.store.list_sealed(None, some).await.unwrap() {
+        let place = match &at {
+            ucp_store::SealedPlace::Credential(id) => Place::Credential(id),
+            ucp_store::SealedPlace::Desired(id) => Place::Desired(*id),
+            ucp_store::SealedPlace::Document(id) => Place::Document(*id),
+            ucp_store::SealedPlace::DigestKey(id) => Place::DigestKey(id),
+        };
+        let plaintext = ring.open(place, &old.0).unwrap();
+        let new = ucp_store::Sealed(ring.seal(place, &plaintext, &entropy));
+        assert!(world.store.reseal(&at, &old, new).await.unwrap());
+    }
+    let store = world.store.as_ref();
+    let some = some as u64;
+    assert_eq!(
+        count_sealed(store).await.unwrap(),
+        counts([(7, all - some), (9, some)])
+    );
 
-        let (left, right) = tokio::join!(rotate(world, 8, &[7]), rotate(world, 8, &[7]));
-        assert_eq!(left + right, all - some, "each value once");
-        assert_eq!(
-            count_sealed(store).await.unwrap(),
-            counts([(8, all - some), (9, some)])
-        );
-        assert_eq!(rotate(world, 7, &[8, 9]).await, all);
-        assert_eq!(count_sealed(store).await.unwrap(), counts([(7, all)]));
-        world.settle().await;
-        assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
-    })
-    .await;
+    let (left, right) = tokio::join!(rotate(world, 8, &[7]), rotate(world, 8, &[7]));
+    assert_eq!(left + right, all - some, "each value once");
+    assert_eq!(
+        count_sealed(store).await.unwrap(),
+        counts([(8, all - some), (9, some)])
+    );
+    assert_eq!(rotate(world, 7, &[8, 9]).await, all);
+    assert_eq!(count_sealed(store).await.unwrap(), counts([(7, all)]));
+    world.settle().await;
+    assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
 }

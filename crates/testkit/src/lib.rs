@@ -2,13 +2,21 @@
 //! time that moves when it is told to.
 //!
 //! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next moment at which something is due,
-//! until nothing is in flight. [`on_every_store`] runs a scenario on each engine and checks afterwards that the world is
-//! in order.
+//! until nothing is in flight. [`on_every_store`] makes a scenario one test a store, and checks afterwards that the world
+//! is in order. [`crash_everywhere`] makes it die at every moment at which a process can die.
 
+mod builder;
 mod clock;
+mod crashes;
 mod reply;
+mod stores;
 mod world;
 
+pub use macro_rules_attribute::apply;
+
+pub use builder::Builder;
 pub use clock::ManualClock;
+pub use crashes::crash_everywhere;
 pub use reply::Reply;
-pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, on_every_store, tracked_by};
+pub use stores::{StoreKind, Test, run, run_on};
+pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, tracked_by};

@@ -1,29 +1,21 @@
+use std::any::Any;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Accounts, App, Rejection, Wake};
-use ucp_engine::{Abandoned, Engine, Nudges, Sweeper};
-use ucp_live::ReadOnly;
-use ucp_model::{
-    Checkpoints, Clock, CrashPoint, CrashTurn, Crashed, DefaultTags, GroupId, ReferenceId, Scope,
-    SeededEntropy, Target,
-};
-use ucp_registry::Registry;
-use ucp_schema::{Catalogue, ResourceTypes};
-use ucp_seal::{DigestKey, Keyring, Keys, SealingKey};
+use ucp_api::PathBase;
+use ucp_engine::{Abandoned, Sweeper, Workers};
+use ucp_model::{Clock, GroupId, ReferenceId, Target};
+use ucp_node::Node;
 use ucp_simulator::Simulator;
-use ucp_store::{LeaseTerm, Memory, Sealed, SealedKey, Store};
-use ucp_store_sql::Sql;
+use ucp_store::{LeaseTerm, Store};
 
+use crate::crashes::Crashes;
 use crate::{ManualClock, Reply};
 
 /// The account that scenarios use.
@@ -37,7 +29,7 @@ pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 pub const SCHEMA_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
-const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
+pub(crate) const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
 /// How many steps a world may take to settle; real scenarios need a few dozen.
 const STEPS_MAX: usize = 20_000;
 
@@ -54,150 +46,14 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     /// AWS.
     pub aws: Simulator,
-    engine: Engine,
-    router: Router,
-    path_base: PathBase,
-    nudges: Nudges,
-    crashes: Arc<PlannedCrash>,
-}
-
-/// Runs `scenario` in a fresh world on each store, and checks afterwards that each world is in order.
-pub async fn on_every_store(scenario: impl AsyncFn(&World)) {
-    let world = World::new(Arc::new(Memory::new())).await;
-    scenario(&world).await;
-    world.assert_in_order().await;
-
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let sqlite = Sql::open_sqlite(directory.path().join("ucp.db"))
-        .await
-        .expect("SQLite opens");
-    let world = World::new(Arc::new(sqlite)).await;
-    scenario(&world).await;
-    world.assert_in_order().await;
-
-    if let Some(database) = ucp_store_sql::testing::database().await {
-        let postgres = Sql::connect_postgres(&database.url())
-            .await
-            .expect("Postgres opens");
-        let world = World::new(Arc::new(postgres)).await;
-        scenario(&world).await;
-        world.assert_in_order().await;
-    }
+    pub(crate) node: Node,
+    pub(crate) path_base: PathBase,
+    pub(crate) crashes: Arc<Crashes>,
+    /// Whatever has to live as long as the store.
+    pub(crate) _guard: Box<dyn Any + Send>,
 }
 
 impl World {
-    /// A world over `store`, with one empty resource group.
-    pub async fn new(store: Arc<dyn Store>) -> Self {
-        Self::under(PathBase::default(), store).await
-    }
-
-    /// The same with planes served under a path base, which requests have to give.
-    pub async fn under(path_base: PathBase, store: Arc<dyn Store>) -> Self {
-        Self::configured(path_base, DefaultTags::default(), store).await
-    }
-
-    /// The same on a server that gives tags to resources.
-    pub async fn tagging(default_tags: DefaultTags, store: Arc<dyn Store>) -> Self {
-        Self::configured(PathBase::default(), default_tags, store).await
-    }
-
-    async fn configured(
-        path_base: PathBase,
-        default_tags: DefaultTags,
-        store: Arc<dyn Store>,
-    ) -> Self {
-        let clock = Arc::new(ManualClock::new());
-        let entropy = Arc::new(SeededEntropy::new(7));
-        let catalogue = Catalogue::embedded();
-        let sealing = Keyring::from(SealingKey::new([7; 32]));
-        let fresh = DigestKey::generate(entropy.as_ref());
-        let candidate = SealedKey {
-            id: fresh.id().to_owned(),
-            key: Sealed(fresh.seal(&sealing, entropy.as_ref())),
-        };
-        store
-            .ensure_digest_key(candidate, clock.now())
-            .await
-            .expect("the digest key is written");
-        let keys = Arc::new(Keys {
-            sealing,
-            digest: fresh,
-        });
-        let aws = Simulator::new(
-            catalogue.clone(),
-            ucp_simulator::Settings::default(),
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            Arc::new(SeededEntropy::new(8)),
-        );
-        let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
-            ucp_registry::Parts {
-                catalogue,
-                store: store.clone(),
-                types: Arc::new(aws.clone()),
-                clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            },
-            ucp_registry::Settings {
-                ttl: SCHEMA_TTL,
-                timeout: Duration::from_secs(10),
-            },
-        ));
-        let nudges = Nudges::default();
-        let crashes = Arc::new(PlannedCrash::default());
-        let engine = Engine::new(
-            ucp_engine::Parts {
-                store: Arc::clone(&store),
-                cloud: Arc::new(aws.clone()),
-                types: Arc::clone(&types),
-                keys: Arc::clone(&keys),
-                clock: Arc::clone(&clock) as Arc<dyn Clock>,
-                entropy: Arc::clone(&entropy) as _,
-                checkpoints: Arc::clone(&crashes) as _,
-            },
-            ucp_engine::Settings {
-                owner: "world".to_owned(),
-                lease: LEASE,
-                call_timeout: Duration::from_secs(10),
-            },
-        );
-        let app = App::new(ucp_app::Parts {
-            store: Arc::clone(&store),
-            live: Arc::new(ReadOnly {
-                cloud: Arc::new(aws.clone()),
-                timeout: Duration::from_secs(10),
-            }),
-            types,
-            default_tags,
-            accounts: Arc::new(AnyAccount),
-            keys,
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            entropy,
-            checkpoints: Arc::new(ucp_model::Unattended),
-            workers: Arc::new(NobodyToWake),
-            moved: nudges.moved(),
-        });
-        app.ensure_planes().await.expect("the planes are written");
-        let settings = ucp_api::Settings {
-            verdict_wait: Duration::from_secs(20),
-            group_delete_wait: Duration::from_secs(20),
-            retry_after: Duration::from_secs(1),
-            allowed_hosts: AllowedHosts::loopback_and([]),
-            path_base: path_base.clone(),
-        };
-        let router = ucp_api::router(app, settings);
-        let world = Self {
-            store,
-            clock,
-            aws,
-            engine,
-            router,
-            path_base,
-            nudges,
-            crashes,
-        };
-        world.put_group("rg").await;
-        world
-    }
-
     /// Creates a resource group.
     pub async fn put_group(&self, name: &str) {
         let base = &self.path_base;
@@ -210,6 +66,7 @@ impl World {
     /// Sends one request while the engine stands still, as on a server whose workers are all busy.
     pub async fn send(&self, request: Request<Body>) -> Reply {
         let response = self
+            .node
             .router
             .clone()
             .oneshot(request)
@@ -361,8 +218,9 @@ impl World {
 
     /// Steps everything that is due now. A planned crash ends it as it would end a process.
     pub async fn step(&self) {
-        match self.engine.run_due().await {
-            Ok(_) | Err(Abandoned::Crashed(_)) => self.nudges.moved().notify_waiters(),
+        let Workers { engine, nudges, .. } = &self.node.workers;
+        match engine.run_due().await {
+            Ok(_) | Err(Abandoned::Crashed(_)) => nudges.moved().notify_waiters(),
             Err(error) => panic!("the engine gave up: {error:?}"),
         }
     }
@@ -385,19 +243,36 @@ impl World {
         panic!("the world does not come to rest");
     }
 
-    /// Crashes the engine when it reaches `point`, or the turn of it that is meant. Whether that happened is told by
-    /// [`World::has_crashed`].
-    pub fn crash_at(&self, point: impl Into<CrashTurn>) {
-        *self.crashes.0.lock().expect("no panic holds the lock") = Some(point.into());
+    /// From here on, [`crash_everywhere`](crate::crash_everywhere) takes note of crash points and crashes at them.
+    pub fn may_crash(&self) {
+        self.crashes.arm();
     }
 
-    /// Whether the planned crash has happened.
+    /// Whether the crash has happened that this world was made for.
     pub fn has_crashed(&self) -> bool {
-        self.crashes
-            .0
-            .lock()
-            .expect("no panic holds the lock")
-            .is_none()
+        self.crashes.has_crashed()
+    }
+
+    /// Sends a change and sees it through. When the server dies of the request, sends it again, as a client does. The
+    /// final status; none when the request that was sent again found the change made.
+    pub async fn see_through(&self, method: &str, path: &str, body: &str) -> Option<Value> {
+        let had_crashed = self.has_crashed();
+        let mut reply = self.send_without_waiting(method, path, body).await;
+        if self.has_crashed() && !had_crashed {
+            reply.expect(500);
+            self.settle().await;
+            reply = self.send_without_waiting(method, path, body).await;
+            if matches!(reply.status, 200 | 204) {
+                return None;
+            }
+        }
+        assert!(
+            matches!(reply.status, 201 | 202),
+            "unexpected reply: {}",
+            reply.text
+        );
+        self.settle().await;
+        Some(self.status(&reply).await)
     }
 
     /// How often AWS was called for `operation` (such as `CreateResource`).
@@ -454,8 +329,8 @@ impl World {
             .expect("the store answers")
     }
 
-    /// Whatever the scenario did: nothing is in flight, and no AWS resource is owned twice.
-    async fn assert_in_order(&self) {
+    /// Ends the world. Whatever the scenario did: nothing is in flight, and no AWS resource is owned twice.
+    pub async fn finish(self) {
         let (live, _) = self
             .store
             .live_operations()
@@ -496,36 +371,4 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
 fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
-}
-
-/// The simulator takes every account.
-struct AnyAccount;
-
-#[async_trait]
-impl Accounts for AnyAccount {
-    async fn verify(&self, _: &Scope) -> Result<(), Rejection> {
-        Ok(())
-    }
-}
-
-struct NobodyToWake;
-
-impl Wake for NobodyToWake {
-    fn wake(&self) {}
-}
-
-/// At most one crash to come.
-#[derive(Default)]
-struct PlannedCrash(Mutex<Option<CrashTurn>>);
-
-impl Checkpoints for PlannedCrash {
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
-        let mut planned = self.0.lock().expect("no panic holds the lock");
-        let before = planned.take();
-        *planned = before.and_then(|turn| turn.reached(point));
-        if before.is_some() && planned.is_none() {
-            return Err(Crashed);
-        }
-        Ok(())
-    }
 }

@@ -8,6 +8,8 @@ use tempfile::TempDir;
 
 use super::client::{Answer, Client};
 use super::process::Process;
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
 
 /// The account of the credentials in the environment.
 const HOME: &str = "111111111111";
@@ -193,9 +195,9 @@ async fn the_check_can_be_switched_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_accepted_while_nobody_knows_whose_credentials_they_are() {
     let setting = setting("", &[]).await;
-    let unavailable = json!({"match": {"operation": "GetCallerIdentity"}, "count": 1,
-        "effect": {"kind": "refuse", "exception": "ServiceUnavailableException"}});
-    setting.order("faults", &unavailable).await;
+    let unavailable = fault(refuse(ExceptionCode::ServiceUnavailable));
+    let unavailable = unavailable.on(Action::GetCallerIdentity).times(1);
+    setting.order("faults", &json!(unavailable)).await;
     let put = setting.put(HOME, "one").await;
     assert_eq!(put.status, 503, "{}", put.text);
     assert_eq!(put.body["error"]["code"], "ServiceUnavailable");

@@ -1,0 +1,158 @@
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ucp_api::{AllowedHosts, PathBase};
+use ucp_app::{Accounts, Rejection};
+use ucp_model::{Clock, CrashTurn, DefaultTags, Scope, SeededEntropy};
+use ucp_node::{Parts, Settings};
+use ucp_schema::Catalogue;
+use ucp_seal::{Keyring, SealingKey};
+use ucp_simulator::Simulator;
+use ucp_store::{Memory, Store};
+
+use crate::crashes::Crashes;
+use crate::world::{LEASE, SCHEMA_TTL, World};
+use crate::{ManualClock, StoreKind};
+
+/// A [`World`] to be.
+#[must_use]
+pub struct Builder {
+    store: Arc<dyn Store>,
+    guard: Box<dyn Any + Send>,
+    path_base: PathBase,
+    default_tags: DefaultTags,
+    crash: Option<CrashTurn>,
+}
+
+impl World {
+    /// A world over a store in memory, with one empty resource group, `rg`.
+    pub fn builder() -> Builder {
+        Builder {
+            store: Arc::new(Memory::new()),
+            guard: Box::new(()),
+            path_base: PathBase::default(),
+            default_tags: DefaultTags::default(),
+            crash: None,
+        }
+    }
+}
+
+impl Builder {
+    /// Over a new store of this kind; none where there is no Postgres.
+    pub async fn on(self, kind: StoreKind) -> Option<Self> {
+        let (store, guard) = kind.open().await?;
+        Some(Self {
+            store,
+            guard,
+            ..self
+        })
+    }
+
+    /// Over a store that is there already, as a server that starts anew.
+    pub fn over(self, store: &Arc<dyn Store>) -> Self {
+        Self {
+            store: Arc::clone(store),
+            ..self
+        }
+    }
+
+    /// Planes are served under `path_base`, which requests have to give.
+    pub fn path_base(self, path_base: PathBase) -> Self {
+        Self { path_base, ..self }
+    }
+
+    /// The server gives tags to resources.
+    pub fn default_tags(self, default_tags: DefaultTags) -> Self {
+        Self {
+            default_tags,
+            ..self
+        }
+    }
+
+    /// The server dies at this turn of a crash point, counted from [`World::may_crash`].
+    pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
+        Self {
+            crash: Some(turn),
+            ..self
+        }
+    }
+
+    /// The world.
+    pub async fn build(self) -> World {
+        let clock = Arc::new(ManualClock::new());
+        let entropy = Arc::new(SeededEntropy::new(7));
+        let catalogue = Catalogue::embedded();
+        let crashes = Arc::new(Crashes::at(self.crash));
+        let aws = Simulator::new(
+            catalogue.clone(),
+            ucp_simulator::Settings::default(),
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            Arc::new(SeededEntropy::new(8)),
+        );
+        let sealing = Keyring::from(SealingKey::new([7; 32]));
+        let store = self.store.as_ref();
+        let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
+        let parts = Parts {
+            store: Arc::clone(&self.store),
+            cloud: Arc::new(aws.clone()),
+            registry: Arc::new(aws.clone()),
+            accounts: Arc::new(AnyAccount),
+            catalogue,
+            keys: Arc::new(keys.await.expect("the keys are had")),
+            clock: Arc::clone(&clock) as _,
+            entropy,
+            checkpoints: Arc::clone(&crashes) as _,
+        };
+        let settings = settings(self.path_base.clone(), self.default_tags);
+        let node = ucp_node::assemble(parts, settings).await;
+        let world = World {
+            store: self.store,
+            clock,
+            aws,
+            node: node.expect("the node is assembled"),
+            path_base: self.path_base,
+            crashes,
+            _guard: self.guard,
+        };
+        world.put_group("rg").await;
+        world
+    }
+}
+
+fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
+    Settings {
+        api: ucp_api::Settings {
+            verdict_wait: Duration::from_secs(20),
+            group_delete_wait: Duration::from_secs(20),
+            retry_after: Duration::from_secs(1),
+            allowed_hosts: AllowedHosts::loopback_and([]),
+            path_base,
+        },
+        engine: ucp_engine::Settings {
+            owner: "world".to_owned(),
+            lease: LEASE,
+            call_timeout: Duration::from_secs(10),
+        },
+        default_tags,
+        read_timeout: Duration::from_secs(10),
+        schema_ttl: SCHEMA_TTL,
+        // A world steps its engine itself, and sweeps when it is told to.
+        concurrency: 0,
+        poll_interval: Duration::ZERO,
+        grace: Duration::ZERO,
+        operation_retention: Duration::ZERO,
+        sweep_interval: Duration::ZERO,
+    }
+}
+
+/// The simulator takes every account.
+struct AnyAccount;
+
+#[async_trait]
+impl Accounts for AnyAccount {
+    async fn verify(&self, _: &Scope) -> Result<(), Rejection> {
+        Ok(())
+    }
+}
