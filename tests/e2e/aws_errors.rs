@@ -160,6 +160,7 @@ async fn s9_every_handler_error_code_of_a_create_an_update_and_a_delete_is_told(
 
 #[apply(on_every_store)]
 async fn d20_every_exception_that_a_read_meets_has_its_status(world: &World) {
+    world.expect_log("AWS did not answer a read");
     for (exception, status) in EXCEPTIONS {
         once(world, Action::GetResource, refusal(exception));
         let refused = world.get(&path("g1")).await.expect(status);
@@ -189,6 +190,7 @@ async fn d20_every_exception_that_a_read_meets_has_its_status(world: &World) {
 
 #[apply(on_every_store)]
 async fn d20_a_change_that_aws_refuses_outright_fails_with_the_exceptions_status(world: &World) {
+    world.expect_log("the call did not succeed");
     let declared = json!({"LogGroupName": "g1"});
     world.put_and_settle(LOG_GROUP, "g1", declared).await;
     for (exception, status) in EXCEPTIONS {

@@ -118,6 +118,7 @@ async fn properties_are_judged_all_at_once_with_their_places(world: &World) {
 
 #[apply(on_every_store)]
 async fn types_that_do_not_exist_or_cannot_be_managed_are_refused(world: &World) {
+    world.expect_log("no schema");
     let unknown = world
         .put("AWS.EC2/VPCC", "main", json!({}))
         .await

@@ -92,6 +92,7 @@ async fn every_item_has_its_outcome(world: &World) {
 
 #[apply(on_every_store)]
 async fn everything_that_is_wrong_is_told_at_once(world: &World) {
+    world.expect_log("no schema");
     let mut unknown_type = item("b", "x");
     unknown_type["type"] = json!("AWS.Logs/LogGrup");
     let reply = import(world, json!([

@@ -64,6 +64,7 @@ async fn fifty_first_puts_of_a_private_type_describe_it_once(world: &World) {
 
 #[apply(on_every_store)]
 async fn d34_a_private_type_is_known_in_any_casing_once_it_was_described(world: &World) {
+    world.expect_log("no schema");
     register(world, &schema());
     let properties = json!({"Name": "weekly"});
     let shouted = "INITECH.TPS/REPORT";
@@ -80,6 +81,7 @@ async fn d34_a_private_type_is_known_in_any_casing_once_it_was_described(world: 
 
 #[apply(on_every_store)]
 async fn a_type_that_the_registry_does_not_know_is_asked_for_once_in_a_while(world: &World) {
+    world.expect_log("no schema");
     for _ in 0..3 {
         let unknown = world.put(REPORT, "weekly", json!({})).await.expect(400);
         assert_eq!(unknown.code(), "TypeNotFoundException");
@@ -98,6 +100,8 @@ async fn a_type_that_the_registry_does_not_know_is_asked_for_once_in_a_while(wor
 
 #[apply(on_every_store)]
 async fn without_the_registry_only_unknown_types_suffer(world: &World) {
+    world.expect_log("no schema");
+    world.expect_log("AWS did not answer a read");
     register(world, &schema());
     refuse_to_describe(world, ExceptionCode::InternalFailure);
     let vpc = json!({"CidrBlock": "10.0.0.0/16"});
@@ -143,6 +147,7 @@ async fn put_until(world: &World, properties: &Value, status: u16) {
 
 #[apply(on_every_store)]
 async fn an_old_schema_is_used_at_once_and_refreshed_in_the_background(world: &World) {
+    world.expect_log("no schema");
     register(world, &schema());
     let ended = world
         .put_and_settle(REPORT, "weekly", json!({"Name": "weekly"}))

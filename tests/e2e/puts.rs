@@ -413,6 +413,7 @@ async fn write_only_values_are_updates_only_when_they_change_and_are_never_echoe
 
 #[apply(on_every_store)]
 async fn throttling_and_lost_replies_cost_only_time(world: &World) {
+    world.expect_log("the call did not succeed");
     for operation in [
         Action::CreateResource,
         Action::GetResourceRequestStatus,

@@ -75,6 +75,7 @@ async fn section_4_1_a_get_answers_what_aws_shows(world: &World) {
 
 #[apply(on_every_store)]
 async fn d23_a_list_follows_aws_page_by_page(world: &World) {
+    world.expect_log("AWS did not answer a read");
     let path = collection(CLUSTER);
     let none = world.get(&path).await.expect(200);
     assert_eq!(none.body, json!({"value": []}));
@@ -347,6 +348,7 @@ async fn d27_get_waits_only_for_what_was_just_created(world: &World) {
 
 #[apply(on_every_store)]
 async fn d20_what_aws_says_to_a_read_keeps_its_code(world: &World) {
+    world.expect_log("AWS did not answer a read");
     for (exception, status) in [
         ("ThrottlingException", 429),
         ("AccessDeniedException", 403),
@@ -423,6 +425,7 @@ async fn types_that_cannot_be_read_or_listed_are_refused_with_what_they_support(
     const WITHOUT_READ: &str = "AWS.IAM/Policy";
     const WITHOUT_LIST: &str = "AWS.ApiGateway/Account";
     const UNSUPPORTED: &str = "AWS.AppMesh/Mesh";
+    world.expect_log("no schema");
     let parts = json!({"properties": {"Id": "p", "MeshName": "p"}});
     for (reply, says) in [
         (

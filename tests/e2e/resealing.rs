@@ -77,6 +77,7 @@ async fn everything_is_sealed_anew_and_still_opens(world: &World) {
 /// A walk that broke off, or two at once, leave some of each.
 #[apply(on_every_store)]
 async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
+    world.expect_log("a sealed value does not open");
     fill(world).await;
     let all = ALIASES as u64 + 2;
     // Some have come under a key that nobody gives.

@@ -13,6 +13,7 @@ use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
 use crate::crashes::Crashes;
+use crate::log::Log;
 use crate::world::{LEASE, SCHEMA_TTL, World};
 use crate::{ManualClock, StoreKind};
 
@@ -81,6 +82,7 @@ impl Builder {
 
     /// The world.
     pub async fn build(self) -> World {
+        let log = Log::of_this_thread();
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(7));
         let catalogue = Catalogue::embedded();
@@ -114,6 +116,7 @@ impl Builder {
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
             crashes,
+            log,
             _guard: self.guard,
         };
         world.put_group("rg").await;

@@ -3,11 +3,13 @@
 //!
 //! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next moment at which something is due,
 //! until nothing is in flight. [`on_every_store`] makes a scenario one test a store, and checks afterwards that the world
-//! is in order. [`crash_everywhere`] makes it die at every moment at which a process can die.
+//! is in order. [`crash_everywhere`] makes it die at every moment at which a process can die. A WARN or an ERROR that a
+//! scenario does not expect fails it.
 
 mod builder;
 mod clock;
 mod crashes;
+mod log;
 mod reply;
 mod stores;
 mod world;

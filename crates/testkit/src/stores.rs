@@ -58,7 +58,7 @@ pub fn run_on(kind: StoreKind, test: fn(StoreKind) -> Test<'static>) {
     block_on(test(kind));
 }
 
-/// On one thread, as scenarios need no more.
+/// On one thread, as the log of a world is that of its thread.
 fn block_on(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

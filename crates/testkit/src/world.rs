@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
 use ucp_engine::{Abandoned, Sweeper, Workers};
-use ucp_model::{Clock, GroupId, ReferenceId, Target};
+use ucp_model::{Clock, Crashed, GroupId, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_simulator::Simulator;
 use ucp_store::{LeaseTerm, Store};
 
 use crate::crashes::Crashes;
+use crate::log::Log;
 use crate::{ManualClock, Reply};
 
 /// The account that scenarios use.
@@ -49,6 +50,7 @@ pub struct World {
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
     pub(crate) crashes: Arc<Crashes>,
+    pub(crate) log: Arc<Log>,
     /// Whatever has to live as long as the store.
     pub(crate) _guard: Box<dyn Any + Send>,
 }
@@ -256,6 +258,8 @@ impl World {
     /// Sends a change and sees it through. When the server dies of the request, sends it again, as a client does. The
     /// final status; none when the request that was sent again found the change made.
     pub async fn see_through(&self, method: &str, path: &str, body: &str) -> Option<Value> {
+        // The server that dies of a request logs that.
+        self.log.tolerate(&Crashed.to_string());
         let had_crashed = self.has_crashed();
         let mut reply = self.send_without_waiting(method, path, body).await;
         if self.has_crashed() && !had_crashed {
@@ -273,6 +277,11 @@ impl World {
         );
         self.settle().await;
         Some(self.status(&reply).await)
+    }
+
+    /// Expects that something is logged as WARN or ERROR with `text` in it. What is not expected fails the test.
+    pub fn expect_log(&self, text: &str) {
+        self.log.expect(text);
     }
 
     /// How often AWS was called for `operation` (such as `CreateResource`).
