@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use ucp_model::{Failure, json::pointer_token};
+use ucp_model::{Failure, pointer};
 
 use crate::problem::Problem;
 
@@ -142,9 +142,9 @@ struct Strict<'a>(&'a mut Vec<String>);
 
 impl Strict<'_> {
     fn pointer(&self) -> String {
-        self.0.iter().fold(String::new(), |pointer, token| {
-            pointer + "/" + &pointer_token(token)
-        })
+        self.0
+            .iter()
+            .fold(String::new(), |above, token| pointer::join(&above, token))
     }
 
     fn descend<E: de::Error>(&mut self, token: String) -> Result<(), E> {

@@ -80,7 +80,7 @@ impl App {
             None => Vec::new(),
         };
         violations.extend(schema.validate_declaration(&properties));
-        control_characters(&properties, &mut String::new(), &mut violations);
+        violations.extend(control_characters(&properties));
         violations.extend(unknown_values(&properties));
         judged(violations)?;
         let identifier = match (name, schema.identifier(&properties)) {
@@ -247,41 +247,25 @@ fn unknown_values(properties: &Value) -> Vec<Violation> {
 }
 
 /// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.
-fn control_characters(value: &Value, pointer: &mut String, violations: &mut Vec<Violation>) {
+fn control_characters(properties: &Value) -> Vec<Violation> {
     let is_control = |letter: char| letter < ' ' && !matches!(letter, '\t' | '\n' | '\r');
-    let length = pointer.len();
-    match value {
-        Value::String(text) if text.contains(is_control) => violations.push(Violation {
-            pointer: pointer.clone(),
-            message: format!("`{pointer}`: holds a control character"),
-            code: ViolationCode::InvalidValue,
-        }),
-        Value::Object(members) => {
-            for (name, member) in members {
-                pointer.push('/');
-                pointer.push_str(&json::pointer_token(name));
-                if name.contains(is_control) {
-                    let message = "a member's name holds a control character".to_owned();
-                    let code = ViolationCode::InvalidValue;
-                    violations.push(Violation {
-                        pointer: pointer.clone(),
-                        message,
-                        code,
-                    });
-                }
-                control_characters(member, pointer, violations);
-                pointer.truncate(length);
-            }
+    let mut violations = Vec::new();
+    json::walk(properties, |place, value| {
+        let mut refuse = |message: String| {
+            violations.push(Violation {
+                pointer: place.to_string(),
+                message,
+                code: ViolationCode::InvalidValue,
+            });
+        };
+        if (place.back()).is_some_and(|name| name.decoded().contains(is_control)) {
+            refuse("a member's name holds a control character".to_owned());
         }
-        Value::Array(elements) => {
-            for (index, element) in elements.iter().enumerate() {
-                pointer.push_str(&format!("/{index}"));
-                control_characters(element, pointer, violations);
-                pointer.truncate(length);
-            }
+        if (value.as_str()).is_some_and(|text| text.contains(is_control)) {
+            refuse(format!("`{place}`: holds a control character"));
         }
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    });
+    violations
 }
 
 fn judged(violations: Vec<Violation>) -> Result<(), Rejection> {

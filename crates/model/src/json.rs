@@ -1,6 +1,8 @@
-//! JSON as this product compares and prints it.
+//! JSON as this product compares, prints and walks it.
 
 use serde_json::{Map, Number, Value};
+
+use crate::pointer::{Pointer, PointerBuf, Token};
 
 /// `value` as canonical text: object keys sorted, no white space, numbers in one spelling. Two texts are equal exactly
 /// when [`equal`] holds, so digests are taken of this form.
@@ -118,9 +120,69 @@ pub fn overlay(base: &Map<String, Value>, overlay: &Map<String, Value>) -> Map<S
     result
 }
 
-/// `segment` as one reference token of a JSON Pointer (RFC 6901, section 3).
-pub fn pointer_token(segment: &str) -> String {
-    segment.replace('~', "~0").replace('/', "~1")
+/// One step from a value to one that it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'v> {
+    /// To the member of an object.
+    Member(&'v str),
+    /// To the element of an array.
+    Element(usize),
+}
+
+impl<'v> From<Step<'v>> for Token<'v> {
+    fn from(step: Step<'v>) -> Self {
+        match step {
+            Step::Member(name) => Token::new(name),
+            Step::Element(index) => Token::from(index),
+        }
+    }
+}
+
+/// The values that an object or an array holds, in their order, each with the step that leads to it.
+pub fn children(value: &Value) -> impl Iterator<Item = (Step<'_>, &Value)> {
+    let (members, elements) = (value.as_object(), value.as_array());
+    let members = members.into_iter().flatten();
+    let elements = elements.into_iter().flatten().enumerate();
+    members
+        .map(|(name, member)| (Step::Member(name), member))
+        .chain(elements.map(|(index, element)| (Step::Element(index), element)))
+}
+
+/// `value` with each value that it holds replaced by what `map` makes of it. What `map` makes nothing of is left out.
+pub fn map_children(
+    value: &Value,
+    mut map: impl FnMut(Step<'_>, &Value) -> Option<Value>,
+) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter_map(|(name, member)| Some((name.clone(), map(Step::Member(name), member)?)))
+            .collect(),
+        Value::Array(elements) => elements
+            .iter()
+            .enumerate()
+            .filter_map(|(index, element)| map(Step::Element(index), element))
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// Visits `value` and all that it holds, each with its place. What holds something comes before what it holds.
+pub fn walk<'v>(value: &'v Value, mut visit: impl FnMut(&Pointer, &'v Value)) {
+    walk_below(value, &mut PointerBuf::root(), &mut visit);
+}
+
+fn walk_below<'v>(
+    value: &'v Value,
+    place: &mut PointerBuf,
+    visit: &mut impl FnMut(&Pointer, &'v Value),
+) {
+    visit(place, value);
+    for (step, child) in children(value) {
+        place.push_back(step);
+        walk_below(child, place, visit);
+        place.pop_back();
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +222,32 @@ mod tests {
             canonical(&parse(r#"{"b":[1,2.0],"a":{"d":null,"c":"é\""}}"#)),
             r#"{"a":{"c":"é\"","d":null},"b":[1,2]}"#
         );
+    }
+
+    #[test]
+    fn a_walk_comes_to_every_value_in_its_order() {
+        let value = parse(r#"{"b/c":[1,{"d":null}],"a":"x"}"#);
+        let mut places = Vec::new();
+        walk(&value, |place, found| {
+            assert_eq!(value.pointer(place.as_str()), Some(found));
+            places.push(place.to_string());
+        });
+        assert_eq!(
+            places,
+            ["", "/b~1c", "/b~1c/0", "/b~1c/1", "/b~1c/1/d", "/a"]
+        );
+    }
+
+    #[test]
+    fn children_are_mapped_or_left_out() {
+        let odd = |step: Step<'_>, value: &Value| {
+            let is_kept = !matches!(step, Step::Member("b") | Step::Element(1));
+            is_kept.then(|| Value::from(format!("<{value}>")))
+        };
+        let mapped = map_children(&parse(r#"{"a":1,"b":2}"#), odd);
+        assert_eq!(mapped, parse(r#"{"a":"<1>"}"#));
+        assert_eq!(map_children(&parse("[1,2]"), odd), parse(r#"["<1>"]"#));
+        assert_eq!(map_children(&parse("5"), odd), parse("5"));
     }
 
     #[test]

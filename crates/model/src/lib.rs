@@ -17,6 +17,7 @@ pub mod group_operation;
 pub mod ids;
 pub mod json;
 pub mod operation;
+pub mod pointer;
 mod reference;
 pub mod retry;
 mod time;

@@ -1,6 +1,8 @@
 use std::fmt;
 
 use serde_json::Value;
+use ucp_model::json;
+use ucp_model::pointer::{Pointer, PointerBuf};
 use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
@@ -103,7 +105,13 @@ impl fmt::Debug for Change {
 /// The changes that an edit makes, by path.
 pub(crate) fn of(edit: &Edit, live: &Value, cursor: Cursor<'_>) -> Vec<Change> {
     let mut changes = Vec::new();
-    collect(edit, Some(live), cursor, &mut String::new(), &mut changes);
+    collect(
+        edit,
+        Some(live),
+        cursor,
+        &mut PointerBuf::root(),
+        &mut changes,
+    );
     changes
 }
 
@@ -111,7 +119,7 @@ fn collect(
     edit: &Edit,
     live: Option<&Value>,
     cursor: Cursor<'_>,
-    path: &mut String,
+    path: &mut PointerBuf,
     changes: &mut Vec<Change>,
 ) {
     match edit {
@@ -124,42 +132,35 @@ fn collect(
             let mut edits: Vec<&(String, Edit)> = edits.iter().collect();
             edits.sort_unstable_by_key(|(name, _)| name);
             for (name, edit) in edits {
-                let token = ucp_model::json::pointer_token(name);
                 let live = live.and_then(|live| live.get(name));
-                below(&token, path, |path| {
-                    collect(edit, live, cursor.member_or_anything(name), path, changes);
-                });
+                path.push_back(name);
+                collect(edit, live, cursor.member_or_anything(name), path, changes);
+                path.pop_back();
             }
         }
         Edit::Element(index, edit) => {
             let live = live.and_then(|live| live.get(*index));
-            below(&index.to_string(), path, |path| {
-                collect(edit, live, cursor.element(), path, changes);
-            });
+            path.push_back(*index);
+            collect(edit, live, cursor.element(), path, changes);
+            path.pop_back();
         }
-        Edit::Insert(index, value, why) => below(&index.to_string(), path, |path| {
+        Edit::Insert(index, value, why) => {
+            path.push_back(*index);
             changes.push(change(path, None, Some(value), *why, cursor.element()));
-        }),
+            path.pop_back();
+        }
     }
 }
 
-fn below(token: &str, path: &mut String, visit: impl FnOnce(&mut String)) {
-    let length = path.len();
-    path.push('/');
-    path.push_str(token);
-    visit(path);
-    path.truncate(length);
-}
-
 fn change(
-    path: &str,
+    path: &Pointer,
     before: Option<&Value>,
     after: Option<&Value>,
     why: Why,
     cursor: Cursor<'_>,
 ) -> Change {
     Change {
-        path: path.to_owned(),
+        path: path.to_string(),
         kind: match (before, after) {
             (None, _) => ChangeKind::Add,
             (Some(_), None) => ChangeKind::Remove,
@@ -186,15 +187,7 @@ pub(crate) fn is_sensitive(value: &Value, cursor: Cursor<'_>) -> bool {
     if cursor.is(Classes::WRITE_ONLY) || !cursor.holds(Classes::WRITE_ONLY) {
         return cursor.is(Classes::WRITE_ONLY);
     }
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .any(|(name, value)| is_sensitive(value, cursor.member_or_anything(name))),
-        Value::Array(elements) => elements
-            .iter()
-            .any(|value| is_sensitive(value, cursor.element())),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
+    json::children(value).any(|(step, child)| is_sensitive(child, cursor.below_or_anything(step)))
 }
 
 /// `value` with [`SENSITIVE`] for what is write-only in it.
@@ -205,20 +198,7 @@ pub(crate) fn redacted(value: &Value, cursor: Cursor<'_>) -> Value {
     if !cursor.holds(Classes::WRITE_ONLY) {
         return value.clone();
     }
-    match value {
-        Value::Object(members) => {
-            let redact = |(name, value): (&String, &Value)| {
-                (
-                    name.clone(),
-                    redacted(value, cursor.member_or_anything(name)),
-                )
-            };
-            Value::Object(members.iter().map(redact).collect())
-        }
-        Value::Array(elements) => elements
-            .iter()
-            .map(|value| redacted(value, cursor.element()))
-            .collect(),
-        scalar => scalar.clone(),
-    }
+    json::map_children(value, |step, child| {
+        Some(redacted(child, cursor.below_or_anything(step)))
+    })
 }

@@ -1,5 +1,6 @@
 use json_patch::Patch;
 use serde_json::Value;
+use ucp_model::pointer;
 use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, is_unknown, unknown, unknown_pointers};
 
 use crate::change::{self, Change, ChangeKind, Reason};
@@ -46,7 +47,7 @@ fn created(planned: &Value, root: Cursor<'_>) -> Vec<Change> {
     let mut changes: Vec<Change> = members
         .map(|(name, value)| {
             let cursor = root.member_or_anything(name);
-            let path = format!("/{}", ucp_model::json::pointer_token(name));
+            let path = pointer::join("", name);
             Change {
                 kind: ChangeKind::Add,
                 before: None,
@@ -74,7 +75,7 @@ fn assign(model: &mut Value, path: &[Segment], cursor: Cursor<'_>) -> Option<Str
     }
     let below = cursor.member(name)?;
     let members = model.as_object_mut()?;
-    let pointer = format!("/{}", ucp_model::json::pointer_token(name));
+    let pointer = pointer::join("", name);
     if !rest.is_empty() {
         return Some(pointer + &assign(members.get_mut(name)?, rest, below)?);
     }

@@ -97,24 +97,12 @@ impl<'a, D: FnMut(&str, &Value) -> Digest> Secrets<'a, D> {
         cursor: Cursor<'_>,
         mut visit: impl FnMut(&mut Self, &'a Value, Cursor<'_>),
     ) {
-        match value {
-            Value::Object(members) => {
-                for (name, member) in members {
-                    if let Some(cursor) = cursor.member(name) {
-                        self.path.push_key(name);
-                        visit(self, member, cursor);
-                        self.path.pop();
-                    }
-                }
+        for (step, child) in json::children(value) {
+            if let Some(cursor) = cursor.below(step) {
+                self.path.push(step);
+                visit(self, child, cursor);
+                self.path.pop();
             }
-            Value::Array(elements) => {
-                for (index, element) in elements.iter().enumerate() {
-                    self.path.push_element(index, None);
-                    visit(self, element, cursor.element());
-                    self.path.pop();
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 }
@@ -124,22 +112,9 @@ pub(crate) fn without_fixed<'v>(value: &'v Value, cursor: Cursor<'_>) -> Cow<'v,
     if cursor.is(Classes::FIXED) || !cursor.holds(Classes::FIXED) {
         return Cow::Borrowed(value);
     }
-    match value {
-        Value::Object(members) => {
-            let kept = members.iter().filter_map(|(name, member)| {
-                let cursor = cursor.member(name)?;
-                let kept = (!cursor.is(Classes::FIXED))
-                    .then(|| without_fixed(member, cursor).into_owned());
-                Some((name.clone(), kept?))
-            });
-            Cow::Owned(Value::Object(kept.collect()))
-        }
-        Value::Array(elements) => {
-            let kept = elements
-                .iter()
-                .map(|element| without_fixed(element, cursor.element()).into_owned());
-            Cow::Owned(Value::Array(kept.collect()))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Cow::Borrowed(value),
-    }
+    Cow::Owned(json::map_children(value, |step, child| {
+        let cursor = cursor.below(step)?;
+        let is_fixed = matches!(step, json::Step::Member(_)) && cursor.is(Classes::FIXED);
+        (!is_fixed).then(|| without_fixed(child, cursor).into_owned())
+    }))
 }

@@ -1,8 +1,8 @@
 //! What is to be done to a live value, as a tree that has the value's own form.
 
 use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation};
-use jsonptr::PointerBuf;
 use serde_json::{Map, Value};
+use ucp_model::pointer::PointerBuf;
 
 /// Why something is written. The greater reason wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use ucp_model::json::pointer_token;
+use ucp_model::pointer::{escape, unescape};
 
 /// The leaves of a JSON object by their place: `{"Endpoint": {"Address": "a"}}` as `{"Endpoint/Address": "a"}`. Names
 /// are escaped as in a JSON Pointer (RFC 6901), so that a `/` in one is `~1`. Lists, scalars and empty objects are
@@ -12,7 +12,7 @@ pub fn flatten(object: &Map<String, Value>) -> Map<String, Value> {
 
 fn flatten_below(object: &Map<String, Value>, prefix: &str, flat: &mut Map<String, Value>) {
     for (name, value) in object {
-        let key = format!("{prefix}{}", pointer_token(name));
+        let key = format!("{prefix}{}", escape(name));
         match value {
             Value::Object(members) if !members.is_empty() => {
                 flatten_below(members, &format!("{key}/"), flat);
@@ -29,7 +29,7 @@ fn flatten_below(object: &Map<String, Value>, prefix: &str, flat: &mut Map<Strin
 pub fn unflatten(flat: &Map<String, Value>) -> Map<String, Value> {
     let mut object = Map::new();
     for (key, value) in flat {
-        let names: Vec<String> = key.split('/').map(unescaped).collect();
+        let names: Vec<String> = key.split('/').map(unescape).collect();
         insert(&mut object, &names, value);
     }
     object
@@ -58,8 +58,4 @@ fn insert(object: &mut Map<String, Value>, names: &[String], value: &Value) {
     if let Value::Object(members) = below {
         insert(members, rest, value);
     }
-}
-
-fn unescaped(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
 }

@@ -1,4 +1,4 @@
-use ucp_model::json;
+use ucp_model::pointer;
 use ucp_schema::Violation;
 
 use crate::change::Change;
@@ -45,8 +45,7 @@ impl Found {
     pub(crate) fn replace_all_of(&mut self, edit: &Edit) {
         if let Edit::Members(edits) = edit {
             let changed = edits.iter().filter(|(_, edit)| edit.is_change());
-            let paths =
-                changed.map(|(name, _)| format!("/properties/{}", json::pointer_token(name)));
+            let paths = changed.map(|(name, _)| pointer::join("/properties", name));
             self.replace_paths.extend(paths);
             self.replace_paths.sort_unstable();
         }

@@ -36,6 +36,7 @@ use std::fmt;
 use json_patch::Patch;
 use serde_json::Value;
 use ucp_model::Baseline;
+use ucp_model::pointer::{self, PointerBuf};
 use ucp_schema::{ResourceSchema, Violation, unknown_pointers};
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
@@ -94,9 +95,8 @@ impl Plan {
             let Some((holder, name)) = pointer.rsplit_once('/') else {
                 continue;
             };
-            let name = name.replace("~1", "/").replace("~0", "~");
             if let Some(Value::Object(members)) = state.pointer_mut(holder) {
-                members.shift_remove(&name);
+                members.shift_remove(&pointer::unescape(name));
             }
         }
         state
@@ -164,11 +164,11 @@ pub fn plan(
 /// What is of a wrong JSON type in whatever form it is sent. (Unknown properties are told by the walk.)
 fn wrong_types(desired: &Desired, schema: &ResourceSchema) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let mut pointer = String::new();
+    let mut place = PointerBuf::root();
     same::find_misfits(
         &desired.properties,
         schema.root(),
-        &mut pointer,
+        &mut place,
         &mut violations,
     );
     violations

@@ -1,4 +1,5 @@
-use ucp_model::json::pointer_token;
+use ucp_model::json;
+use ucp_model::pointer::{PointerBuf, Token};
 
 /// Where the walk through a declaration stands.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,13 @@ enum Step<'a> {
 }
 
 impl<'a> Path<'a> {
+    pub(crate) fn push(&mut self, step: json::Step<'a>) {
+        match step {
+            json::Step::Member(name) => self.push_key(name),
+            json::Step::Element(index) => self.push_element(index, None),
+        }
+    }
+
     pub(crate) fn push_key(&mut self, name: &'a str) {
         self.0.push(Step::Key(name));
     }
@@ -35,16 +43,16 @@ impl<'a> Path<'a> {
     /// The JSON Pointer into the declaration.
     pub(crate) fn pointer(&self) -> String {
         self.written(|step| match step {
-            Step::Key(name) => pointer_token(name),
-            Step::Element { index, .. } => index.to_string(),
+            Step::Key(name) => Token::new(*name),
+            Step::Element { index, .. } => Token::from(*index),
         })
     }
 
     /// The same with `*` for indexes.
     pub(crate) fn pattern(&self) -> String {
         self.written(|step| match step {
-            Step::Key(name) => pointer_token(name),
-            Step::Element { .. } => "*".to_owned(),
+            Step::Key(name) => Token::new(*name),
+            Step::Element { .. } => Token::new("*"),
         })
     }
 
@@ -53,18 +61,13 @@ impl<'a> Path<'a> {
         let had_it = |step: &Step<'_>| !matches!(step, Step::Element { last: None, .. });
         self.0.iter().all(had_it).then(|| {
             self.written(|step| match step {
-                Step::Key(name) => pointer_token(name),
-                Step::Element { last, .. } => last.unwrap_or_default().to_string(),
+                Step::Key(name) => Token::new(*name),
+                Step::Element { last, .. } => Token::from(last.unwrap_or_default()),
             })
         })
     }
 
-    fn written(&self, token: impl Fn(&Step<'a>) -> String) -> String {
-        let mut text = String::new();
-        for step in &self.0 {
-            text.push('/');
-            text.push_str(&token(step));
-        }
-        text
+    fn written(&self, token: impl Fn(&Step<'a>) -> Token<'a>) -> String {
+        PointerBuf::from_tokens(self.0.iter().map(token)).to_string()
     }
 }

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use serde_json::{Map, Value};
-use ucp_model::json;
+use ucp_model::json::{self, Step};
+use ucp_model::pointer::PointerBuf;
 use ucp_schema::{Classes, Cursor, Types, Violation, is_unknown};
 
 use crate::pairing::Likeness;
@@ -230,18 +231,20 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
         Value::Object(_) | Value::Array(_) if wants(types, Types::STRING, Types::COMPOSED) => {
             Value::from(json::canonical(value))
         }
-        Value::Object(members) => {
-            let coerce = |(name, member): (&String, &Value)| {
-                let below = cursor.member_or_anything(name);
-                let is_reserved = cursor.is(Classes::TAGS) && tags::is_reserved_key(name);
-                let is_sent = !is_reserved && !below.is(Classes::READ_ONLY);
-                is_sent.then(|| (name.clone(), coerced(member, below)))
-            };
-            Value::Object(members.iter().filter_map(coerce).collect())
+        Value::Object(_) | Value::Array(_) => {
+            let counts = tags::counts(cursor);
+            json::map_children(value, |step, child| {
+                let below = cursor.below_or_anything(step);
+                let is_sent = match step {
+                    Step::Member(name) => {
+                        let is_reserved = cursor.is(Classes::TAGS) && tags::is_reserved_key(name);
+                        !is_reserved && !below.is(Classes::READ_ONLY)
+                    }
+                    Step::Element(_) => counts(child),
+                };
+                is_sent.then(|| coerced(child, below))
+            })
         }
-        Value::Array(elements) => tags::visible(elements, cursor)
-            .map(|element| coerced(element, cursor.element()))
-            .collect(),
         Value::Number(number) if wants(types, Types::STRING, Types::NUMBER) => {
             Value::from(number.as_str())
         }
@@ -265,7 +268,7 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
 pub(crate) fn find_misfits(
     value: &Value,
     cursor: Cursor<'_>,
-    pointer: &mut String,
+    place: &mut PointerBuf,
     found: &mut Vec<Violation>,
 ) {
     let types = cursor.shape().types;
@@ -275,31 +278,20 @@ pub(crate) fn find_misfits(
     }
     if !fits(value) {
         if !fits(&coerced(value, cursor)) {
-            found.push(Violation::wrong_type(pointer, &types.listed(), value));
+            found.push(Violation::wrong_type(
+                place.as_str(),
+                &types.listed(),
+                value,
+            ));
         }
         return;
     }
-    let length = pointer.len();
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                if let Some(below) = cursor.member(name) {
-                    pointer.push('/');
-                    pointer.push_str(&json::pointer_token(name));
-                    find_misfits(member, below, pointer, found);
-                    pointer.truncate(length);
-                }
-            }
+    for (step, child) in json::children(value) {
+        if let Some(below) = cursor.below(step) {
+            place.push_back(step);
+            find_misfits(child, below, place, found);
+            place.pop_back();
         }
-        Value::Array(elements) => {
-            for (index, element) in elements.iter().enumerate() {
-                pointer.push('/');
-                pointer.push_str(&index.to_string());
-                find_misfits(element, cursor.element(), pointer, found);
-                pointer.truncate(length);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -311,8 +303,9 @@ fn wants(types: Types, wanted: Types, given: Types) -> bool {
 pub(crate) fn is_hollow(value: &Value) -> bool {
     match value {
         Value::Null => true,
-        Value::Object(members) => members.values().all(is_hollow),
-        Value::Array(elements) => elements.iter().all(is_hollow),
+        Value::Object(_) | Value::Array(_) => {
+            json::children(value).all(|(_, child)| is_hollow(child))
+        }
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

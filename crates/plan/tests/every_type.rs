@@ -7,7 +7,7 @@ mod judge;
 mod worlds;
 
 use serde_json::Value;
-use ucp_model::json;
+use ucp_model::{json, pointer};
 use ucp_plan::{Action, Mode, Plan, Reason, plan};
 use ucp_schema::{Classes, ResourceSchema};
 
@@ -149,11 +149,7 @@ fn check_plan(
 }
 
 fn is_fixed(schema: &ResourceSchema, path: &str) -> bool {
-    let tokens: Vec<String> = path
-        .split('/')
-        .skip(1)
-        .map(|token| token.replace("~1", "/").replace("~0", "~"))
-        .collect();
+    let tokens: Vec<String> = path.split('/').skip(1).map(pointer::unescape).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
     schema.read_only().contains(&tokens) || schema.create_only().contains(&tokens)
 }
@@ -189,7 +185,7 @@ fn check_kept(next: &Value, last: Option<&Value>, live: &Value, plan: &Plan) -> 
     for (name, value) in live.as_object().unwrap() {
         let is_declared =
             next.get(name).is_some() || last.is_some_and(|last| last.get(name).is_some());
-        let place = format!("/{}", json::pointer_token(name));
+        let place = pointer::join("", name);
         let is_tidied = plan
             .changes
             .iter()

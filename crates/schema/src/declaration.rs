@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+use ucp_model::pointer;
 
-use crate::path::escape;
 use crate::schema::Member;
 use crate::subschema::{self, is_of_type};
 use crate::{ResourceSchema, Violation, ViolationCode, is_unknown};
@@ -37,7 +37,7 @@ impl ResourceSchema {
             "" => self.type_name().to_string(),
             pointer => format!("`{pointer}`"),
         };
-        let property = format!("{pointer}/{}", escape(name));
+        let property = pointer::join(pointer, name);
         Violation::unknown_property(property, name, &owner, known)
     }
 }
@@ -96,7 +96,7 @@ impl<'a> Reading<'a> {
     ) -> Vec<Violation> {
         let mut violations = Vec::new();
         for (name, value) in members {
-            let pointer = format!("{}/{}", place.pointer, escape(name));
+            let pointer = pointer::join(place.pointer, name);
             match self.schema.member(schema, name) {
                 Member::Schema(member) => {
                     violations.extend(self.check_below(member, value, &pointer))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{Draft, Keyword, ValidationError, Validator};
 use serde_json::Value;
+use ucp_model::pointer;
 
-use crate::path::{escape, unescape};
 use crate::pattern::Patterns;
 use crate::{ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
 
@@ -113,9 +113,9 @@ impl ResourceSchema {
 
     /// A missing property, unless AWS alone can set it: some schemas require what they call read-only.
     fn missing(&self, pointer: &str, property: &Value) -> Vec<Violation> {
-        let name = escape(property.as_str().unwrap_or_default());
-        let pointer = format!("{pointer}/{name}");
-        let segments: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
+        let pointer = pointer::join(pointer, property.as_str().unwrap_or_default());
+        let segments = pointer.split('/').skip(1).map(pointer::unescape);
+        let segments: Vec<String> = segments.collect();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         if self.read_only().contains(&segments) {
             return Vec::new();
@@ -159,15 +159,11 @@ impl ResourceSchema {
 /// Whether an error may vanish once the value at `unknown` is known: it is about that value, or about how it goes
 /// together with others.
 fn depends(error: &ValidationError<'_>, pointer: &str, unknown: &str) -> bool {
-    let is_below = |below: &str, above: &str| {
-        let rest = below.strip_prefix(above);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let is_about_all = !matches!(
         error.kind(),
         Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::Type { .. }
     );
-    is_below(pointer, unknown) || is_about_all && is_below(unknown, pointer)
+    pointer::is_within(pointer, unknown) || is_about_all && pointer::is_within(unknown, pointer)
 }
 
 fn all_of(missing: &[Violation]) -> String {

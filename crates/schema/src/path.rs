@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
+use ucp_model::pointer::{escape, unescape};
 
 /// Where a property is, as schemas write it: `/properties/Rules/*/Name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,16 +93,6 @@ impl fmt::Display for Segment {
             Self::Any => f.write_str("*"),
         }
     }
-}
-
-/// A name as a segment of a JSON Pointer (RFC 6901).
-pub(crate) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// The name that a segment of a JSON Pointer stands for.
-pub(crate) fn unescape(segment: &str) -> String {
-    segment.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

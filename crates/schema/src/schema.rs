@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use ucp_model::TypeName;
+use ucp_model::{TypeName, json};
 
 use crate::compiled::{Classes, Compiled, Cursor, SchemaWarning};
 use crate::error::malformed;
@@ -279,22 +279,9 @@ fn without_write_only(value: &Value, cursor: Cursor<'_>) -> Option<Value> {
     if !cursor.holds(Classes::WRITE_ONLY) {
         return Some(value.clone());
     }
-    Some(match value {
-        Value::Object(members) => Value::Object(
-            members
-                .iter()
-                .filter_map(|(name, member)| {
-                    let cursor = cursor.member_or_anything(name);
-                    Some((name.clone(), without_write_only(member, cursor)?))
-                })
-                .collect(),
-        ),
-        Value::Array(elements) => elements
-            .iter()
-            .filter_map(|element| without_write_only(element, cursor.element()))
-            .collect(),
-        scalar => scalar.clone(),
-    })
+    Some(json::map_children(value, |step, child| {
+        without_write_only(child, cursor.below_or_anything(step))
+    }))
 }
 
 /// What a schema says about a member of an object.

@@ -1,7 +1,7 @@
 //! Values that are known only after something else was applied.
 
 use serde_json::{Value, json};
-use ucp_model::json::pointer_token;
+use ucp_model::json::{children, walk};
 
 /// The one member of an object that stands for such a value.
 const UNKNOWN: &str = "$unknown";
@@ -20,36 +20,16 @@ pub fn is_unknown(value: &Value) -> bool {
 
 /// Whether an unknown value stands anywhere in `value`.
 pub fn holds_unknown(value: &Value) -> bool {
-    is_unknown(value)
-        || match value {
-            Value::Object(members) => members.values().any(holds_unknown),
-            Value::Array(elements) => elements.iter().any(holds_unknown),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        }
+    is_unknown(value) || children(value).any(|(_, child)| holds_unknown(child))
 }
 
 /// Where unknown values stand in `value`, as JSON Pointers.
 pub fn unknown_pointers(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    collect(value, String::new(), &mut found);
+    walk(value, |place, value| {
+        if is_unknown(value) {
+            found.push(place.to_string());
+        }
+    });
     found
-}
-
-fn collect(value: &Value, pointer: String, found: &mut Vec<String>) {
-    if is_unknown(value) {
-        return found.push(pointer);
-    }
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                collect(member, format!("{pointer}/{}", pointer_token(name)), found);
-            }
-        }
-        Value::Array(elements) => {
-            for (index, element) in elements.iter().enumerate() {
-                collect(element, format!("{pointer}/{index}"), found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }

@@ -210,7 +210,7 @@ fn remove(schema: &mut Value, pointer: &str) -> bool {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         return false;
     };
-    let name = name.replace("~1", "/").replace("~0", "~");
+    let name = ucp_model::pointer::unescape(name);
     match schema.pointer_mut(parent) {
         Some(Value::Object(members)) => members.shift_remove(&name).is_some(),
         // An element, say of an `enum`: the keyword goes as a whole.

@@ -1,3 +1,5 @@
+use ucp_model::json::Step;
+
 use super::classes::TrieNode;
 use super::shape::Shape;
 use super::{Classes, Compiled, ListShape};
@@ -60,6 +62,22 @@ impl<'s> Cursor<'s> {
             let anything = self.compiled.shapes.anything();
             self.step(anything, self.node_of(name), false)
         })
+    }
+
+    /// What `step` leads to; none when it leads to a member that an object does not have.
+    pub fn below(self, step: Step<'_>) -> Option<Self> {
+        match step {
+            Step::Member(name) => self.member(name),
+            Step::Element(_) => Some(self.element()),
+        }
+    }
+
+    /// The same, taking a member that the schema does not know for anything.
+    pub fn below_or_anything(self, step: Step<'_>) -> Self {
+        match step {
+            Step::Member(name) => self.member_or_anything(name),
+            Step::Element(_) => self.element(),
+        }
     }
 
     fn node_of(self, name: &str) -> Option<&'s TrieNode> {

@@ -10,6 +10,7 @@ mod shape;
 use std::fmt;
 
 use serde_json::Value;
+use ucp_model::pointer;
 
 pub use classes::Classes;
 pub use cursor::Cursor;
@@ -143,8 +144,7 @@ impl Compiled {
                 .is_empty()
                 .then(|| format!("{path} leads to no property"));
             warnings.extend(problems.into_iter().chain(unresolved).map(|message| {
-                let key = crate::path::escape(path);
-                let pointer = format!("/propertyTransform/{key}");
+                let pointer = pointer::join("/propertyTransform", path);
                 SchemaWarning { pointer, message }
             }));
             for path in resolved {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ucp_model::pointer;
+
 use super::shape::{Shape, Shapes};
-use crate::path::unescape;
 use crate::{PropertyPath, Segment};
 
 /// The longest path that is followed, and the deepest place that is looked for.
@@ -26,7 +27,7 @@ impl Shapes {
             .strip_prefix('/')
             .unwrap_or(text)
             .split('/')
-            .map(unescape)
+            .map(pointer::unescape)
             .collect();
         if let [first, name, rest @ ..] = steps.as_slice()
             && first == "definitions"

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use serde_json::Value;
-use ucp_model::json;
+use ucp_model::pointer::{self, is_within};
 use ucp_plan::{Action, Change, Plan, Reason};
 use ucp_schema::ResourceSchema;
 
@@ -110,7 +110,7 @@ fn show_changes<W: Write>(
     }
     let members = live.and_then(Value::as_object).into_iter().flatten();
     let is_shown = |name: &str| {
-        let pointer = format!("/{}", json::pointer_token(name));
+        let pointer = pointer::join("", name);
         rows.iter().any(|row| is_within(row.path, &pointer))
     };
     let (kept, lost): (Vec<&String>, Vec<&String>) = members
@@ -171,10 +171,4 @@ fn is_shown(path: &str, plan: &Plan) -> bool {
             .filter(|_| is_within(path, &change.path));
         after.is_some_and(|after| after.pointer(&path[change.path.len()..]).is_some())
     })
-}
-
-/// Whether a JSON Pointer leads to `above` or into it.
-fn is_within(path: &str, above: &str) -> bool {
-    path.strip_prefix(above)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
