@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use ucp_model::{Digest, json};
 use ucp_plan::{Action, Desired, Mode, plan};
-use ucp_schema::ResourceSchema;
+use ucp_schema::{Declaration, ResourceSchema};
 
 fuzz_target!(|text: &str| {
     let Ok(line) = serde_json::from_str::<Value>(text) else {
@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| {
         return;
     };
     let desired = |properties: &Value| {
-        Desired::new(properties.clone(), &schema, |_, value| Digest {
+        Desired::new(Declaration::unjudged(properties.clone()), &schema, |_, value| Digest {
             key_id: "fuzz".to_owned(),
             hmac: json::canonical(value),
         })

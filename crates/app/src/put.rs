@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use ucp_model::operation::{Action, Kind, Operation, Options, ReplacementPolicy, UpdateMode};
+use ucp_model::operation::{Action, Kind, Operation, Options, ReplacementPolicy};
 use ucp_model::{
     Digest, Failure, Identifier, OperationId, Reference, ReferenceId, Scope, Target, TypeName, json,
 };
-use ucp_plan::{Desired, Plan};
-use ucp_schema::{IdentifierOutcome, ResourceSchema, Violation, ViolationCode, unknown_pointers};
+use ucp_plan::{Desired, Live, Question, Subject, judge};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
@@ -15,6 +16,8 @@ use crate::{App, Caller, Rejection};
 
 /// The longest desired document that Cloud Control takes, in characters.
 const DESIRED_STATE_MAX_CHARS: usize = 262_144;
+
+const NOT_VALID: &str = "The properties are not a valid declaration; nothing was stored or sent. Correct what the details name.";
 
 /// A put of one resource.
 #[derive(Clone)]
@@ -44,6 +47,15 @@ pub struct PutOutcome {
     pub properties: Map<String, Value>,
 }
 
+/// A put that may be carried out as far as it tells.
+struct Declared {
+    schema: Arc<ResourceSchema>,
+    reference: Option<ReferenceId>,
+    /// Which resource it names, by its URL or its properties.
+    identifier: Option<Identifier>,
+    declaration: Declaration,
+}
+
 impl App {
     /// Makes the resource what `put` declares: claims the alias, records the operation, and waits for the verdict
     /// unless it is surely a create.
@@ -52,6 +64,48 @@ impl App {
         put: PutResource,
         caller: &Caller,
     ) -> Result<PutOutcome, Rejection> {
+        let Declared {
+            schema,
+            reference,
+            identifier,
+            declaration,
+        } = self.declared(&put).await?;
+        let mapped = match &reference {
+            Some(reference) => self.parts.store.get_reference(reference).await?,
+            None => None,
+        };
+        let surely_a_create = identifier.is_none() && mapped.is_none();
+        if surely_a_create {
+            judge_create(&declaration, &schema, &put)?;
+        }
+        let id = OperationId(self.parts.entropy.uuid("operation"));
+        let intake = Intake {
+            id,
+            kind: Kind::Put,
+            scope: put.scope,
+            reference,
+            identifier,
+            options: put.options,
+            desired: Some(self.sealed(id, &declaration)?),
+        };
+        let Some((operation, reference)) = self.accept(intake, &schema, caller).await? else {
+            return Err(Rejection::Internal("a put was taken for a delete".into()));
+        };
+        let operation = if surely_a_create {
+            operation
+        } else {
+            self.verdict(operation, caller).await?
+        };
+        let live = self.live(&operation, reference, &schema, caller).await;
+        let properties = shown(&schema, live.as_ref(), &declaration);
+        Ok(PutOutcome {
+            operation,
+            properties,
+        })
+    }
+
+    /// What `put` declares, unless it is to be refused whatever is live.
+    async fn declared(&self, put: &PutResource) -> Result<Declared, Rejection> {
         let schema = self.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
             Some(tracked_by) => Some(self.tracking_id(tracked_by, &schema)?),
@@ -70,59 +124,28 @@ impl App {
             Some(name) => Some(Identifier::parse(name)?),
             None => None,
         };
-        let mut properties = Value::Object(put.properties);
-        normalise(&mut properties);
         let mut default_tags = self.default_tags(&put.scope, reference.as_ref()).await?;
-        default_tags.extend(put.default_tags);
-        schema.add_default_tags(&mut properties, &default_tags);
-        let mut violations = match &name {
-            Some(name) => named(&schema, name, &mut properties)?,
-            None => Vec::new(),
+        default_tags.extend(put.default_tags.clone());
+        let named = match &name {
+            Some(name) => Some(parts(&schema, name)?),
+            None => None,
         };
-        violations.extend(schema.validate_declaration(&properties));
-        violations.extend(control_characters(&properties));
-        violations.extend(unknown_values(&properties));
-        judged(violations)?;
-        let identifier = match (name, schema.identifier(&properties)) {
+        let properties = put.properties.clone();
+        let declaration = Declaration::parse(properties, &schema, &default_tags, named.as_ref());
+        let declaration = declaration
+            .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
+        let identifier = match (name, schema.identifier(declaration.properties())) {
             (Some(name), _) => Some(name),
             (None, IdentifierOutcome::Known(identifier)) => {
                 Some(Identifier::parse(identifier.as_str())?)
             }
             (None, IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_)) => None,
         };
-        let mapped = match &reference {
-            Some(reference) => self.parts.store.get_reference(reference).await?,
-            None => None,
-        };
-        let surely_a_create = identifier.is_none() && mapped.is_none();
-        if surely_a_create {
-            judged(schema.validate_model(&properties))?;
-            judged(created(&schema, &properties).errors)?;
-        }
-
-        let id = OperationId(self.parts.entropy.uuid("operation"));
-        let intake = Intake {
-            id,
-            kind: Kind::Put,
-            scope: put.scope,
+        Ok(Declared {
+            schema,
             reference,
             identifier,
-            options: put.options,
-            desired: Some(self.sealed(id, &properties)?),
-        };
-        let Some((operation, reference)) = self.accept(intake, &schema, caller).await? else {
-            return Err(Rejection::Internal("a put was taken for a delete".into()));
-        };
-        let operation = if surely_a_create {
-            operation
-        } else {
-            self.verdict(operation, caller).await?
-        };
-        let live = self.live(&operation, reference, &schema, caller).await;
-        let properties = shown(&schema, live.as_ref(), &properties);
-        Ok(PutOutcome {
-            operation,
-            properties,
+            declaration,
         })
     }
 
@@ -173,8 +196,8 @@ impl App {
         Some(schema.without_write_only(&live.ok()?.ok()?))
     }
 
-    fn sealed(&self, id: OperationId, properties: &Value) -> Result<Sealed, Rejection> {
-        let text = properties.to_string();
+    fn sealed(&self, id: OperationId, declaration: &Declaration) -> Result<Sealed, Rejection> {
+        let text = declaration.properties().to_string();
         let length = text.chars().count();
         if length > DESIRED_STATE_MAX_CHARS {
             return Err(Rejection::TooLarge(Failure::new(
@@ -193,87 +216,42 @@ impl App {
     }
 }
 
-/// `null` means not declared, and what a client sends back of our own replies is not a declaration.
-fn normalise(properties: &mut Value) {
-    json::drop_nulls(properties);
-    if let Some(members) = properties.as_object_mut() {
-        members.shift_remove("provisioningState");
-    }
-}
-
-/// Declares the parts of the name in the URL that are not declared and that a caller may set. What is declared must not
-/// contradict it.
-fn named(
-    schema: &ResourceSchema,
-    name: &Identifier,
-    properties: &mut Value,
-) -> Result<Vec<Violation>, Rejection> {
-    let Some(parts) = schema.properties_of_identifier(name) else {
+/// The properties that the name in the URL is made of.
+fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection> {
+    schema.properties_of_identifier(name).ok_or_else(|| {
         let paths = schema.primary_identifier().iter();
         let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
-        return Err(Rejection::bad_request(format!(
+        Rejection::bad_request(format!(
             "'{name}' does not name an {}: its name is {}.",
             schema.type_name().arm(),
             parts.join("|")
-        )));
-    };
-    let contradictions = schema.declare_identifier(&parts, properties);
-    let violation = |pointer: String| Violation {
-        message: format!("`{pointer}`: contradicts the name in the URL; leave it out"),
-        code: ViolationCode::InvalidValue,
-        pointer,
-    };
-    Ok(contradictions.into_iter().map(violation).collect())
+        ))
+    })
 }
 
-/// The plan of a create.
-fn created(schema: &ResourceSchema, properties: &Value) -> Plan {
+/// Judges what is surely a create before anything is stored.
+fn judge_create(
+    declaration: &Declaration,
+    schema: &ResourceSchema,
+    put: &PutResource,
+) -> Result<(), Rejection> {
     // Nothing is kept of it, so there is nothing to compare write-only values with.
-    let desired = Desired::new(properties.clone(), schema, |_, _| Digest::default());
-    ucp_plan::plan(&desired, None, None, schema, UpdateMode::Merge)
-}
-
-/// What is declared to be known only later cannot be applied now.
-fn unknown_values(properties: &Value) -> Vec<Violation> {
-    let violation = |pointer: String| Violation {
-        message: format!("`{pointer}`: is not known yet; put it once it is, or ask for a plan"),
-        code: ViolationCode::InvalidValue,
-        pointer,
+    let desired = Desired::new(declaration.clone(), schema, |_, _| Digest::default());
+    let question = Question {
+        desired: &desired,
+        last_applied: None,
+        live: Live::Absent,
+        subject: Subject::new(&put.scope, schema.type_name()),
+        schema,
+        options: put.options,
     };
-    unknown_pointers(properties)
-        .into_iter()
-        .map(violation)
-        .collect()
-}
-
-/// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.
-fn control_characters(properties: &Value) -> Vec<Violation> {
-    let is_control = |letter: char| letter < ' ' && !matches!(letter, '\t' | '\n' | '\r');
-    let mut violations = Vec::new();
-    json::walk(properties, |place, value| {
-        let mut refuse = |message: String| {
-            violations.push(Violation {
-                pointer: place.to_string(),
-                message,
-                code: ViolationCode::InvalidValue,
-            });
-        };
-        if (place.back()).is_some_and(|name| name.decoded().contains(is_control)) {
-            refuse("a member's name holds a control character".to_owned());
-        }
-        if (value.as_str()).is_some_and(|text| text.contains(is_control)) {
-            refuse(format!("`{place}`: holds a control character"));
-        }
-    });
-    violations
-}
-
-fn judged(violations: Vec<Violation>) -> Result<(), Rejection> {
-    if violations.is_empty() {
-        return Ok(());
+    match judge(&question).verdict {
+        Ok(_) => Ok(()),
+        Err(failure) => Err(Rejection::Invalid(Failure {
+            message: NOT_VALID.to_owned(),
+            ..failure
+        })),
     }
-    const MESSAGE: &str = "The properties are not a valid declaration; nothing was stored or sent. Correct what the details name.";
-    Err(Rejection::Invalid(Violation::refusal(MESSAGE, violations)))
 }
 
 /// The type has no handler for what is asked.
@@ -300,9 +278,13 @@ pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
 }
 
 /// What the reply shows: what is known to be live, with what was declared laid over it.
-fn shown(schema: &ResourceSchema, live: Option<&Value>, declared: &Value) -> Map<String, Value> {
+fn shown(
+    schema: &ResourceSchema,
+    live: Option<&Value>,
+    declaration: &Declaration,
+) -> Map<String, Value> {
     let live = live.and_then(Value::as_object);
-    let declared = schema.without_write_only(declared);
+    let declared = schema.without_write_only(declaration.properties());
     match (live, declared.as_object()) {
         (Some(live), Some(declared)) => json::overlay(live, declared),
         (None, Some(declared)) => declared.clone(),

@@ -14,11 +14,11 @@ pub(crate) fn plan<'a>(
     schema: &'a ResourceSchema,
 ) -> Plan {
     let root = schema.root();
-    let mut planned = merge.fresh(&desired.properties, root);
+    let mut planned = merge.fresh(desired.declaration.properties(), root);
     let mut found = merge.found;
     found.errors.extend(crate::wrong_types(desired, schema));
     let changes = created(&planned, root);
-    let mut unknown = unknown_pointers(&desired.properties);
+    let mut unknown = unknown_pointers(desired.declaration.properties());
     for path in schema.read_only().iter() {
         if let Some(pointer) = assign(&mut planned, path.segments(), root) {
             unknown.push(pointer);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 use ucp_model::{Baseline, Digest, json};
-use ucp_schema::{Classes, Cursor, ResourceSchema};
+use ucp_schema::{Classes, Cursor, Declaration, ResourceSchema};
 
 use crate::path::Path;
 use crate::same::coerced;
@@ -12,33 +12,33 @@ use crate::same::coerced;
 /// What the user declares now.
 #[derive(Clone, PartialEq)]
 pub struct Desired {
-    /// The properties, without `null` members.
-    pub properties: Value,
+    /// It.
+    pub declaration: Declaration,
     /// The same as it would be kept: each write-only value as a digest.
     pub baseline: Baseline,
 }
 
 impl Desired {
-    /// The declaration of `properties`, with `digest` applied to each write-only value and the path of its property,
+    /// `declaration` with `digest` applied to each write-only value and the path of its property,
     /// in which `*` stands for indexes: elements of a list may move and stay the same.
     pub fn new(
-        mut properties: Value,
+        declaration: Declaration,
         schema: &ResourceSchema,
         digest: impl FnMut(&str, &Value) -> Digest,
     ) -> Self {
-        json::drop_nulls(&mut properties);
+        let properties = declaration.properties();
         let mut secrets = Secrets {
             digest,
             path: Path::default(),
             digests: BTreeMap::new(),
         };
-        secrets.find(&properties, schema.root());
+        secrets.find(properties, schema.root());
         let baseline = Baseline {
-            declared: schema.without_write_only(&properties),
+            declared: schema.without_write_only(properties),
             digests: secrets.digests,
         };
         Self {
-            properties,
+            declaration,
             baseline,
         }
     }

@@ -1,4 +1,4 @@
-//! The plan engine: desired × last applied × live × schema × mode → [`Plan`].
+//! The plan engine: desired × last applied × live × schema × mode → [`Plan`]; and the judge, who says what to do about it.
 //!
 //! Pure: no I/O, no clock, no chance. Live state is the base; what is declared is laid over it; what used to be declared
 //! and no longer is, is taken away; everything else stays. The classes that the schema puts properties in decide the
@@ -9,6 +9,9 @@
 //! live, `removal` for what is no longer declared, `secrets` for what is write-only, `fixed` for what is create-only,
 //! `either_or` and `tidy` for what AWS returns and refuses. Whether AWS already has what is declared, in whatever form,
 //! is answered in `same` and `document`; which element of a list is which in `pairing`.
+//!
+//! [`judge`] decides what is done to a resource so that it is as declared: nothing, a create, an update or a replacement,
+//! with the document to send; or why that cannot be (`docs/adr/0014-one-judge.md`). Whoever puts, shows or compares asks it.
 
 mod absent;
 mod change;
@@ -20,6 +23,7 @@ mod either_or;
 mod fixed;
 mod flatten;
 mod found;
+mod judge;
 mod list;
 mod merge;
 mod pairing;
@@ -42,6 +46,7 @@ use ucp_schema::{ResourceSchema, Violation, unknown_pointers};
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use desired::Desired;
 pub use flatten::{flatten, unflatten};
+pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};
 
@@ -144,8 +149,9 @@ pub fn plan(
     schema: &ResourceSchema,
     mode: Mode,
 ) -> Plan {
-    if !desired.properties.is_object() {
-        let errors = schema.validate_declaration(&desired.properties);
+    let properties = desired.declaration.properties();
+    if !properties.is_object() {
+        let errors = schema.validate_declaration(properties);
         return Plan::impossible(errors, live);
     }
     let budget = Budget::new();
@@ -166,7 +172,7 @@ fn wrong_types(desired: &Desired, schema: &ResourceSchema) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut place = PointerBuf::root();
     same::find_misfits(
-        &desired.properties,
+        desired.declaration.properties(),
         schema.root(),
         &mut place,
         &mut violations,
@@ -184,7 +190,9 @@ fn change_plan<'a>(
     merge.found.errors = wrong_types(desired, schema);
     let last = merge.last.map(|last| &last.declared);
     let edit = match live {
-        Value::Object(members) => merge.object(&desired.properties, members, last, root),
+        Value::Object(members) => {
+            merge.object(desired.declaration.properties(), members, last, root)
+        }
         _ => Edit::Keep,
     };
     let (mode, budget) = (merge.mode, merge.same.budget);
@@ -203,7 +211,7 @@ fn change_plan<'a>(
     } else {
         Action::Noop
     };
-    let mut unknown = unknown_pointers(&desired.properties);
+    let mut unknown = unknown_pointers(desired.declaration.properties());
     unknown.sort_unstable();
     let mut changes = found.replacements;
     if is_change {

@@ -56,11 +56,11 @@ impl<'a> Merge<'a> {
             mode,
             path: Path::default(),
             same: Sameness {
-                root: &desired.properties,
+                root: desired.declaration.properties(),
                 budget,
             },
             found: Found::default(),
-            has_unknown: holds_unknown(&desired.properties),
+            has_unknown: holds_unknown(desired.declaration.properties()),
         }
     }
 

@@ -1,187 +1,161 @@
-//! What is wrong with declared properties whatever the live state is: types and names.
-//!
-//! Schemas in the field contradict themselves, so only what is wrong in every reading is reported.
-
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::{Map, Value};
-use ucp_model::pointer;
+use ucp_model::json;
 
-use crate::schema::Member;
-use crate::subschema::{self, is_of_type};
-use crate::{ResourceSchema, Violation, ViolationCode, is_unknown};
+use crate::{ResourceSchema, Violation, ViolationCode, unknown_pointers};
 
-impl ResourceSchema {
-    /// What is wrong with declared properties whatever the live state is: values of a wrong JSON type and unknown
-    /// properties, all of them at once. `null` means not declared and is passed over, as is what is not known yet.
-    pub fn validate_declaration(&self, properties: &Value) -> Vec<Violation> {
-        if !properties.is_object() {
-            return vec![Violation::wrong_type("", &["object"], properties)];
+/// What a client shows of our replies and nobody declares.
+const PROVISIONING_STATE: &str = "provisioningState";
+
+/// The properties of a resource as they are declared.
+#[derive(Clone, PartialEq)]
+pub struct Declaration(Value);
+
+impl Declaration {
+    /// Reads what a request declares: `null` is not declared, and neither is what a client sends back of our own
+    /// replies; the default tags and what `named`, the
+    /// [properties of an identifier](ResourceSchema::properties_of_identifier) in the URL, tells are declared too.
+    ///
+    /// Whatever is live, a declaration is refused that has values of a wrong type, unknown properties, control characters
+    /// or values that are not known yet, or that contradicts the identifier: all of that at once.
+    pub fn parse(
+        properties: Map<String, Value>,
+        schema: &ResourceSchema,
+        default_tags: &BTreeMap<String, String>,
+        named: Option<&Value>,
+    ) -> Result<Self, Vec<Violation>> {
+        let mut properties = Value::Object(properties);
+        json::drop_nulls(&mut properties);
+        if let Some(members) = properties.as_object_mut() {
+            members.shift_remove(PROVISIONING_STATE);
         }
-        let reading = Reading { schema: self };
-        let root = Place {
-            pointer: "",
-            names: &BTreeSet::new(),
+        schema.add_default_tags(&mut properties, default_tags);
+        let contradictions = match named {
+            Some(named) => schema.declare_identifier(named, &mut properties),
+            None => Vec::new(),
         };
-        reading.check(self.document(), properties, &root)
+        let mut violations = invalid(
+            contradictions,
+            "contradicts the name in the URL; leave it out",
+        );
+        violations.extend(schema.validate_declaration(&properties));
+        violations.extend(control_characters(&properties));
+        violations.extend(invalid(
+            unknown_pointers(&properties),
+            "is not known yet; put it once it is, or ask for a plan",
+        ));
+        match violations.is_empty() {
+            true => Ok(Self(properties)),
+            false => Err(violations),
+        }
     }
 
-    /// A property called `name` that the object at `pointer`, whose properties are `known`, does not have.
-    pub(crate) fn unknown_property<'a>(
-        &self,
-        pointer: &str,
-        name: &str,
-        known: impl Iterator<Item = &'a str>,
-    ) -> Violation {
-        let owner = match pointer {
-            "" => self.type_name().to_string(),
-            pointer => format!("`{pointer}`"),
-        };
-        let property = pointer::join(pointer, name);
-        Violation::unknown_property(property, name, &owner, known)
+    /// What [`Declaration::parse`] once gave and was stored since. It is not judged again.
+    pub fn stored(properties: Value) -> Self {
+        Self(properties)
+    }
+
+    /// What is declared without being judged, for a plan that is only shown.
+    pub fn unjudged(mut properties: Value) -> Self {
+        json::drop_nulls(&mut properties);
+        Self(properties)
+    }
+
+    /// The properties, without `null` members.
+    pub fn properties(&self) -> &Value {
+        &self.0
     }
 }
 
-/// The reading of one document against a schema.
-struct Reading<'a> {
-    schema: &'a ResourceSchema,
+impl fmt::Debug for Declaration {
+    /// Without the properties, which may hold write-only values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Declaration").finish_non_exhaustive()
+    }
 }
 
-/// Where a value is, and what is already known about it from the schemas that led to this one.
-struct Place<'a> {
-    pointer: &'a str,
-    /// The property names that these schemas know: an alternative of one may forget to repeat them.
-    names: &'a BTreeSet<&'a str>,
+fn invalid(pointers: Vec<String>, what: &str) -> Vec<Violation> {
+    let violation =
+        |pointer: &String| Violation::expected(pointer, ViolationCode::InvalidValue, what);
+    pointers.iter().map(violation).collect()
 }
 
-impl<'a> Reading<'a> {
-    fn check(&self, schema: &'a Value, value: &Value, place: &Place<'_>) -> Vec<Violation> {
-        if value.is_null() || is_unknown(value) {
-            return Vec::new();
+/// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.
+fn control_characters(properties: &Value) -> Vec<Violation> {
+    let is_control = |letter: char| letter < ' ' && !matches!(letter, '\t' | '\n' | '\r');
+    let mut violations = Vec::new();
+    json::walk(properties, |place, value| {
+        if (place.back()).is_some_and(|name| name.decoded().contains(is_control)) {
+            violations.push(Violation {
+                pointer: place.to_string(),
+                message: "a member's name holds a control character".to_owned(),
+                code: ViolationCode::InvalidValue,
+            });
         }
-        let Some(schema) = subschema::resolve(self.schema.document(), schema) else {
-            return Vec::new();
-        };
-        let types = subschema::types(schema);
-        if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-            return vec![Violation::wrong_type(place.pointer, &types, value)];
+        if (value.as_str()).is_some_and(|text| text.contains(is_control)) {
+            let pointer = vec![place.to_string()];
+            violations.extend(invalid(pointer, "holds a control character"));
         }
-        let mut names = place.names.clone();
-        if value.is_object() {
-            self.collect_names(schema, &mut names);
+    });
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use ucp_model::{Identifier, TypeName};
+
+    use super::*;
+    use crate::Catalogue;
+
+    fn parse(properties: Value, tag: &str, name: &str) -> Result<Value, Vec<String>> {
+        let name_of_type = TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap();
+        let schema = Catalogue::embedded().get(&name_of_type).unwrap();
+        let named = schema.properties_of_identifier(&Identifier::new(name));
+        let tags = BTreeMap::from([("team".to_owned(), tag.to_owned())]);
+        let properties = properties.as_object().cloned().unwrap();
+        match Declaration::parse(properties, &schema, &tags, named.as_ref()) {
+            Ok(declaration) => Ok(declaration.properties().clone()),
+            Err(violations) => Err(violations.iter().map(Violation::to_string).collect()),
         }
-        let place = Place {
-            pointer: place.pointer,
-            names: &names,
-        };
-        let mut violations = match value {
-            Value::Object(members) => self.check_members(schema, members, &place),
-            Value::Array(items) => self.check_items(schema, items, &place),
-            _ => Vec::new(),
-        };
-        for branch in subschema::branches(schema, "allOf") {
-            violations.extend(self.check(branch, value, &place));
-        }
-        for keyword in ["anyOf", "oneOf"] {
-            violations.extend(self.check_alternatives(schema, keyword, value, &place));
-        }
-        violations
     }
 
-    fn check_members(
-        &self,
-        schema: &'a Map<String, Value>,
-        members: &Map<String, Value>,
-        place: &Place<'_>,
-    ) -> Vec<Violation> {
-        let mut violations = Vec::new();
-        for (name, value) in members {
-            let pointer = pointer::join(place.pointer, name);
-            match self.schema.member(schema, name) {
-                Member::Schema(member) => {
-                    violations.extend(self.check_below(member, value, &pointer))
-                }
-                Member::Forbidden if !value.is_null() && !place.names.contains(name.as_str()) => {
-                    let known = place.names.iter().copied();
-                    violations.push(self.schema.unknown_property(place.pointer, name, known));
-                }
-                Member::Forbidden | Member::Anything => {}
-            }
-        }
-        violations
+    #[test]
+    fn it_is_without_nulls_with_tags_and_with_the_name() {
+        let declared = json!({
+            "RetentionInDays": null,
+            "provisioningState": "Succeeded",
+            "Tags": [{"Key": "a", "Value": "b"}],
+        });
+        assert_eq!(
+            parse(declared, "platform", "logs"),
+            Ok(json!({
+                "Tags": [{"Key": "a", "Value": "b"}, {"Key": "team", "Value": "platform"}],
+                "LogGroupName": "logs",
+            }))
+        );
     }
 
-    fn check_items(
-        &self,
-        schema: &'a Map<String, Value>,
-        items: &[Value],
-        place: &Place<'_>,
-    ) -> Vec<Violation> {
-        let Some(item_schema @ Value::Object(_)) = schema.get("items") else {
-            return Vec::new();
-        };
-        let check = |(index, item)| {
-            self.check_below(item_schema, item, &format!("{}/{index}", place.pointer))
-        };
-        items.iter().enumerate().flat_map(check).collect()
-    }
-
-    fn check_below(&self, schema: &'a Value, value: &Value, pointer: &str) -> Vec<Violation> {
-        let place = Place {
-            pointer,
-            names: &BTreeSet::new(),
-        };
-        self.check(schema, value, &place)
-    }
-
-    /// Nothing is surely wrong when one alternative finds nothing. Otherwise the nearest one tells what is, and when
-    /// none of them takes a value of this type, all of them together.
-    fn check_alternatives(
-        &self,
-        schema: &'a Map<String, Value>,
-        keyword: &str,
-        value: &Value,
-        place: &Place<'_>,
-    ) -> Vec<Violation> {
-        let found: Vec<Vec<Violation>> = subschema::branches(schema, keyword)
-            .map(|branch| self.check(branch, value, place))
-            .collect();
-        if found.iter().any(Vec::is_empty) {
-            return Vec::new();
-        }
-        let is_type_here = |violations: &Vec<Violation>| {
-            violations.iter().all(|violation| {
-                violation.code == ViolationCode::WrongType && violation.pointer == place.pointer
-            })
-        };
-        let (of_type_here, deeper): (Vec<_>, Vec<_>) = found.into_iter().partition(is_type_here);
-        if let Some(nearest) = deeper.into_iter().min_by_key(Vec::len) {
-            return nearest;
-        }
-        if of_type_here.is_empty() {
-            return Vec::new();
-        }
-        let expected: BTreeSet<&str> = subschema::branches(schema, keyword)
-            .filter_map(|branch| subschema::resolve(self.schema.document(), branch))
-            .flat_map(subschema::types)
-            .collect();
-        let expected: Vec<&str> = expected.into_iter().collect();
-        vec![Violation::wrong_type(place.pointer, &expected, value)]
-    }
-
-    /// The property names that a schema and its alternatives know.
-    fn collect_names(&self, schema: &'a Map<String, Value>, names: &mut BTreeSet<&'a str>) {
-        names.extend(subschema::named(schema, "properties").map(|(name, _)| name.as_str()));
-        let listed = ["allOf", "anyOf", "oneOf"]
-            .into_iter()
-            .flat_map(|keyword| subschema::branches(schema, keyword));
-        let conditional = ["then", "else"]
-            .into_iter()
-            .filter_map(|keyword| schema.get(keyword));
-        for branch in listed.chain(conditional) {
-            if let Some(branch) = subschema::resolve(self.schema.document(), branch) {
-                self.collect_names(branch, names);
-            }
-        }
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let declared = json!({
+            "LogGroupName": "other",
+            "RetentionInDays": "soon",
+            "KmsKeyId": {"$unknown": true},
+            "LogGroupClass": "a\u{0}",
+            "b\u{1}": 1,
+        });
+        let told = parse(declared, "platform", "logs").unwrap_err();
+        let expected = [
+            "`/LogGroupName`: contradicts the name in the URL; leave it out",
+            "`/RetentionInDays`: expected an integer, got a string",
+            "`/b\u{1}` is not a property of AWS::Logs::LogGroup",
+            "`/LogGroupClass`: holds a control character",
+            "a member's name holds a control character",
+            "`/KmsKeyId`: is not known yet; put it once it is, or ask for a plan",
+        ];
+        assert_eq!(told, expected);
     }
 }

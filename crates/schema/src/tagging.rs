@@ -37,14 +37,15 @@ impl ResourceSchema {
         let Some((path, form)) = self.tags_at() else {
             return;
         };
-        let mut place = properties;
-        for name in path {
-            let Some(members) = place.as_object_mut() else {
-                return;
-            };
-            place = members.entry(name).or_insert(Value::Null);
+        let Some((last, holders)) = path.split_last() else {
+            return;
+        };
+        let holder = holders
+            .iter()
+            .try_fold(properties, |value, name| value.get_mut(name));
+        if let Some(Value::Object(holder)) = holder {
+            form.add(holder.entry(last).or_insert(Value::Null), defaults);
         }
-        form.add(place, defaults);
     }
 
     /// Where tags are kept that can be changed, and how.

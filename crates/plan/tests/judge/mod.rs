@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_model::{Baseline, Digest, TypeName, json};
 use ucp_plan::{Action, Desired, Mode, Plan, plan};
-use ucp_schema::{Catalogue, Cursor, ResourceSchema};
+use ucp_schema::{Catalogue, Cursor, Declaration, ResourceSchema};
 
 /// A vector, read.
 pub(crate) struct Case<'v> {
@@ -156,10 +156,14 @@ impl<'v> Case<'v> {
 
 /// A declaration whose digests are the values themselves.
 pub(crate) fn desired(properties: &Value, schema: &ResourceSchema) -> Desired {
-    Desired::new(properties.clone(), schema, |_, value| Digest {
-        key_id: "test".to_owned(),
-        hmac: json::canonical(value),
-    })
+    Desired::new(
+        Declaration::unjudged(properties.clone()),
+        schema,
+        |_, value| Digest {
+            key_id: "test".to_owned(),
+            hmac: json::canonical(value),
+        },
+    )
 }
 
 pub(crate) fn baseline(properties: &Value, schema: &ResourceSchema) -> Baseline {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use ucp_model::{Digest, TypeName, json};
 use ucp_plan::{Desired, Mode, Plan};
-use ucp_schema::ResourceSchema;
+use ucp_schema::{Declaration, ResourceSchema};
 
 use super::schemas::Schemas;
 
@@ -131,9 +131,11 @@ impl Question {
 
 /// A declaration of which nothing is kept, so that a value can stand for its own digest.
 fn declared(properties: Value, schema: &ResourceSchema) -> Desired {
-    Desired::new(properties, schema, |_, value| Digest {
-        key_id: "offline".to_owned(),
-        hmac: json::canonical(value),
+    Desired::new(Declaration::unjudged(properties), schema, |_, value| {
+        Digest {
+            key_id: "offline".to_owned(),
+            hmac: json::canonical(value),
+        }
     })
 }
 
