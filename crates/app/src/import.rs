@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 use ucp_model::operation::{Kind, Operation, Options, Verdict};
 use ucp_model::{Identifier, OperationId, Reference, Scope, TypeName, json};
-use ucp_schema::{IdentifierOutcome, ResourceSchema};
+use ucp_schema::{Classes, IdentifierOutcome, ResourceSchema};
 
 use crate::put::unsupported;
 use crate::tracking::Intake;
@@ -165,6 +165,6 @@ fn not_known(schema: &ResourceSchema) -> Vec<Warning> {
         target: format!("/properties{pointer}"),
     }
     };
-    let paths = schema.write_only().iter();
+    let paths = schema.listed(Classes::WRITE_ONLY);
     paths.map(|path| warning(path.pointer())).collect()
 }

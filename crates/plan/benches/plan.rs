@@ -10,7 +10,7 @@ use divan::counter::BytesCount;
 use serde_json::{Value, json};
 use ucp_model::{Baseline, Digest, TypeName, json::canonical};
 use ucp_plan::{Action, Desired, Mode, plan};
-use ucp_schema::{Catalogue, Declaration, ResourceSchema};
+use ucp_schema::{Catalogue, Classes, Declaration, ResourceSchema};
 
 const TYPES: [&str; 4] = [
     "AWS::S3::Bucket",
@@ -131,8 +131,7 @@ fn everything(bencher: Bencher<'_, '_>, name: &str) {
     let mut next = declaration(&schema, 40..80);
     // What is fixed stays, so that it is an update.
     for path in schema
-        .create_only()
-        .iter()
+        .listed(Classes::CREATE_ONLY)
         .chain(schema.primary_identifier())
     {
         if let (Some(name), Some(members)) = (path.property(), next.as_object_mut()) {

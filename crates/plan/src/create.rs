@@ -19,7 +19,7 @@ pub(crate) fn plan<'a>(
     found.errors.extend(crate::wrong_types(desired, schema));
     let changes = created(&planned, root);
     let mut unknown = unknown_pointers(desired.declaration.properties());
-    for path in schema.read_only().iter() {
+    for path in schema.listed(Classes::READ_ONLY) {
         if let Some(pointer) = assign(&mut planned, path.segments(), root) {
             unknown.push(pointer);
         }

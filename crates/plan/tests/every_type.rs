@@ -151,7 +151,7 @@ fn check_plan(
 fn is_fixed(schema: &ResourceSchema, path: &str) -> bool {
     let tokens: Vec<String> = path.split('/').skip(1).map(pointer::unescape).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    schema.read_only().contains(&tokens) || schema.create_only().contains(&tokens)
+    schema.lists(Classes::READ_ONLY | Classes::CREATE_ONLY, &tokens)
 }
 
 /// What AWS or the creation fixed is as it was; elements of lists may go, and take theirs with them.

@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use ucp_schema::{Member, PropertyPath, ResourceSchema, subschema};
+use ucp_schema::{Classes, Member, PropertyPath, ResourceSchema, subschema};
 
 use crate::chance::Chance;
 use crate::choice::Choice;
@@ -100,22 +100,13 @@ fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> Vec<Leaf<'a>> {
 
 /// The properties that an update cannot set to something new and see it.
 fn unchangeable(schema: &ResourceSchema) -> impl Iterator<Item = &PropertyPath> {
-    schema
-        .create_only()
-        .iter()
-        .chain(schema.conditional_create_only().iter())
-        .chain(schema.write_only().iter())
-        .chain(schema.primary_identifier())
+    let classes = Classes::FIXED | Classes::WRITE_ONLY;
+    schema.listed(classes).chain(schema.primary_identifier())
 }
 
 fn is_fixed(schema: &ResourceSchema, segments: &[&str]) -> bool {
-    let classes = [
-        schema.read_only(),
-        schema.create_only(),
-        schema.conditional_create_only(),
-        schema.write_only(),
-    ];
-    classes.into_iter().any(|class| class.contains(segments))
+    let classes = Classes::FIXED | Classes::READ_ONLY | Classes::WRITE_ONLY;
+    schema.lists(classes, segments)
         || schema
             .primary_identifier()
             .iter()

@@ -1,5 +1,5 @@
 use serde_json::{Map, Number, Value};
-use ucp_schema::{Member, ResourceSchema, subschema};
+use ucp_schema::{Classes, Member, ResourceSchema, subschema};
 
 use crate::chance::Chance;
 use crate::choice::Choice;
@@ -184,7 +184,7 @@ impl<'a> Maker<'a> {
     fn is_settable(&self, name: &str) -> bool {
         let path = self.path.iter().map(String::as_str);
         let path: Vec<&str> = path.chain([name]).collect();
-        !self.schema.read_only().contains(&path)
+        !self.schema.lists(Classes::READ_ONLY, &path)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A sample of every type that can be created, and a change to it.
 
-use ucp_schema::{Catalogue, PathSet, ResourceSchema};
+use serde_json::Value;
+use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
 fn provisionable() -> Vec<std::sync::Arc<ResourceSchema>> {
     let catalogue = Catalogue::embedded();
@@ -17,7 +18,7 @@ fn check(seed: u64) {
         let model = ucp_sample::declaration(&schema, seed);
         assert_eq!(schema.validate_model(&model), [], "{name}: {model}");
         let mut settable = model.clone();
-        schema.read_only().remove_from(&mut settable);
+        schema.remove_listed(Classes::READ_ONLY, &mut settable);
         assert_eq!(model, settable, "{name} gives what is read-only");
 
         let Some(changed) = ucp_sample::changed(&schema, &model, seed) else {
@@ -31,10 +32,10 @@ fn check(seed: u64) {
             schema.identifier(&changed),
             "{name}"
         );
-        for class in [schema.create_only(), schema.write_only()] {
+        for class in [Classes::CREATE_ONLY, Classes::WRITE_ONLY] {
             assert_eq!(
-                only(class, &model),
-                only(class, &changed),
+                only(&schema, class, &model),
+                only(&schema, class, &changed),
                 "{name}: {model} {changed}"
             );
         }
@@ -44,8 +45,9 @@ fn check(seed: u64) {
 }
 
 /// The values of a class, wherever a path without `*` leads to one.
-fn only<'a>(class: &'a PathSet, model: &'a serde_json::Value) -> Vec<&'a serde_json::Value> {
-    class.iter().filter_map(|path| path.get(model)).collect()
+fn only<'a>(schema: &ResourceSchema, class: Classes, model: &'a Value) -> Vec<&'a Value> {
+    let paths = schema.listed(class);
+    paths.filter_map(|path| path.get(model)).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use ucp_model::Identifier;
 
 use crate::path::{PropertyPath, Segment};
-use crate::{ResourceSchema, subschema};
+use crate::{Classes, ResourceSchema, subschema};
 
 /// What the declared properties say about the primary identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl ResourceSchema {
         }
         if missing
             .iter()
-            .any(|path| self.read_only().contains(&path.names()))
+            .any(|path| self.lists(Classes::READ_ONLY, &path.names()))
         {
             return IdentifierOutcome::AssignedByAws;
         }
@@ -83,7 +83,7 @@ impl ResourceSchema {
                 Some(declared) if part(declared) != part(named) => {
                     contradictions.push(path.pointer());
                 }
-                None if !self.read_only().contains(&path.names()) => {
+                None if !self.lists(Classes::READ_ONLY, &path.names()) => {
                     let members = properties.as_object_mut();
                     members.and_then(|members| insert(members, path.segments(), named.clone()));
                 }
@@ -96,7 +96,7 @@ impl ResourceSchema {
     /// The parts of the primary identifier that AWS alone sets: without them it cannot be asked for.
     pub fn assigned_parts(&self) -> impl Iterator<Item = &PropertyPath> {
         let paths = self.primary_identifier().iter();
-        paths.filter(|path| self.read_only().contains(&path.names()))
+        paths.filter(|path| self.lists(Classes::READ_ONLY, &path.names()))
     }
 
     /// The identifier for a person, `RestApiId 'r1' and StageName 'prod'`.

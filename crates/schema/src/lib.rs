@@ -33,7 +33,6 @@ pub use declaration::Declaration;
 pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use path::{PropertyPath, Segment};
-pub use path_set::PathSet;
 pub use pattern::{Patterns, in_our_dialect};
 pub use resource_types::{ResourceTypes, UnknownType};
 pub use schema::{Handlers, Member, ReplacementStrategy, ResourceSchema};

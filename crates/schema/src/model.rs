@@ -8,7 +8,7 @@ use serde_json::Value;
 use ucp_model::pointer;
 
 use crate::pattern::Patterns;
-use crate::{ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
+use crate::{Classes, ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
 
 /// The longest list of allowed values that a message repeats.
 const MAX_LISTED: usize = 12;
@@ -117,7 +117,7 @@ impl ResourceSchema {
         let segments = pointer.split('/').skip(1).map(pointer::unescape);
         let segments: Vec<String> = segments.collect();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        if self.read_only().contains(&segments) {
+        if self.lists(Classes::READ_ONLY, &segments) {
             return Vec::new();
         }
         vec![Violation::missing(&pointer)]

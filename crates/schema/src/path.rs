@@ -41,7 +41,7 @@ impl PropertyPath {
         self.pointer().trim_start_matches('/').to_owned()
     }
 
-    /// The steps as [`PathSet::contains`](crate::PathSet::contains) takes them.
+    /// The steps as [`ResourceSchema::lists`](crate::ResourceSchema::lists) takes them.
     pub fn names<'a>(&'a self) -> Vec<&'a str> {
         let name = |segment: &'a Segment| match segment {
             Segment::Key(name) => name.as_str(),

@@ -4,26 +4,21 @@ use crate::path::{PropertyPath, Segment};
 
 /// The properties of one class, such as the write-only ones. A class set on a property covers all that is below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PathSet(Vec<PropertyPath>);
+pub(crate) struct PathSet(Vec<PropertyPath>);
 
 impl PathSet {
     /// The paths as the schema lists them.
-    pub fn iter(&self) -> impl Iterator<Item = &PropertyPath> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PropertyPath> {
         self.0.iter()
     }
 
-    /// Whether no property is of this class.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether the value at `segments` of a model is of this class. Array elements are named by their index.
-    pub fn contains(&self, segments: &[&str]) -> bool {
+    pub(crate) fn contains(&self, segments: &[&str]) -> bool {
         self.0.iter().any(|path| covers(path.segments(), segments))
     }
 
     /// Removes every value of this class from `model`.
-    pub fn remove_from(&self, model: &mut Value) {
+    pub(crate) fn remove_from(&self, model: &mut Value) {
         for path in &self.0 {
             remove(path.segments(), model);
         }

@@ -7,8 +7,9 @@ use ucp_model::{TypeName, json};
 
 use crate::compiled::{Classes, Compiled, Cursor, SchemaWarning};
 use crate::error::malformed;
+use crate::path_set::PathSet;
 use crate::pattern::Patterns;
-use crate::{PathSet, PropertyPath, SchemaError, subschema};
+use crate::{PropertyPath, SchemaError, subschema};
 
 /// The longest schema that is accepted, several times the longest that AWS publishes.
 pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
@@ -21,12 +22,8 @@ pub struct ResourceSchema {
     fingerprint: String,
     primary_identifier: Vec<PropertyPath>,
     additional_identifiers: Vec<Vec<PropertyPath>>,
-    read_only: PathSet,
-    create_only: PathSet,
-    conditional_create_only: PathSet,
-    write_only: PathSet,
-    deprecated: PathSet,
-    non_public: PathSet,
+    /// As the schema lists them, in the order of [`Classes::LISTED`].
+    listed: [PathSet; Classes::LISTED.len()],
     handlers: Handlers,
     pub(crate) patterns: Arc<Patterns>,
     /// Worked out on first use.
@@ -89,15 +86,13 @@ impl ResourceSchema {
                 "the schema of {type_name} combines schemas without end"
             )));
         }
-        let class = |keyword| paths(&document, keyword).map(PathSet::from_iter);
+        let mut listed = <[PathSet; Classes::LISTED.len()]>::default();
+        for (set, (_, keyword)) in listed.iter_mut().zip(Classes::LISTED) {
+            *set = paths(&document, keyword)?.into_iter().collect();
+        }
         Ok(Self {
             fingerprint: hex::encode(&Sha256::digest(text)[..16]),
-            read_only: class("readOnlyProperties")?,
-            create_only: class("createOnlyProperties")?,
-            conditional_create_only: class("conditionalCreateOnlyProperties")?,
-            write_only: class("writeOnlyProperties")?,
-            deprecated: class("deprecatedProperties")?,
-            non_public: class("nonPublicProperties")?,
+            listed,
             additional_identifiers: additional_identifiers(&document)?,
             handlers: Handlers::of(&document),
             patterns: Arc::default(),
@@ -151,34 +146,27 @@ impl ResourceSchema {
         &self.additional_identifiers
     }
 
-    /// What AWS alone sets.
-    pub fn read_only(&self) -> &PathSet {
-        &self.read_only
+    /// The properties that the schema lists in one of `classes`. Where the paths lead, and what is below them, a
+    /// [`Cursor`] tells.
+    pub fn listed(&self, classes: Classes) -> impl Iterator<Item = &PropertyPath> {
+        self.sets(classes).flat_map(PathSet::iter)
     }
 
-    /// What cannot be changed after the creation.
-    pub fn create_only(&self) -> &PathSet {
-        &self.create_only
+    /// Whether the value at `segments` of a model is listed in one of `classes`, or below what is. Elements of arrays are
+    /// named by their index.
+    pub fn lists(&self, classes: Classes, segments: &[&str]) -> bool {
+        self.sets(classes).any(|set| set.contains(segments))
     }
 
-    /// What cannot always be changed after the creation.
-    pub fn conditional_create_only(&self) -> &PathSet {
-        &self.conditional_create_only
+    /// Removes what the schema lists in one of `classes` from `model`.
+    pub fn remove_listed(&self, classes: Classes, model: &mut Value) {
+        self.sets(classes).for_each(|set| set.remove_from(model));
     }
 
-    /// What AWS never tells again, passwords above all.
-    pub fn write_only(&self) -> &PathSet {
-        &self.write_only
-    }
-
-    /// What AWS advises against.
-    pub fn deprecated(&self) -> &PathSet {
-        &self.deprecated
-    }
-
-    /// What AWS does not document.
-    pub fn non_public(&self) -> &PathSet {
-        &self.non_public
+    fn sets(&self, classes: Classes) -> impl Iterator<Item = &PathSet> {
+        let sets = Classes::LISTED.iter().zip(&self.listed);
+        sets.filter(move |((class, _), _)| classes.has(*class))
+            .map(|(_, set)| set)
     }
 
     /// The property that holds the tags; none when the type has no tags.
@@ -384,14 +372,8 @@ mod tests {
         let mut paths = 0;
         for name in catalogue.type_names() {
             let schema = catalogue.get(name).unwrap();
-            let classes = [
-                schema.read_only(),
-                schema.create_only(),
-                schema.conditional_create_only(),
-                schema.write_only(),
-            ];
-            let classes = classes.into_iter().flat_map(PathSet::iter);
-            for path in classes.chain(schema.primary_identifier()) {
+            let classes = Classes::FIXED | Classes::READ_ONLY | Classes::WRITE_ONLY;
+            for path in schema.listed(classes).chain(schema.primary_identifier()) {
                 let document = schema.document();
                 assert!(
                     leads_on(document, &[document], path.segments()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use ucp_model::TypeName;
-use ucp_schema::{Catalogue, ResourceSchema};
+use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
 /// Types that say that their tags can be changed, and keep them where no default can go.
 const EXCEPTIONS: [&str; 2] = [
@@ -99,8 +99,7 @@ fn every_type_with_tags_gets_them() {
             let conditional = &schema.document()["conditionalCreateOnlyProperties"];
             let conditional = conditional.as_array().into_iter().flatten();
             let is_fixed = schema
-                .create_only()
-                .iter()
+                .listed(Classes::CREATE_ONLY)
                 .any(|path| path.to_string() == tags)
                 || conditional.into_iter().any(|path| *path == tags.as_str());
             if !is_fixed {

@@ -1,7 +1,7 @@
 //! Where a schema's property path occurs in a model.
 
 use serde_json::{Map, Value};
-use ucp_schema::{PathSet, Segment};
+use ucp_schema::{Classes, ResourceSchema, Segment};
 
 /// The steps from a model to a value: names, and indexes as text.
 pub(crate) type Place = Vec<String>;
@@ -15,9 +15,13 @@ pub(crate) fn of<'a>(path: &[Segment], model: &'a Value) -> Vec<(Place, &'a Valu
 }
 
 /// The same for every path of a class.
-pub(crate) fn of_class<'a>(class: &PathSet, model: &'a Value) -> Vec<(Place, &'a Value)> {
-    class
-        .iter()
+pub(crate) fn of_class<'a>(
+    schema: &ResourceSchema,
+    class: Classes,
+    model: &'a Value,
+) -> Vec<(Place, &'a Value)> {
+    schema
+        .listed(class)
         .flat_map(|path| of(path.segments(), model))
         .collect()
 }

@@ -3,7 +3,7 @@
 use fancy_regex::Regex;
 use serde_json::{Map, Value, json};
 use ucp_model::Timestamp;
-use ucp_schema::Segment;
+use ucp_schema::{Classes, Segment};
 
 use crate::chance::Chance;
 use crate::identifiers;
@@ -33,8 +33,11 @@ impl Assigner<'_> {
                 occurrences::insert(model, &place, value);
             }
         }
-        let read_only = self.resource_type.schema.read_only();
-        let mut paths: Vec<&[Segment]> = read_only.iter().map(|path| path.segments()).collect();
+        let schema = &self.resource_type.schema;
+        let mut paths: Vec<&[Segment]> = schema
+            .listed(Classes::READ_ONLY)
+            .map(|path| path.segments())
+            .collect();
         paths.sort_by_key(|path| path.len());
         for path in paths {
             let Some((Segment::Key(name), above)) = path.split_last() else {

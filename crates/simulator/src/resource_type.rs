@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
 use serde_json::{Map, Value};
 use ucp_model::TypeName;
-use ucp_schema::{Catalogue, ResourceSchema, SchemaError};
+use ucp_schema::{Catalogue, Classes, ResourceSchema, SchemaError};
 
 use crate::exception::{Exception, ExceptionCode};
 use crate::formats;
@@ -93,7 +93,7 @@ impl ResourceType {
     /// properties are not judged.
     pub(crate) fn violations(&self, properties: &Value) -> Vec<String> {
         let mut judged = properties.clone();
-        self.schema.read_only().remove_from(&mut judged);
+        self.schema.remove_listed(Classes::READ_ONLY, &mut judged);
         let validator = self
             .validator
             .get_or_init(|| validator(self.schema.document()));
@@ -116,7 +116,7 @@ impl ResourceType {
         let path = error.instance_path().to_string();
         let mut place: Vec<&str> = path.split('/').skip(1).collect();
         place.extend(property.as_str());
-        self.schema.read_only().contains(&place)
+        self.schema.lists(Classes::READ_ONLY, &place)
     }
 
     /// The subschema of a property of the model, its references followed.

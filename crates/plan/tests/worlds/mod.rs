@@ -38,7 +38,7 @@ pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chanc
             }
         }
     }
-    for path in schema.read_only().iter() {
+    for path in schema.listed(Classes::READ_ONLY) {
         assign(&mut live, path.segments(), chance);
     }
     rewrite(&mut live, schema.root(), chance);

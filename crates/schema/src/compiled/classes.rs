@@ -28,6 +28,19 @@ impl Classes {
     /// What cannot be changed after the creation, or not always.
     pub const FIXED: Self = Self(2 | 4);
 
+    /// Those that a schema lists, each with the keyword that does.
+    pub(crate) const LISTED: [(Self, &'static str); 6] = [
+        (Self::READ_ONLY, "readOnlyProperties"),
+        (Self::CREATE_ONLY, "createOnlyProperties"),
+        (
+            Self::CONDITIONAL_CREATE_ONLY,
+            "conditionalCreateOnlyProperties",
+        ),
+        (Self::WRITE_ONLY, "writeOnlyProperties"),
+        (Self::DEPRECATED, "deprecatedProperties"),
+        (Self::NON_PUBLIC, "nonPublicProperties"),
+    ];
+
     /// Whether one of `others` is among these.
     pub fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0

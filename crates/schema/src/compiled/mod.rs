@@ -49,19 +49,6 @@ impl fmt::Display for SchemaWarning {
     }
 }
 
-/// The keywords that list the properties of a class.
-const CLASSES: [(&str, Classes); 6] = [
-    ("readOnlyProperties", Classes::READ_ONLY),
-    ("createOnlyProperties", Classes::CREATE_ONLY),
-    (
-        "conditionalCreateOnlyProperties",
-        Classes::CONDITIONAL_CREATE_ONLY,
-    ),
-    ("writeOnlyProperties", Classes::WRITE_ONLY),
-    ("deprecatedProperties", Classes::DEPRECATED),
-    ("nonPublicProperties", Classes::NON_PUBLIC),
-];
-
 impl Compiled {
     pub(crate) fn of(document: &Value) -> Self {
         let (shapes, mut warnings) = Shapes::of(document);
@@ -76,7 +63,7 @@ impl Compiled {
         };
         let mut routes = classes::Routes::default();
         let mut steps_left = resolve::MAX_STEPS;
-        for (keyword, class) in CLASSES {
+        for (class, keyword) in Classes::LISTED {
             let listed = document.get(keyword).and_then(Value::as_array);
             for (index, text) in listed.into_iter().flatten().enumerate() {
                 let text = text.as_str().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use json_patch::{Patch, PatchOperation};
 use serde_json::Value;
-use ucp_schema::{PropertyPath, Segment};
+use ucp_schema::{Classes, PropertyPath, Segment};
 
 use super::region::Resource;
 use crate::occurrences;
@@ -33,7 +33,7 @@ pub(super) fn created(
     let Ok(mut model) = serde_json::from_str::<Value>(desired_state) else {
         return refused("Invalid request provided: DesiredState is not a valid JSON document");
     };
-    let read_only = occurrences::of_class(resource_type.schema.read_only(), &model);
+    let read_only = occurrences::of_class(&resource_type.schema, Classes::READ_ONLY, &model);
     let mut violations: Vec<String> = read_only
         .iter()
         .map(|(place, _)| {
@@ -77,8 +77,8 @@ pub(super) fn updated(
         return refused(format!("Invalid patch update: {error}"));
     }
     refuse_changed(resource_type, &before, &after)?;
-    for class in [schema.write_only(), schema.read_only()] {
-        for (place, value) in occurrences::of_class(class, &resource.model) {
+    for class in [Classes::WRITE_ONLY, Classes::READ_ONLY] {
+        for (place, value) in occurrences::of_class(schema, class, &resource.model) {
             let parent = place.split_last().map_or(&[][..], |(_, parent)| parent);
             let belongs = occurrences::get(&after, parent).is_some_and(Value::is_object);
             if belongs && occurrences::get(&after, &place).is_none() {
@@ -122,7 +122,6 @@ fn refuse_touched_read_only(
     resource_type: &ResourceType,
     patch: &Patch,
 ) -> Result<(), HandlerFailure> {
-    let read_only = resource_type.schema.read_only();
     let mut touched: Vec<String> = Vec::new();
     for operation in patch.iter() {
         let written = match operation {
@@ -136,7 +135,7 @@ fn refuse_touched_read_only(
                 .map(|token| token.decoded().into_owned())
                 .collect();
             let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-            if read_only.contains(&tokens) {
+            if resource_type.schema.lists(Classes::READ_ONLY, &tokens) {
                 touched.push(format!("/properties{pointer}"));
             }
         }
@@ -163,8 +162,7 @@ fn refuse_changed(
         paths.join(", ")
     };
     let invented: Vec<&PropertyPath> = schema
-        .read_only()
-        .iter()
+        .listed(Classes::READ_ONLY)
         .filter(|path| is_invented(path.segments(), before, after))
         .collect();
     if !invented.is_empty() {
@@ -174,8 +172,7 @@ fn refuse_changed(
         ));
     }
     let changed: Vec<&PropertyPath> = schema
-        .create_only()
-        .iter()
+        .listed(Classes::CREATE_ONLY)
         .chain(schema.primary_identifier())
         .filter(|path| is_changed(path.segments(), before, after))
         .collect();
