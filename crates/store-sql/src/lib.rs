@@ -15,6 +15,7 @@ mod groups;
 
 mod json;
 mod leases;
+mod migrations;
 mod nudges;
 mod open;
 mod operations;

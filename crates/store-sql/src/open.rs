@@ -10,6 +10,7 @@ use ucp_store::{Error, Leases};
 
 use crate::Sql;
 use crate::database::Database;
+use crate::migrations;
 use crate::nudges::Nudges;
 
 /// How many statements run on Postgres at once.
@@ -46,8 +47,10 @@ impl Sql {
         let options = sqlite(path).create_if_missing(true);
         let writer = pool(1).connect_with(options.clone()).await;
         let writer = writer.map_err(OpenError::Connect)?;
-        let migrations = sqlx::migrate!("../../migrations/sqlite");
-        migrations.run(&writer).await.map_err(OpenError::Migrate)?;
+        migrations::sqlite()
+            .run(&writer)
+            .await
+            .map_err(OpenError::Migrate)?;
         let readers = readers(options).await?;
 
         let store = Self {
@@ -85,8 +88,10 @@ impl Sql {
             .max_connections(POSTGRES_CONNECTIONS)
             .connect_with(options.clone());
         let pool = pool.await.map_err(OpenError::Connect)?;
-        let migrations = sqlx::migrate!("../../migrations/postgres");
-        migrations.run(&pool).await.map_err(OpenError::Migrate)?;
+        migrations::postgres()
+            .run(&pool)
+            .await
+            .map_err(OpenError::Migrate)?;
         let nudges = Nudges::connect(options).await.map_err(OpenError::Connect)?;
         Ok(Self {
             database: Database::Postgres(pool),

@@ -20,8 +20,8 @@ use ucp_store::{
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, credentials, events, group_operations, groups, leases, operations, planes,
-    references, sealed, store, type_schemas,
+    OpenError, Sql, credentials, events, group_operations, groups, leases, migrations, operations,
+    planes, references, sealed, store, type_schemas,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -273,7 +273,7 @@ async fn rows_of_the_first_schema_are_kept() {
         .filename(&path)
         .create_if_missing(true);
     let pool = SqlitePool::connect_with(options).await.unwrap();
-    let first = first_of(&sqlx::migrate!("../../migrations/sqlite"));
+    let first = first_of(&migrations::sqlite());
     first.run(&pool).await.unwrap();
     pool.execute(OLD_ROWS).await.unwrap();
     pool.close().await;
@@ -283,7 +283,7 @@ async fn rows_of_the_first_schema_are_kept() {
         return;
     };
     let pool = PgPool::connect(&database.url()).await.unwrap();
-    let first = first_of(&sqlx::migrate!("../../migrations/postgres"));
+    let first = first_of(&migrations::postgres());
     first.run(&pool).await.unwrap();
     pool.execute(OLD_ROWS).await.unwrap();
     pool.close().await;
