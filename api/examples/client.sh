@@ -1,5 +1,5 @@
 # What the examples share: one request, and how an operation is followed to its end. Needs bash and curl, and a running
-# ucp; `cargo run --release -- dev` starts one. Each example is run by itself: api/examples/first-vpc.sh
+# ucp; `cargo run --locked -- dev` starts one. Each example is run by itself: api/examples/first-vpc.sh
 set -euo pipefail
 
 : "${UCP_URL:=http://127.0.0.1:8787}"
