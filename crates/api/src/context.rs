@@ -3,19 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
+use serde::Serialize;
+use serde_json::json;
 use tracing::Instrument;
 use ucp_app::Caller;
-use ucp_model::{CorrelationId, GroupOperation, Operation, OperationId, PlaneId};
+use ucp_model::CorrelationId;
+use utoipa::{IntoParams, IntoResponses};
 
 use crate::origin::BaseUrl;
+use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
-use crate::{Api, Settings};
+use crate::state::Api;
 
+const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
 const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
 const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 const RETURN_CLIENT_REQUEST_ID: HeaderName =
@@ -33,105 +40,93 @@ struct RequestIds {
 pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
     pub(crate) base_url: BaseUrl,
-    retry_after: Duration,
+    retry_after: u64,
 }
 
 impl RequestContext {
-    /// `Retry-After`, in whole seconds.
-    pub(crate) fn retry_after(&self) -> u64 {
-        self.retry_after.as_secs().max(1)
-    }
-
-    /// Where an operation's status is read.
-    pub(crate) fn status_url(&self, operation: &Operation) -> String {
-        format!("{}{}", self.base_url, status_path(operation))
-    }
-
-    /// Where an operation's result is read.
-    pub(crate) fn result_url(&self, operation: &Operation) -> String {
-        format!(
-            "{}{}",
-            self.base_url,
-            operation_path(operation, "operationResults")
-        )
-    }
-
-    /// The same below a radius plane, for operations on references.
-    pub(crate) fn plane_urls(&self, plane: &PlaneId, id: OperationId) -> (String, String) {
-        let url = |collection| self.absolute(&plane_path(plane, id, collection));
-        (url("operationStatuses"), url("operationResults"))
-    }
-
-    /// The same for an operation on a group.
-    pub(crate) fn group_urls(&self, operation: &GroupOperation) -> (String, String) {
-        self.plane_urls(&operation.group.plane_id(), operation.id)
-    }
-
     /// The absolute form of a path of ours.
     pub(crate) fn absolute(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
-}
 
-/// The id of the status of an operation on a group.
-pub(crate) fn group_status_path(operation: &GroupOperation) -> String {
-    let plane = operation.group.plane_id();
-    plane_path(&plane, operation.id, "operationStatuses")
-}
+    /// 201: `operation` makes what `body` shows.
+    pub(crate) fn created(
+        &self,
+        body: impl Serialize,
+        operation: impl Into<PollingPaths>,
+    ) -> Response {
+        let created = (StatusCode::CREATED, Json(body));
+        (self.polling(operation.into()), created).into_response()
+    }
 
-fn plane_path(plane: &PlaneId, id: OperationId, collection: &str) -> String {
-    format!("{plane}/providers/System.Resources/locations/global/{collection}/{id}")
-}
+    /// 202: `operation` is under way.
+    pub(crate) fn accepted(&self, operation: impl Into<PollingPaths>) -> Response {
+        let accepted = (StatusCode::ACCEPTED, Json(json!({})));
+        (self.polling(operation.into()), accepted).into_response()
+    }
 
-/// The id of an operation's status.
-pub(crate) fn status_path(operation: &Operation) -> String {
-    operation_path(operation, "operationStatuses")
-}
+    /// 202: what is asked for at `path` is not there yet.
+    pub(crate) fn not_yet(&self, path: &str) -> Response {
+        let headers = [(LOCATION, self.absolute(path))];
+        (StatusCode::ACCEPTED, self.again(), headers).into_response()
+    }
 
-fn operation_path(operation: &Operation, collection: &str) -> String {
-    let Operation {
-        id,
-        scope,
-        type_name,
-        ..
-    } = operation;
-    format!(
-        "{scope}/providers/{}/locations/global/{collection}/{id}",
-        type_name.namespace()
-    )
+    /// When to ask again.
+    pub(crate) fn again(&self) -> [(HeaderName, String); 1] {
+        [(RETRY_AFTER, self.retry_after.to_string())]
+    }
+
+    fn polling(&self, operation: PollingPaths) -> impl IntoResponseParts {
+        let urls = [
+            (AZURE_ASYNC_OPERATION, self.absolute(&operation.status)),
+            (LOCATION, self.absolute(&operation.result)),
+        ];
+        (AppendHeaders(urls), self.again())
+    }
 }
 
 impl FromRequestParts<Arc<Api>> for RequestContext {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
-        let Settings {
-            verdict_wait,
-            group_delete_wait,
-            retry_after,
-            ..
-        } = api.settings;
         let ids = parts.extensions.get::<RequestIds>().cloned();
         let correlation_id = match ids {
             Some(ids) => ids.correlation,
             None => CorrelationId::new(api.app.fresh_id()),
         };
         let base_url = parts.extensions.get::<BaseUrl>();
-        let base_url = base_url.cloned().ok_or_else(Problem::internal)?;
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
-        let caller = Caller {
-            name: "anonymous".to_owned(),
-            correlation_id,
-            verdict_wait: patience(verdict_wait),
-            group_delete_wait: patience(group_delete_wait),
-        };
         Ok(Self {
-            caller,
-            base_url,
-            retry_after,
+            caller: Caller {
+                name: "anonymous".to_owned(),
+                correlation_id,
+                verdict_wait: patience(api.settings.verdict_wait),
+                group_delete_wait: patience(api.settings.group_delete_wait),
+            },
+            base_url: base_url.cloned().ok_or_else(Problem::internal)?,
+            retry_after: api.settings.retry_after_seconds(),
         })
     }
+}
+
+/// The answer to what goes on in the background: 202.
+#[derive(IntoResponses)]
+#[response(
+    status = 202,
+    description = "Under way; poll the URLs in the headers",
+    headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))
+)]
+pub(crate) struct UnderWay;
+
+/// How long the caller is willing to wait; part of [`RequestContext`].
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the header")]
+pub(crate) struct Preference {
+    /// `respond-async` asks for the answer at once instead of once the outcome is known.
+    #[param(rename = "Prefer")]
+    prefer: Option<String>,
 }
 
 /// `Prefer: respond-async` (RFC 7240).

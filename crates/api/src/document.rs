@@ -2,23 +2,37 @@
 
 use ucp_app::Status;
 use ucp_model::ids::ALIAS_MAX_CHARS;
+use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::SchemaFormat;
 use utoipa::openapi::{
-    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Type,
+    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema, Type,
 };
 
 use crate::path_base::PathBase;
-use crate::routes::API_VERSION;
+use crate::query::API_VERSION;
 
 #[derive(utoipa::OpenApi)]
-#[openapi(info(
-    title = "ucp",
-    description = "Declares AWS resources under aliases of your own, over ARM's REST conventions. Sending the same declaration again gives the same resource.",
-    license(name = "Apache-2.0", identifier = "Apache-2.0")
-))]
-pub(crate) struct Document;
+#[openapi(
+    info(
+        title = "ucp",
+        description = "Declares AWS resources under aliases of your own, over ARM's REST conventions. Sending the same declaration again gives the same resource.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    servers((url = "/", description = "The server that the document comes from")),
+    tags(
+        (name = "AWS resources", description = "What AWS has: put, read, deleted and imported by action or by name."),
+        (name = "Credentials", description = "What ucp signs in to AWS with."),
+        (name = "Errors", description = "What each error code means."),
+        (name = "Health", description = "What an orchestrator asks."),
+        (name = "Operations", description = "What goes on in the background, and what it came to."),
+        (name = "Planes", description = "What resource groups, credentials and AWS accounts are below of."),
+        (name = "References", description = "Aliases, and the AWS resources that they stand for."),
+        (name = "Resource groups", description = "The scopes in which aliases are unique per type.")
+    )
+)]
+struct Document;
 
 /// What any request may be answered, whatever its route.
 const ANYWHERE: &[(&str, &str)] = &[
@@ -39,66 +53,96 @@ const ANYWHERE: &[(&str, &str)] = &[
 /// What any request with a body may be answered.
 const WITH_BODY: &[(&str, &str)] = &[
     ("408", "The body did not arrive in time"),
-    ("413", "The body is too large"),
+    ("413", "The body, or what it declares, is too large"),
     ("415", "The body has a Content-Encoding"),
 ];
 /// What a request may be answered that AWS has a say in.
-const FROM_AWS: &[(&str, &str)] = &[("429", "AWS throttles; try again")];
-/// What a status means where a route says nothing more particular.
-const STATUSES: &[(&str, &str)] = &[
-    ("200", "Done, or as it is"),
-    ("201", "Under way, or made"),
-    ("202", "Under way; poll the URLs in the headers"),
-    ("204", "There is nothing"),
-    (
-        "400",
-        "The request cannot be read, or asks for what cannot be",
-    ),
+const FROM_AWS: &[(&str, &str)] = &[
     (
         "403",
         "The host is not ours, a page of another site asks, or the account is not the credentials'",
     ),
-    ("404", "There is no such thing"),
+    ("429", "AWS throttles; try again"),
+    ("500", "AWS failed or did not answer in time, or a defect"),
+];
+/// What a status means where a route says nothing more particular.
+const STATUSES: &[(&str, &str)] = &[
+    ("200", "Done, or as it is"),
+    ("404", "Not found"),
     (
         "409",
         "What is there stands in the way, or an operation is under way",
     ),
     ("412", "The condition of the request does not hold"),
-    ("413", "The body, or what it declares, is too large"),
-    ("415", "The body has a Content-Encoding"),
-    ("429", "AWS throttles; try again"),
-    ("500", "AWS failed, or a defect"),
     ("503", "Not now; try again"),
 ];
-/// What every reply carries.
+/// Which statuses ask for another try later.
+const TEMPORARY: &[&str] = &["409", "429", "503"];
+/// What headers of replies say.
 const HEADERS: &[(&str, &str)] = &[
+    (
+        "Azure-AsyncOperation",
+        "Where the operation's status is, as an absolute URL",
+    ),
+    ("ETag", "Names what the reply shows, for `If-Match`"),
+    (
+        "Location",
+        "Where the operation's result will be, as an absolute URL",
+    ),
+    (
+        RETRY_AFTER,
+        "How many seconds to wait before asking again; absent when waiting changes nothing",
+    ),
     ("x-ms-request-id", "Names this reply in the log"),
     (
         "x-ms-correlation-request-id",
         "As the request had it, or a fresh one",
     ),
 ];
+const RETRY_AFTER: &str = "Retry-After";
+/// What every reply carries.
+const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
 
 /// The rule for the names of planes, groups and credentials.
 const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
 /// What is left of a text without control characters.
 const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
 
+/// The document of the API's routes and of the probes.
+pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
+    add_common_refusals(&mut described);
+    let mut document = Document::openapi();
+    // Callers are not authenticated yet.
+    document.security = Some(Vec::new());
+    document.merge(described);
+    document.merge(probes);
+    describe_conventions(&mut document);
+    describe_choices(&mut document);
+    document
+}
+
 /// Adds the refusals that a route need not mention, since every one of them has them.
-pub(crate) fn add_common_refusals(document: &mut OpenApi) {
+fn add_common_refusals(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
-        add_refusals(operation, ANYWHERE);
+        if path.contains("/accounts/") {
+            add_refusals(operation, FROM_AWS);
+        }
         if operation.request_body.is_some() {
             add_refusals(operation, WITH_BODY);
         }
-        if path.contains("/accounts/") {
-            add_refusals(operation, FROM_AWS);
+        add_refusals(operation, ANYWHERE);
+        for status in TEMPORARY {
+            if let Some(RefOr::T(response)) = operation.responses.responses.get_mut(*status) {
+                let header = HeaderBuilder::new().schema(Some(Object::with_type(Type::Integer)));
+                let headers = &mut response.headers;
+                headers.insert(RETRY_AFTER.to_owned(), header.build().into());
+            }
         }
     });
 }
 
 /// Describes what all routes share: parameters by their names, statuses by what they mean, and the headers of replies.
-pub(crate) fn describe_conventions(document: &mut OpenApi) {
+fn describe_conventions(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
         for parameter in operation.parameters.iter_mut().flatten() {
             let RefOr::T(parameter) = parameter else {
@@ -117,13 +161,53 @@ pub(crate) fn describe_conventions(document: &mut OpenApi) {
             if let Some((_, meaning)) = known.filter(|_| response.description.is_empty()) {
                 response.description = (*meaning).to_owned();
             }
-            for (name, meaning) in HEADERS {
+            for name in EVERYWHERE {
                 let header = HeaderBuilder::new().schema(Some(Object::with_type(Type::String)));
-                let header = header.description(Some(*meaning)).build();
-                response.headers.insert((*name).to_owned(), header.into());
+                let headers = &mut response.headers;
+                headers.insert((*name).to_owned(), header.build().into());
+            }
+            for (name, header) in &mut response.headers {
+                let known = HEADERS.iter().find(|(known, _)| known == name);
+                if let (RefOr::T(header), Some((_, meaning))) = (header, known) {
+                    header.description = Some((*meaning).to_owned());
+                }
             }
         }
     });
+}
+
+/// Says of each choice what the derived schema says elsewhere: of an optional member, at the type that it refers to, and of
+/// the tag of an enum, nowhere.
+fn describe_choices(document: &mut OpenApi) {
+    for schema in document
+        .components
+        .iter_mut()
+        .flat_map(|all| all.schemas.values_mut())
+    {
+        let variants = match schema {
+            RefOr::T(Schema::OneOf(choice)) => &mut choice.items[..],
+            schema => std::slice::from_mut(schema),
+        };
+        let objects = variants.iter_mut().filter_map(|variant| match variant {
+            RefOr::T(Schema::Object(object)) => Some(object),
+            _ => None,
+        });
+        for (name, property) in objects.flat_map(|object| &mut object.properties) {
+            match property {
+                RefOr::T(Schema::OneOf(choice)) => {
+                    let referred = choice.items.iter_mut().find_map(|item| match item {
+                        RefOr::Ref(referred) => Some(std::mem::take(&mut referred.description)),
+                        RefOr::T(_) => None,
+                    });
+                    choice.description = referred;
+                }
+                RefOr::T(Schema::Object(tag)) if name == "kind" => {
+                    tag.description = Some("Which of them it is.".to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 /// What a parameter may hold, and an example, for those that mean the same wherever they are.
@@ -132,7 +216,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
     let matching = |pattern: &str| text().pattern(Some(pattern));
     let name = || matching(NAME).max_length(Some(63));
     Some(match parameter.name.as_str() {
-        "api-version" => (matching(&format!("^{API_VERSION}$")), API_VERSION),
+        "api-version" => (text().enum_values(Some([API_VERSION])), API_VERSION),
         "plane" => (name(), "local"),
         "group" => (name(), "demo"),
         "credential" => (name(), "default"),
@@ -146,7 +230,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             (matching("^[A-Za-z0-9]+:reference$"), "VPC:reference")
         }
         "type" if path.contains("/accounts/") => (matching("^[A-Za-z0-9]+$"), "VPC"),
-        "type" => (matching("^(aws|radius)$"), "aws"),
+        "type" => (text().enum_values(Some(["aws", "radius"])), "aws"),
         "identifier" => (matching(VISIBLE), "my-group"),
         "alias" => (
             matching(VISIBLE).max_length(Some(ALIAS_MAX_CHARS)),

@@ -1,17 +1,14 @@
 //! Browsers: a web page can post anything to a server on loopback, so requests of other sites are refused, and so is a
 //! `Host` that is not ours (DNS rebinding).
 
-use std::sync::Arc;
-
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use ucp_model::Failure;
 
-use crate::Api;
 use crate::problem::Problem;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -53,17 +50,16 @@ impl AllowedHosts {
 
 /// Refuses what another site sent, and hosts that are not ours.
 pub(crate) async fn refuse_strangers(
-    State(api): State<Arc<Api>>,
+    State(allowed): State<AllowedHosts>,
     request: Request,
     next: Next,
-) -> Response {
-    match objection(request.headers(), &api.settings.allowed_hosts) {
-        Some(message) => Problem::new(
+) -> Result<Response, Problem> {
+    match objection(request.headers(), &allowed) {
+        Some(message) => Err(Problem::new(
             StatusCode::FORBIDDEN,
             Failure::new("AuthorizationFailed", message),
-        )
-        .into_response(),
-        None => next.run(request).await,
+        )),
+        None => Ok(next.run(request).await),
     }
 }
 

@@ -8,10 +8,11 @@ use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use ucp_model::{Failure, pointer};
 
+use crate::members::{self, kind};
 use crate::problem::Problem;
 
 /// The largest body, in bytes.
@@ -29,13 +30,17 @@ pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
 impl<S: Send + Sync> FromRequest<S> for JsonObject {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body).await?;
-        if bytes.is_empty() {
-            return Ok(Self(Map::new()));
-        }
-        object(&bytes).map(Self).map_err(bad_request)
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = <Self as OptionalFromRequest<S>>::from_request(request, state).await?;
+        Ok(body.unwrap_or_else(|| Self(Map::new())))
+    }
+}
+
+impl JsonObject {
+    /// What the body says.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        let Self(members) = self;
+        members::read(&Value::Object(members)).map_err(Problem::bad_request)
     }
 }
 
@@ -49,8 +54,9 @@ impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let members = object(&bytes).map_err(bad_request)?;
-        Ok(Some(Self(members)))
+        object(&bytes)
+            .map(|body| Some(Self(body)))
+            .map_err(bad_request)
     }
 }
 
@@ -114,18 +120,6 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
 
 fn bad_request(reason: String) -> Problem {
     Problem::bad_request(format!("The body cannot be read: {reason}."))
-}
-
-/// What a person calls a JSON value.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 /// Parses JSON without duplicate members and without deep nesting; the reason of a refusal says where.

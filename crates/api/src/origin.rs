@@ -5,8 +5,8 @@ use std::fmt;
 use axum::http::header::{HOST, REFERER};
 use axum::http::{HeaderMap, HeaderName, Uri};
 
-use crate::path::Segments;
 use crate::path_base::PathBase;
+use crate::segments::Segments;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 

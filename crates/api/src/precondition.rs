@@ -1,29 +1,50 @@
 //! `If-Match` and `If-None-Match` (RFC 9110, section 13.1), and the `ETag` that they ask for.
 
+use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use ucp_app::{Precondition, Tags};
 use ucp_model::ETag;
+use utoipa::IntoParams;
 
 use crate::problem::Problem;
 
 /// On what the request depends.
-pub(crate) struct Conditions(pub(crate) Precondition);
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+pub(crate) struct Conditions {
+    /// Change only what has one of these ETags; `*` is any.
+    #[param(rename = "If-Match", value_type = Option<String>)]
+    if_match: Option<Tags>,
+    /// Change only what has none of these ETags; `*`: create, and never replace.
+    #[param(rename = "If-None-Match", value_type = Option<String>)]
+    if_none_match: Option<Tags>,
+}
+
+impl From<Conditions> for Precondition {
+    fn from(conditions: Conditions) -> Self {
+        Self {
+            if_match: conditions.if_match,
+            if_none_match: conditions.if_none_match,
+        }
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for Conditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self(Precondition {
+        Ok(Self {
             if_match: tags(&parts.headers, IF_MATCH, |tag| tag)?,
             // The comparison is weak (RFC 9110, section 13.1.2).
             if_none_match: tags(&parts.headers, IF_NONE_MATCH, |tag| {
                 tag.strip_prefix("W/").unwrap_or(tag)
             })?,
-        }))
+        })
     }
 }
 
@@ -49,17 +70,20 @@ fn tags(
     Ok(named.map(Tags::Of))
 }
 
-/// `body` with the tag of what it shows.
-pub(crate) fn tagged(etag: &ETag, body: impl IntoResponse) -> Response {
-    let mut response = body.into_response();
-    if let Ok(value) = HeaderValue::from_str(&format!("\"{etag}\"")) {
-        response.headers_mut().insert(ETAG, value);
+/// A body with the tag of what it shows.
+pub(crate) struct Tagged<T>(pub(crate) ETag, pub(crate) T);
+
+impl<T: Serialize> IntoResponse for Tagged<T> {
+    fn into_response(self) -> Response {
+        let Self(etag, body) = self;
+        ([(ETAG, format!("\"{etag}\""))], Json(body)).into_response()
     }
-    response
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn named(values: &[&'static str], name: HeaderName) -> Option<Tags> {

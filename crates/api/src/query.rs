@@ -1,13 +1,19 @@
 //! Query parameters and paging.
 
 use axum::extract::{FromRequestParts, Query};
-use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use ucp_app::Status;
+use ucp_model::Failure;
+use utoipa::IntoParams;
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
-use crate::routes::API_VERSION;
+
+/// The version of ARM's API that planes, groups and credentials are served in.
+pub(crate) const API_VERSION: &str = "2023-10-01-preview";
+const API_VERSION_NAMES: &[&str] = &["api-version"];
 
 /// How many items a page may be asked to hold.
 const TOP: std::ops::RangeInclusive<usize> = 5..=20;
@@ -18,17 +24,16 @@ const TOP_NAMES: &[&str] = &["top", "$top"];
 const SKIP_TOKEN_NAMES: &[&str] = &["skipToken", "$skipToken"];
 
 /// The parameters of a query, whose names count in any letter case.
-pub(crate) struct Parameters(Vec<(String, String)>);
+struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    pub(crate) fn of(uri: &Uri) -> Result<Self, Problem> {
-        let Query(pairs) = Query::try_from_uri(uri)
-            .map_err(|_| Problem::bad_request("The query cannot be read."))?;
+    fn of(uri: &Uri) -> Result<Self, Problem> {
+        let Query(pairs) = Query::try_from_uri(uri)?;
         Ok(Self(pairs))
     }
 
     /// The first value under one of these names.
-    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
+    fn get(&self, names: &[&str]) -> Option<&str> {
         self.all(names).next()
     }
 
@@ -43,13 +48,9 @@ impl Parameters {
 pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
     for given in Parameters::of(uri)?.all(TOP_NAMES) {
         if !given.parse().is_ok_and(|top| TOP.contains(&top)) {
-            let shown: String = given
-                .chars()
-                .take(20)
-                .flat_map(char::escape_debug)
-                .collect();
             return Err(Problem::bad_request(format!(
-                "top is '{shown}'. Give a number from {} to {}, or leave it out.",
+                "top is '{}'. Give a number from {} to {}, or leave it out.",
+                shown(given, 20),
                 TOP.start(),
                 TOP.end()
             )));
@@ -58,14 +59,52 @@ pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The beginning of what was given, fit for a message.
+pub(crate) fn shown(given: &str, length: usize) -> String {
+    let start = given.chars().take(length);
+    start.flat_map(char::escape_debug).collect()
+}
+
+/// Extracted when the query's api-version is one that we speak.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ApiVersion {
+    /// The version of the API.
+    #[param(rename = "api-version", value_type = String)]
+    _version: (),
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parameters = Parameters::of(&parts.uri)?;
+        let given = parameters.get(API_VERSION_NAMES).unwrap_or_default();
+        if given.eq_ignore_ascii_case(API_VERSION) {
+            return Ok(Self { _version: () });
+        }
+        let message = format!(
+            "The api-version '{}' is not supported. Use ?api-version={API_VERSION}.",
+            shown(given, 60)
+        );
+        let failure = Failure::new("InvalidApiVersionParameter", message);
+        Err(Problem::new(StatusCode::BAD_REQUEST, failure))
+    }
+}
+
 /// Which page of a list is asked for.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// How many items it may hold.
+    /// How many items a page holds; 10 by default.
+    #[param(value_type = Option<u64>, minimum = 5, maximum = 20, example = 10)]
     pub(crate) top: usize,
-    /// What the link to it said; none for the first.
+    /// Where the page begins, as the `nextLink` of the page before has it. None for the first.
+    #[param(rename = "skipToken")]
     pub(crate) skip_token: Option<String>,
+    #[param(ignore)]
     path: String,
+    #[param(ignore)]
     api_version: Option<String>,
 }
 
@@ -92,7 +131,47 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
             top: top.unwrap_or(TOP_DEFAULT),
             skip_token: parameters.get(SKIP_TOKEN_NAMES).map(str::to_owned),
             path: parts.uri.path().to_owned(),
-            api_version: parameters.get(&["api-version"]).map(str::to_owned),
+            api_version: parameters.get(API_VERSION_NAMES).map(str::to_owned),
         })
     }
+}
+
+/// Which page of a list of AWS's is asked for; AWS decides how long it is.
+#[derive(Debug, FromRequestParts, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AwsPage {
+    /// Where the page begins, as the `nextLink` of the page before has it. None for the first.
+    #[param(rename = "skipToken", value_type = Option<String>)]
+    pub(crate) page: Page,
+}
+
+/// Which operations are asked for.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OperationFilter {
+    /// Only operations of this status.
+    #[param(value_type = Option<String>)]
+    pub(crate) status: Option<Status>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for OperationFilter {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parameters = Parameters::of(&parts.uri)?;
+        let status = parameters.get(&["status"]).map(status_word).transpose()?;
+        Ok(Self { status })
+    }
+}
+
+fn status_word(given: &str) -> Result<Status, Problem> {
+    let known = Status::ALL.into_iter();
+    let mut meant = known.filter(|status| status.as_str().eq_ignore_ascii_case(given));
+    meant.next().ok_or_else(|| {
+        let words = Status::ALL.map(Status::as_str).join(", ");
+        Problem::bad_request(format!(
+            "status is '{}'. Give one of {words}, or leave it out.",
+            shown(given, 20)
+        ))
+    })
 }

@@ -8,8 +8,27 @@ use serde_json::{Map, Value};
 use ucp_model::ids::InvalidId;
 use ucp_model::{Detail, Failure};
 
-use crate::json::{is_json, kind, object, read};
+use crate::json::{is_json, object, read};
+use crate::members::kind;
 use crate::problem::Problem;
+
+/// A name of the path that nothing can have.
+#[derive(Debug)]
+pub(crate) struct InvalidName(InvalidId);
+
+impl From<InvalidId> for InvalidName {
+    fn from(error: InvalidId) -> Self {
+        Self(error)
+    }
+}
+
+impl From<InvalidName> for Problem {
+    fn from(name: InvalidName) -> Self {
+        let mut violations = Violations::default();
+        violations.name(name);
+        violations.into()
+    }
+}
 
 /// A body that has to be a JSON object of `Content-Type: application/json`, or why it is none.
 pub(crate) struct Payload(Result<Map<String, Value>, String>);
@@ -28,22 +47,45 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
     }
 }
 
+impl Payload {
+    /// What the path names and what the body says, if nothing is wrong with either.
+    pub(crate) fn judge<N, T>(
+        self,
+        name: Result<N, InvalidName>,
+        read: impl FnOnce(&Map<String, Value>, &mut Violations) -> Option<T>,
+    ) -> Result<(N, T), Problem> {
+        let mut violations = Violations::default();
+        let name = name.map_err(|error| violations.name(error)).ok();
+        let body = match self.0 {
+            Ok(body) => read(&body, &mut violations),
+            Err(reason) => {
+                violations.add("InvalidRequestContent", reason);
+                None
+            }
+        };
+        match name.zip(body) {
+            Some(read) if violations.details.is_empty() => Ok(read),
+            _ => Err(violations.into()),
+        }
+    }
+}
+
 /// What is wrong with a request.
 #[derive(Debug, Default)]
-pub(crate) struct Violations(Vec<Detail>);
+pub(crate) struct Violations {
+    details: Vec<Detail>,
+    /// What is answered in their place.
+    refusal: Option<Problem>,
+}
 
 impl Violations {
-    /// A name of the path.
-    pub(crate) fn name<T>(&mut self, name: Result<T, InvalidId>) -> Option<T> {
-        name.map_err(|error| self.add("InvalidProperties", error.to_string()))
-            .ok()
+    fn name(&mut self, name: InvalidName) {
+        self.add("InvalidProperties", name.0.to_string());
     }
 
-    /// The body.
-    pub(crate) fn body(&mut self, payload: Payload) -> Option<Map<String, Value>> {
-        let Payload(body) = payload;
-        body.map_err(|reason| self.add("InvalidRequestContent", reason))
-            .ok()
+    /// Answers with `refusal`, whatever else is wrong.
+    pub(crate) fn refuse(&mut self, refusal: Problem) {
+        self.refusal = Some(refusal);
     }
 
     /// What stands at `path` in the body.
@@ -103,24 +145,21 @@ impl Violations {
         texts
     }
 
-    /// What was read, if nothing is wrong.
-    pub(crate) fn judge<T>(self, read: Option<T>) -> Result<T, Problem> {
-        match read {
-            Some(read) if self.0.is_empty() => Ok(read),
-            _ => Err(self.problem()),
-        }
-    }
-
     fn add(&mut self, code: &str, message: String) {
-        self.0.push(Detail {
+        self.details.push(Detail {
             code: code.to_owned(),
             message,
             target: None,
         });
     }
+}
 
-    fn problem(self) -> Problem {
-        let Self(details) = self;
+impl From<Violations> for Problem {
+    fn from(violations: Violations) -> Self {
+        let Violations { details, refusal } = violations;
+        if let Some(refusal) = refusal {
+            return refusal;
+        }
         let message = match &details[..] {
             [only] => format!("HTTP request payload failed validation: {}", only.message),
             _ => "HTTP request payload failed validation; the details name each violation."
@@ -131,11 +170,4 @@ impl Violations {
             .with_details(details);
         Problem::new(StatusCode::BAD_REQUEST, failure)
     }
-}
-
-/// A name of the path, when there is nothing else to check.
-pub(crate) fn named<T>(name: Result<T, InvalidId>) -> Result<T, Problem> {
-    let mut violations = Violations::default();
-    let name = violations.name(name);
-    violations.judge(name)
 }

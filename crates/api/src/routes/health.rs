@@ -3,40 +3,49 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::Api;
+use crate::state::Api;
 
 /// How the process is.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// `ok` or `unavailable`.
-    status: &'static str,
+    /// Whether it is well.
+    status: HealthStatus,
+}
+
+/// Whether a process is well.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum HealthStatus {
+    /// It is.
+    Ok,
+    /// What it depends on cannot be reached.
+    Unavailable,
 }
 
 /// Whether the process lives.
+///
+/// What it depends on is not asked.
 #[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
 pub(crate) async fn get_health() -> Json<Health> {
-    Json(Health { status: "ok" })
+    let status = HealthStatus::Ok;
+    Json(Health { status })
 }
 
-/// Whether it can serve: the store answers.
+/// Whether the process can serve.
+///
+/// It can when the store answers.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub(crate) async fn get_readiness(State(api): State<Arc<Api>>) -> Response {
-    match api.app.is_ready().await {
-        Ok(()) => Json(Health { status: "ok" }).into_response(),
+pub(crate) async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {
+    let (code, status) = match api.app.is_ready().await {
+        Ok(()) => (StatusCode::OK, HealthStatus::Ok),
         Err(rejection) => {
             tracing::warn!(error = %ucp_model::chain(&rejection), "not ready");
-            (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Json(Health {
-                    status: "unavailable",
-                }),
-            )
-                .into_response()
+            (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }
-    }
+    };
+    (code, Json(Health { status }))
 }

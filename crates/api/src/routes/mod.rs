@@ -1,77 +1,84 @@
 //! The handlers, a file per noun: extract, one call of the app, and each outcome as a response.
 
-pub(crate) mod aws_resources;
-pub(crate) mod credentials;
+mod aws_resources;
+mod credentials;
 pub(crate) mod discovery;
-pub(crate) mod error_pages;
-pub(crate) mod health;
-pub(crate) mod named_resources;
-pub(crate) mod operations;
-pub(crate) mod planes;
-pub(crate) mod references;
-pub(crate) mod resource_groups;
+mod error_pages;
+mod health;
+mod operations;
+mod planes;
+mod references;
+mod resource_groups;
 
-use axum::Json;
-use axum::extract::FromRequestParts;
-use axum::http::header::{LOCATION, RETRY_AFTER};
-use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use ucp_model::{Failure, Operation};
+use std::sync::Arc;
 
-use crate::context::RequestContext;
-use crate::problem::Problem;
-use crate::query::Parameters;
+use axum::Router;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
-/// The version of ARM's API that planes, groups and credentials are served in.
-pub(crate) const API_VERSION: &str = "2023-10-01-preview";
+use self::aws_resources::{actions, by_name};
+use crate::state::Api;
 
-/// Extracted when the query's api-version is one that we speak.
-#[derive(Debug)]
-pub(crate) struct ApiVersion;
-
-impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let parameters = Parameters::of(&parts.uri)?;
-        let given = parameters.get(&["api-version"]).unwrap_or_default();
-        if given.eq_ignore_ascii_case(API_VERSION) {
-            return Ok(Self);
-        }
-        let shown: String = given
-            .chars()
-            .take(60)
-            .flat_map(char::escape_debug)
-            .collect();
-        let message =
-            format!("The api-version '{shown}' is not supported. Use ?api-version={API_VERSION}.");
-        let failure = Failure::new("InvalidApiVersionParameter", message);
-        Err(Problem::new(StatusCode::BAD_REQUEST, failure))
-    }
+/// A router that takes literal segments such as `:put`, which axum otherwise takes for captures of its version 0.7.
+fn unchecked() -> Router<Arc<Api>> {
+    Router::new().without_v07_checks()
 }
 
-/// A reply with polling headers.
-fn accepted(
-    status: StatusCode,
-    body: impl Serialize,
-    urls: (String, String),
-    context: &RequestContext,
-) -> Response {
-    let mut response = (status, Json(body)).into_response();
-    let (status_url, result_url) = urls;
-    let headers = response.headers_mut();
-    for (name, url) in [(AZURE_ASYNC_OPERATION, status_url), (LOCATION, result_url)] {
-        if let Ok(value) = HeaderValue::from_str(&url) {
-            headers.insert(name, value);
-        }
-    }
-    headers.insert(RETRY_AFTER, HeaderValue::from(context.retry_after()));
-    response
+/// The routes of the API.
+pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::from(unchecked())
+        .routes(routes!(error_pages::get_error_page))
+        .routes(routes!(planes::list_planes))
+        .routes(routes!(planes::list_planes_of_type))
+        .routes(routes!(
+            planes::get_plane,
+            planes::put_plane,
+            planes::delete_plane
+        ))
+        .routes(routes!(planes::list_resource_providers))
+        .routes(routes!(planes::get_resource_provider))
+        .routes(routes!(resource_groups::list_resource_groups))
+        .routes(routes!(
+            resource_groups::put_resource_group,
+            resource_groups::get_resource_group,
+            resource_groups::delete_resource_group
+        ))
+        .routes(routes!(resource_groups::list_resource_group_resources))
+        .routes(routes!(resource_groups::import_resource_group_resources))
+        .routes(routes!(operations::list_resource_group_operations))
+        .routes(routes!(references::list_references))
+        .routes(routes!(
+            references::get_reference,
+            references::update_reference,
+            references::delete_reference
+        ))
+        .routes(routes!(by_name::list_aws_resources))
+        .routes(routes!(
+            by_name::get_named_aws_resource,
+            by_name::put_named_aws_resource,
+            by_name::delete_named_aws_resource
+        ))
+        .routes(routes!(credentials::list_credentials))
+        .routes(routes!(
+            credentials::get_credential,
+            credentials::put_credential,
+            credentials::delete_credential
+        ))
+        .routes(routes!(actions::import_aws_resource))
+        .routes(routes!(actions::put_aws_resource))
+        .routes(routes!(actions::get_aws_resource))
+        .routes(routes!(actions::delete_aws_resource))
+        .routes(routes!(operations::get_operation_status))
+        .routes(routes!(operations::cancel_operation))
+        .routes(routes!(operations::get_operation_result))
+        .routes(routes!(operations::get_plane_operation_status))
+        .routes(routes!(operations::cancel_plane_operation))
+        .routes(routes!(operations::get_plane_operation_result))
 }
 
-fn polling_urls(operation: &Operation, context: &RequestContext) -> (String, String) {
-    (context.status_url(operation), context.result_url(operation))
+/// What an orchestrator asks, whatever Host it does so by.
+pub(crate) fn probes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::from(unchecked())
+        .routes(routes!(health::get_health))
+        .routes(routes!(health::get_readiness))
 }

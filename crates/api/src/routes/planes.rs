@@ -1,178 +1,150 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use ucp_model::{Failure, Plane};
 
-use ucp_model::{Failure, NewPlane, PlaneId, PlaneKind};
-
-use crate::Api;
-use crate::context::RequestContext;
-use crate::precondition::{Conditions, tagged};
+use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
+use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
-use crate::routes::ApiVersion;
-use crate::validation::{Payload, Violations, named};
+use crate::query::ApiVersion;
+use crate::state::Api;
+use crate::validation::Payload;
 use crate::wire::{
-    ErrorResponse, List, PlaneBody, PlaneSummary, PutPlaneRequest, ResourceProviderSummary,
+    ErrorResponse, List, PlaneBody, PlaneList, PlaneSummaryList, PutPlaneRequest,
+    ResourceProviderList,
 };
 
-/// Lists all planes, without their settings.
-#[utoipa::path(get, path = "/planes", tag = "Planes",
-    params(("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 200, body = List<PlaneSummary>), (status = 400, body = ErrorResponse)))]
+/// Lists all planes.
+///
+/// Their settings are left out.
+#[utoipa::path(get, path = "/planes", tag = "Planes", params(ApiVersion),
+    responses((status = 200, body = PlaneSummaryList)))]
 pub(crate) async fn list_planes(
     State(api): State<Arc<Api>>,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Json<List<PlaneSummary>>, Problem> {
-    let planes = api.app.list_planes(None).await;
-    let planes = planes.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(Json(planes.into_iter().map(PlaneSummary::from).collect()))
+) -> Result<Json<PlaneSummaryList>, Problem> {
+    Ok(Json(List::of(api.app.list_planes(None).await?)))
 }
 
 /// Lists the planes of a type.
-#[utoipa::path(get, path = "/planes/{type}", tag = "Planes",
-    params(("type" = String, Path, example = "aws"),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 200, body = List<PlaneBody>), (status = 400, body = ErrorResponse)))]
+///
+/// Their settings are told.
+#[utoipa::path(get, path = "/planes/{type}", tag = "Planes", params(PlaneTypePath, ApiVersion),
+    responses((status = 200, body = PlaneList)))]
 pub(crate) async fn list_planes_of_type(
     State(api): State<Arc<Api>>,
-    Path(kind): Path<String>,
+    path: PlaneTypePath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Json<List<PlaneBody>>, Problem> {
-    let planes = api.app.list_planes(Some(plane_kind(&kind)?)).await;
-    let planes = planes.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(Json(planes.into_iter().map(PlaneBody::from).collect()))
+) -> Result<Json<PlaneList>, Problem> {
+    let planes = api.app.list_planes(Some(path.kind()?)).await?;
+    Ok(Json(List::of(planes)))
 }
 
 /// Answers one plane.
-#[utoipa::path(get, path = "/planes/{type}/{plane}", tag = "Planes",
-    params(("type" = String, Path, example = "aws"), ("plane" = String, Path, example = "aws"),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
+///
+/// Its ETag is what `If-Match` takes.
+#[utoipa::path(get, path = "/planes/{type}/{plane}", tag = "Planes", params(PlanePath, ApiVersion),
     responses((status = 200, body = PlaneBody, headers(("ETag" = String))),
-        (status = 400, body = ErrorResponse), (status = 404, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse)))]
 pub(crate) async fn get_plane(
     State(api): State<Arc<Api>>,
-    Path((kind, plane)): Path<(String, String)>,
+    path: PlanePath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Response, Problem> {
-    let plane = api.app.get_plane(&plane_id(&kind, &plane)?).await;
-    let plane = plane.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(tagged(&plane.etag(), Json(PlaneBody::from(plane))))
+) -> Result<Tagged<PlaneBody>, Problem> {
+    Ok(tagged(api.app.get_plane(&path.id()?).await?))
 }
 
 /// Creates a plane, or replaces its location, tags and settings.
+///
+/// What is below it stays as it is.
 #[utoipa::path(put, path = "/planes/{type}/{plane}", tag = "Planes",
-    params(("type" = String, Path, example = "aws"), ("plane" = String, Path, example = "aws"),
-        ("api-version" = String, Query, example = "2023-10-01-preview"),
-        ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    params(PlanePath, ApiVersion, Conditions),
     request_body = PutPlaneRequest,
     responses((status = 200, body = PlaneBody, headers(("ETag" = String))),
-        (status = 400, body = ErrorResponse), (status = 412, body = ErrorResponse),
-        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
+        (status = 412, body = ErrorResponse)))]
 pub(crate) async fn put_plane(
     State(api): State<Arc<Api>>,
-    Path((kind, plane)): Path<(String, String)>,
+    path: PlanePath,
     _: ApiVersion,
-    Conditions(precondition): Conditions,
-    context: RequestContext,
+    conditions: Conditions,
     payload: Payload,
-) -> Result<Response, Problem> {
-    let kind = plane_kind(&kind)?;
-    let mut violations = Violations::default();
-    let id = violations.name(PlaneId::new(kind, &plane));
-    let body = violations.body(payload);
-    let request = body.map(|body| PutPlaneRequest::read(&body, kind, &mut violations));
-    let (id, request) = violations.judge(id.zip(request))?;
-    let put = NewPlane {
-        id,
-        location: request.location,
-        tags: request.tags,
-        body: request.properties,
-    };
-    let plane = api.app.put_plane(put, &precondition).await;
-    let plane = plane.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(tagged(&plane.etag(), Json(PlaneBody::from(plane))))
+) -> Result<Tagged<PlaneBody>, Problem> {
+    let kind = path.kind()?;
+    let (id, request) = payload.judge(path.name(kind), |body, violations| {
+        PutPlaneRequest::read(body, kind, violations)
+    })?;
+    let plane = api
+        .app
+        .put_plane(request.put(id), &conditions.into())
+        .await?;
+    Ok(tagged(plane))
 }
 
-/// Deletes a plane, and nothing below it.
+/// Deletes a plane.
+///
+/// What is below it stays.
 #[utoipa::path(delete, path = "/planes/{type}/{plane}", tag = "Planes",
-    params(("type" = String, Path, example = "aws"), ("plane" = String, Path, example = "aws"),
-        ("api-version" = String, Query, example = "2023-10-01-preview"),
-        ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    params(PlanePath, ApiVersion, Conditions),
     responses((status = 200, description = "Deleted"), (status = 204, description = "There was none"),
-        (status = 400, body = ErrorResponse), (status = 412, body = ErrorResponse)))]
+        (status = 412, body = ErrorResponse)))]
 pub(crate) async fn delete_plane(
     State(api): State<Arc<Api>>,
-    Path((kind, plane)): Path<(String, String)>,
+    path: PlanePath,
     _: ApiVersion,
-    Conditions(precondition): Conditions,
-    context: RequestContext,
+    conditions: Conditions,
 ) -> Result<StatusCode, Problem> {
-    let id = plane_id(&kind, &plane)?;
-    let was_there = api.app.delete_plane(&id, &precondition).await;
-    let was_there = was_there.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(if was_there {
-        StatusCode::OK
-    } else {
-        StatusCode::NO_CONTENT
+    let deleted = api
+        .app
+        .delete_plane(&path.id()?, &conditions.into())
+        .await?;
+    Ok(match deleted {
+        true => StatusCode::OK,
+        false => StatusCode::NO_CONTENT,
     })
 }
 
-/// Lists the resource providers that a radius plane knows: none, since AWS resources need none.
+/// Lists the resource providers that a radius plane knows.
+///
+/// The list is empty, since AWS resources need none.
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers", tag = "Planes",
-    params(("plane" = String, Path, example = "local"),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 200, body = List<ResourceProviderSummary>), (status = 400, body = ErrorResponse),
-        (status = 404, body = ErrorResponse)))]
+    params(RadiusPlanePath, ApiVersion),
+    responses((status = 200, body = ResourceProviderList), (status = 404, body = ErrorResponse)))]
 pub(crate) async fn list_resource_providers(
     State(api): State<Arc<Api>>,
-    Path(plane): Path<String>,
+    path: RadiusPlanePath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Json<List<ResourceProviderSummary>>, Problem> {
-    let plane = api.app.get_plane(&radius_plane(&plane)?).await;
-    plane.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(Json(List::from_iter([])))
+) -> Result<Json<ResourceProviderList>, Problem> {
+    api.app.get_plane(&path.id()?).await?;
+    Ok(Json(List {
+        value: Vec::new(),
+        next_link: None,
+    }))
 }
 
-/// Answers one resource provider of a radius plane; there is none.
+/// Answers one resource provider of a radius plane.
+///
+/// The answer is 404, since AWS resources need none.
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers/{namespace}", tag = "Planes",
-    params(("plane" = String, Path, example = "local"), ("namespace" = String, Path, example = "AWS.EC2"),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 400, body = ErrorResponse), (status = 404, body = ErrorResponse)))]
+    params(ResourceProviderPath, ApiVersion),
+    responses((status = 404, body = ErrorResponse)))]
 pub(crate) async fn get_resource_provider(
     State(api): State<Arc<Api>>,
-    Path((plane, namespace)): Path<(String, String)>,
+    path: ResourceProviderPath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Response, Problem> {
-    let plane = api.app.get_plane(&radius_plane(&plane)?).await;
-    let plane = plane.map_err(|rejection| Problem::of(rejection, &context))?;
-    let shown: String = namespace.chars().take(80).collect();
+) -> Result<(), Problem> {
+    let plane = api.app.get_plane(&path.plane()?).await?;
+    let shown: String = path.namespace.chars().take(80).collect();
     let message = format!(
         "The plane '{}' has no resource provider '{shown}'.",
         plane.id.name
     );
-    let failure = Failure::new("NotFound", message);
     let target = format!("{}/providers/{shown}", plane.id);
-    Ok(Problem::new(StatusCode::NOT_FOUND, failure.with_target(target)).into_response())
+    let failure = Failure::new("NotFound", message).with_target(target);
+    Err(Problem::new(StatusCode::NOT_FOUND, failure))
 }
 
-pub(crate) fn radius_plane(name: &str) -> Result<PlaneId, Problem> {
-    named(PlaneId::new(PlaneKind::Radius, name))
-}
-
-fn plane_id(kind: &str, name: &str) -> Result<PlaneId, Problem> {
-    named(PlaneId::new(plane_kind(kind)?, name))
-}
-
-fn plane_kind(word: &str) -> Result<PlaneKind, Problem> {
-    word.parse().map_err(|error: ucp_model::ids::InvalidId| {
-        let failure = Failure::new("InvalidPlaneType", error.to_string());
-        Problem::new(StatusCode::BAD_REQUEST, failure)
-    })
+fn tagged(plane: Plane) -> Tagged<PlaneBody> {
+    Tagged(plane.etag(), plane.into())
 }

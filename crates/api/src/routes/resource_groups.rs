@@ -1,190 +1,142 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use ucp_app::DeleteGroupOutcome;
-use ucp_model::{GroupBody, GroupId, NewResourceGroup};
 
-use crate::Api;
-use crate::context::RequestContext;
+use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
-use crate::precondition::{Conditions, tagged};
+use crate::path::{GroupPath, RadiusPlanePath};
+use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
-use crate::routes::planes::radius_plane;
-use crate::routes::{ApiVersion, accepted};
-use crate::validation::{Payload, Violations, named};
+use crate::query::ApiVersion;
+use crate::state::Api;
+use crate::validation::Payload;
 use crate::wire::{
-    ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceBody,
-    ResourceGroupBody, read_items,
+    ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
+    ResourceGroupBody, ResourceGroupList,
 };
 
 /// Creates a resource group, or replaces its location and tags.
+///
+/// What it tracks stays as it is.
 #[utoipa::path(put, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"), ("group" = String, Path),
-        ("api-version" = String, Query, example = "2023-10-01-preview"),
-        ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header)),
+    params(GroupPath, ApiVersion, Conditions),
     request_body = PutResourceGroupRequest,
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
-        (status = 400, body = ErrorResponse), (status = 409, body = ErrorResponse),
-        (status = 412, body = ErrorResponse),
-        (status = 413, body = ErrorResponse), (status = 415, body = ErrorResponse)))]
+        (status = 409, body = ErrorResponse), (status = 412, body = ErrorResponse)))]
 pub(crate) async fn put_resource_group(
     State(api): State<Arc<Api>>,
-    Path((plane, group)): Path<(String, String)>,
+    path: GroupPath,
     _: ApiVersion,
-    Conditions(precondition): Conditions,
-    context: RequestContext,
+    conditions: Conditions,
     payload: Payload,
-) -> Result<Response, Problem> {
-    let mut violations = Violations::default();
-    let id = violations.name(GroupId::new(&plane, &group));
-    let body = violations.body(payload);
-    let request = body.map(|body| PutResourceGroupRequest::read(&body, &mut violations));
-    let (id, request) = violations.judge(id.zip(request))?;
-    let put = NewResourceGroup {
-        id,
-        location: request.location,
-        tags: request.tags,
-        body: GroupBody {
-            default_tags: request.properties.default_tags,
-            deletion: None,
-        },
-    };
-    let group = api.app.put_resource_group(put, &precondition).await;
-    let group = group.map_err(|rejection| Problem::of(rejection, &context))?;
-    let etag = group.etag();
-    Ok(tagged(
-        &etag,
-        Json(ResourceGroupBody::new(group, Vec::new())),
-    ))
+) -> Result<Tagged<ResourceGroupBody>, Problem> {
+    let (id, request) = payload.judge(path.id(), PutResourceGroupRequest::read)?;
+    let group = api
+        .app
+        .put_resource_group(request.put(id), &conditions.into())
+        .await?;
+    Ok(Tagged(group.etag(), group.into()))
 }
 
 /// Answers a resource group with what it tracks.
+///
+/// The properties of what it tracks are those that were last observed; AWS is not asked.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"), ("group" = String, Path),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
+    params(GroupPath, ApiVersion),
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
-        (status = 400, body = ErrorResponse), (status = 404, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse)))]
 pub(crate) async fn get_resource_group(
     State(api): State<Arc<Api>>,
-    Path((plane, group)): Path<(String, String)>,
+    path: GroupPath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Response, Problem> {
-    let view = api.app.get_resource_group(&group_id(&plane, &group)?).await;
-    let view = view.map_err(|rejection| Problem::of(rejection, &context))?;
-    let etag = view.group.etag();
-    let body = ResourceGroupBody::new(view.group, view.references);
-    Ok(tagged(&etag, Json(body)))
+) -> Result<Tagged<ResourceGroupBody>, Problem> {
+    let view = api.app.get_resource_group(&path.id()?).await?;
+    Ok(Tagged(view.group.etag(), view.into()))
 }
 
-/// Deletes a resource group with the AWS resources that it owns; the others are only forgotten.
+/// Deletes a resource group with the AWS resources that it owns.
+///
+/// The others are only forgotten. When a resource cannot be deleted, the group stays with what is left.
 #[utoipa::path(delete, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"), ("group" = String, Path),
-        ("api-version" = String, Query, example = "2023-10-01-preview"),
-        ("If-Match" = Option<String>, Header), ("If-None-Match" = Option<String>, Header),
-        ("Prefer" = Option<String>, Header, description = "`respond-async` answers 202 at once")),
-    responses((status = 200, description = "It is gone"),
-        (status = 202, description = "Under way; poll the URLs in the headers",
-            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
-        (status = 204, description = "There was none"), (status = 400, body = ErrorResponse),
+    params(GroupPath, ApiVersion, Conditions, Preference),
+    responses((status = 200, description = "It is gone"), UnderWay,
+        (status = 204, description = "There was none"),
         (status = 409, description = "An operation in the group is under way, or some of its resources cannot be deleted",
             body = ErrorResponse),
         (status = 412, body = ErrorResponse)))]
 pub(crate) async fn delete_resource_group(
     State(api): State<Arc<Api>>,
-    Path((plane, group)): Path<(String, String)>,
+    path: GroupPath,
     _: ApiVersion,
-    Conditions(precondition): Conditions,
+    conditions: Conditions,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let id = group_id(&plane, &group)?;
+    let (id, condition) = (path.id()?, conditions.into());
     let outcome = api
         .app
-        .delete_resource_group(&id, &precondition, &context.caller)
-        .await;
-    match outcome.map_err(|rejection| Problem::of(rejection, &context))? {
+        .delete_resource_group(&id, &condition, &context.caller);
+    match outcome.await? {
         DeleteGroupOutcome::AlreadyGone => Ok(StatusCode::NO_CONTENT.into_response()),
         DeleteGroupOutcome::Deleted => Ok(StatusCode::OK.into_response()),
         DeleteGroupOutcome::Accepted(operation) => match operation.failure() {
-            Some(failure) => Err(Problem::of_ended(failure, &context)),
-            None => {
-                let urls = context.group_urls(&operation);
-                Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
-            }
+            Some(failure) => Err(Problem::ended(failure.clone())),
+            None => Ok(context.accepted(&*operation)),
         },
     }
 }
 
 /// Puts existing AWS resources under aliases of a resource group.
+///
+/// The operation's result lists what became of each resource.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:import", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"), ("group" = String, Path)),
+    params(GroupPath),
     request_body = ImportGroupRequest,
-    responses((status = 202, description = "Under way; the operation's result lists what became of each resource",
-            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
-        (status = 400, body = ErrorResponse), (status = 404, body = ErrorResponse),
-        (status = 409, body = ErrorResponse), (status = 413, body = ErrorResponse),
-        (status = 415, body = ErrorResponse)))]
+    responses(UnderWay, (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
 pub(crate) async fn import_resource_group_resources(
     State(api): State<Arc<Api>>,
-    Path((plane, group)): Path<(String, String)>,
+    path: GroupPath,
     context: RequestContext,
-    JsonObject(body): JsonObject,
+    body: JsonObject,
 ) -> Result<Response, Problem> {
-    let id = group_id(&plane, &group)?;
-    let items = read_items(&id, body)?;
-    let operation = api.app.import_into_group(&id, items, &context.caller).await;
-    let operation = operation.map_err(|rejection| Problem::of(rejection, &context))?;
-    let urls = context.group_urls(&operation);
-    Ok(accepted(StatusCode::ACCEPTED, json!({}), urls, &context))
+    let id = path.id()?;
+    let items = body.read::<ImportGroupRequest>()?.items(&id);
+    let operation = api
+        .app
+        .import_into_group(&id, items, &context.caller)
+        .await?;
+    Ok(context.accepted(&operation))
 }
 
 /// Lists the resource groups of a plane.
+///
+/// What they track is left out.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 200, body = List<ResourceGroupBody>), (status = 400, body = ErrorResponse)))]
+    params(RadiusPlanePath, ApiVersion),
+    responses((status = 200, body = ResourceGroupList)))]
 pub(crate) async fn list_resource_groups(
     State(api): State<Arc<Api>>,
-    Path(plane): Path<String>,
+    path: RadiusPlanePath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Json<List<ResourceGroupBody>>, Problem> {
-    let groups = api.app.list_resource_groups(&radius_plane(&plane)?).await;
-    let groups = groups.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(Json(
-        groups
-            .into_iter()
-            .map(|group| ResourceGroupBody::new(group, Vec::new()))
-            .collect(),
-    ))
+) -> Result<Json<ResourceGroupList>, Problem> {
+    let groups = api.app.list_resource_groups(&path.id()?).await?;
+    Ok(Json(List::of(groups)))
 }
 
 /// Lists what a resource group tracks.
+///
+/// The properties are those that were last observed; AWS is not asked.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}/resources", tag = "Resource groups",
-    params(("plane" = String, Path, example = "local"), ("group" = String, Path),
-        ("api-version" = String, Query, example = "2023-10-01-preview")),
-    responses((status = 200, body = List<ReferenceBody>), (status = 400, body = ErrorResponse),
-        (status = 404, body = ErrorResponse)))]
+    params(GroupPath, ApiVersion),
+    responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]
 pub(crate) async fn list_resource_group_resources(
     State(api): State<Arc<Api>>,
-    Path((plane, group)): Path<(String, String)>,
+    path: GroupPath,
     _: ApiVersion,
-    context: RequestContext,
-) -> Result<Json<List<ReferenceBody>>, Problem> {
-    let references = api
-        .app
-        .list_references(&group_id(&plane, &group)?, None)
-        .await;
-    let references = references.map_err(|rejection| Problem::of(rejection, &context))?;
-    Ok(Json(
-        references.into_iter().map(ReferenceBody::from).collect(),
-    ))
-}
-
-pub(crate) fn group_id(plane: &str, group: &str) -> Result<GroupId, Problem> {
-    named(GroupId::new(plane, group))
+) -> Result<Json<ReferenceList>, Problem> {
+    let references = api.app.list_references(&path.id()?, None).await?;
+    Ok(Json(List::of(references)))
 }

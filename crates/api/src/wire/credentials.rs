@@ -19,6 +19,7 @@ pub(crate) struct PutCredentialRequest {
     #[serde(default)]
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     tags: BTreeMap<String, String>,
+    /// How to sign in to AWS.
     properties: PutCredentialProperties,
 }
 
@@ -29,6 +30,7 @@ enum PutCredentialProperties {
     /// An access key of a user.
     #[serde(rename_all = "camelCase")]
     AccessKey {
+        /// The id of the access key.
         #[schema(
             example = "AKIAIOSFODNN7EXAMPLE",
             pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$"
@@ -37,17 +39,20 @@ enum PutCredentialProperties {
         /// Sealed, and never returned.
         #[schema(write_only, format = Password, example = "…", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$")]
         secret_access_key: String,
+        /// Where the secret is kept.
         storage: PutStorage,
     },
     /// A role, taken by the service account that the server runs under.
     #[serde(rename = "IRSA")]
     Irsa {
+        /// The role.
         #[serde(rename = "roleARN")]
         #[schema(
             example = "arn:aws:iam::123456789012:role/ucp",
             pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$"
         )]
         role_arn: String,
+        /// Where the secret is kept.
         storage: PutStorage,
     },
 }
@@ -55,21 +60,28 @@ enum PutCredentialProperties {
 /// Where the secret is kept. A name that the client gives is ignored.
 #[derive(Deserialize, ToSchema)]
 struct PutStorage {
+    /// What keeps it.
     kind: StorageKind,
 }
 
 /// A credential.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CredentialBody {
+    /// The id.
     #[schema(example = "/planes/aws/aws/providers/System.AWS/credentials/default")]
     id: String,
+    /// The name, as it was last written.
     #[schema(example = "default")]
     name: String,
-    #[serde(rename = "type")]
+    /// The type of all credentials.
     #[schema(example = "System.AWS/credentials")]
-    type_: &'static str,
+    r#type: &'static str,
+    /// `global` by convention.
+    #[schema(example = "global")]
     location: String,
+    /// Tags of the credential itself.
     tags: BTreeMap<String, String>,
+    /// How to sign in to AWS.
     properties: CredentialProperties,
 }
 
@@ -80,16 +92,20 @@ enum CredentialProperties {
     /// An access key of a user.
     #[serde(rename_all = "camelCase")]
     AccessKey {
+        /// The id of the access key.
         #[schema(example = "AKIAIOSFODNN7EXAMPLE")]
         access_key_id: String,
+        /// Where the secret is kept.
         storage: Storage,
     },
     /// A role, taken by the service account that the server runs under.
     #[serde(rename = "IRSA")]
     Irsa {
+        /// The role.
         #[serde(rename = "roleARN")]
         #[schema(example = "arn:aws:iam::123456789012:role/ucp")]
         role_arn: String,
+        /// Where the secret is kept.
         storage: Storage,
     },
 }
@@ -98,7 +114,9 @@ enum CredentialProperties {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Storage {
+    /// What keeps it.
     kind: StorageKind,
+    /// Under which name.
     #[schema(example = "aws-aws-default")]
     secret_name: String,
 }
@@ -112,21 +130,16 @@ enum StorageKind {
 
 impl PutCredentialRequest {
     /// Reads a body; what is refused is named and never repeated.
-    pub(crate) fn read(
-        body: &Map<String, Value>,
-        violations: &mut Violations,
-    ) -> Result<Option<Self>, Problem> {
+    pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         let location = violations.location(body);
         let tags = violations.texts("$.tags", body.get("tags"));
-        let Some(properties) = required(violations, "$.properties", body.get("properties")) else {
-            return Ok(None);
-        };
+        let properties = required(violations, "$.properties", body.get("properties"))?;
         let properties = PutCredentialProperties::read(properties, violations)?;
-        Ok(properties.map(|properties| Self {
+        Some(Self {
             location,
             tags,
             properties,
-        }))
+        })
     }
 
     /// What the app is asked to write as `id`.
@@ -162,10 +175,7 @@ impl PutCredentialRequest {
 }
 
 impl PutCredentialProperties {
-    fn read(
-        properties: &Map<String, Value>,
-        violations: &mut Violations,
-    ) -> Result<Option<Self>, Problem> {
+    fn read(properties: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         let storage = PutStorage::read(properties.get("storage"), violations);
         let mut text = |member: &str| {
             let path = format!("$.properties.{member}");
@@ -175,29 +185,26 @@ impl PutCredentialProperties {
             }
             Some(text)
         };
-        let read = match text("kind").as_deref() {
-            Some("AccessKey") => {
+        match text("kind")?.as_str() {
+            "AccessKey" => {
                 let (id, secret) = (text("accessKeyId"), text("secretAccessKey"));
-                let key = id.zip(secret).zip(storage);
-                key.map(
-                    |((access_key_id, secret_access_key), storage)| Self::AccessKey {
-                        access_key_id,
-                        secret_access_key,
-                        storage,
-                    },
-                )
+                Some(Self::AccessKey {
+                    access_key_id: id?,
+                    secret_access_key: secret?,
+                    storage: storage?,
+                })
             }
-            Some("IRSA") => {
-                let role = text("roleARN").zip(storage);
-                role.map(|(role_arn, storage)| Self::Irsa { role_arn, storage })
-            }
-            Some("") | None => None,
-            Some(_) => {
+            "IRSA" => Some(Self::Irsa {
+                role_arn: text("roleARN")?,
+                storage: storage?,
+            }),
+            "" => None,
+            _ => {
                 let message = "The credential kind is not supported. Set $.properties.kind to 'AccessKey' or 'IRSA'.";
-                return Err(Problem::bad_request(message));
+                violations.refuse(Problem::bad_request(message));
+                None
             }
-        };
-        Ok(read)
+        }
     }
 }
 
@@ -237,7 +244,7 @@ impl From<Credential> for CredentialBody {
         Self {
             id: id.to_string(),
             name: id.name,
-            type_: "System.AWS/credentials",
+            r#type: "System.AWS/credentials",
             location: credential.location,
             tags: credential.tags,
             properties: match kind {

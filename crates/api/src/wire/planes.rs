@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use ucp_model::{Plane, PlaneKind};
+use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind};
 use utoipa::ToSchema;
 
 use crate::validation::Violations;
@@ -12,13 +12,13 @@ use crate::validation::Violations;
 pub(crate) struct PutPlaneRequest {
     /// `global` by convention.
     #[schema(example = "global", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]*$")]
-    pub(crate) location: String,
+    location: String,
     /// Tags of the plane.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
-    pub(crate) tags: BTreeMap<String, String>,
+    tags: BTreeMap<String, String>,
     /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
     #[schema(value_type = Option<Object>, example = json!({"resourceProviders": {}}))]
-    pub(crate) properties: Map<String, Value>,
+    properties: Map<String, Value>,
 }
 
 impl PutPlaneRequest {
@@ -26,7 +26,7 @@ impl PutPlaneRequest {
         body: &Map<String, Value>,
         kind: PlaneKind,
         violations: &mut Violations,
-    ) -> Self {
+    ) -> Option<Self> {
         let properties = violations.object("$.properties", body.get("properties"));
         let mut properties = properties.cloned().unwrap_or_default();
         properties.shift_remove("provisioningState");
@@ -40,10 +40,20 @@ impl PutPlaneRequest {
             }
             (PlaneKind::Aws, _) => {}
         }
-        Self {
+        Some(Self {
             location: violations.location(body),
             tags: violations.texts("$.tags", body.get("tags")),
             properties,
+        })
+    }
+
+    /// What the app is asked to write as `id`.
+    pub(crate) fn put(self, id: PlaneId) -> NewPlane {
+        NewPlane {
+            id,
+            location: self.location,
+            tags: self.tags,
+            body: self.properties,
         }
     }
 }
@@ -51,15 +61,19 @@ impl PutPlaneRequest {
 /// A plane.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PlaneBody {
+    /// The id.
     #[schema(example = "/planes/aws/aws")]
     id: String,
+    /// The name, as it was last written.
     #[schema(example = "aws")]
     name: String,
-    #[serde(rename = "type")]
+    /// The type of all planes of its kind.
     #[schema(example = "System.AWS/planes")]
-    type_: &'static str,
+    r#type: &'static str,
+    /// `global` by convention.
     #[schema(example = "global")]
     location: String,
+    /// Tags of the plane.
     tags: BTreeMap<String, String>,
     /// Its settings, and its `provisioningState`.
     #[schema(value_type = Object)]
@@ -72,7 +86,7 @@ impl From<Plane> for PlaneBody {
         properties.insert("provisioningState".to_owned(), Value::from("Succeeded"));
         Self {
             id: plane.id.to_string(),
-            type_: plane.id.kind.arm_type(),
+            r#type: plane.id.kind.arm_type(),
             name: plane.id.name,
             location: plane.location,
             tags: plane.tags,
@@ -99,9 +113,12 @@ impl From<Plane> for PlaneSummary {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResourceProviderSummary {
+    /// The namespace of its resource types.
     name: String,
+    /// Where it is served.
     #[schema(value_type = Object)]
     locations: Map<String, Value>,
+    /// The resource types, by name.
     #[schema(value_type = Object)]
     resource_types: Map<String, Value>,
 }

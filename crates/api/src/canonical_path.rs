@@ -1,0 +1,156 @@
+//! Paths as ARM means them, one spelling for each route.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::origin::{self, BaseUrl, Referrer};
+use crate::path_base::PathBase;
+use crate::problem::{self, Problem};
+use crate::query::judge_top;
+use crate::segments::Segments;
+use crate::state::Api;
+
+/// The longest path and query.
+const URI_MAX_BYTES: usize = 8 * 1024;
+
+/// Rewrites each request to its canonical route before it is matched, and renders what it or a handler refuses: here it
+/// is known where the client sees us.
+pub(crate) async fn answer(
+    State(api): State<Arc<Api>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let base = &api.settings.path_base;
+    let (response, base_url) = match canonical(request.uri(), request.headers(), base) {
+        Ok((uri, base_url)) => {
+            *request.uri_mut() = uri;
+            request.extensions_mut().insert(base_url.clone());
+            (next.run(request).await, base_url)
+        }
+        Err(problem) => {
+            let base_url = origin::base_url(request.headers(), None, base);
+            (problem.into_response(), base_url)
+        }
+    };
+    problem::rendered(response, &base_url, api.settings.retry_after_seconds())
+}
+
+/// The route without the path base, in the casing that the client gave it, and where the client sees us.
+fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, BaseUrl), Problem> {
+    let length = uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if length > URI_MAX_BYTES {
+        let message = format!("The URL is {length} bytes long; ids fit into {URI_MAX_BYTES}.");
+        return Err(Problem::bad_request(message));
+    }
+    judge_top(uri)?;
+    let path = match base.strip(uri.path()) {
+        Some("" | "/") => base.as_str(),
+        Some(path) => path,
+        None if is_id(uri.path()) => return Err(outside(base, uri.path())),
+        None => uri.path(),
+    };
+    if !is_id(path) {
+        let base_url = origin::base_url(headers, None, base);
+        return Ok((with_path(uri, path)?, base_url));
+    }
+    let mut segments = Segments::of(path)?;
+    let referrer = Referrer::of(headers, &segments);
+    let base_url = origin::base_url(headers, referrer.as_ref(), base);
+    if let Some(referrer) = referrer {
+        segments = referrer.segments;
+    }
+    Ok((with_path(uri, &segments.path())?, base_url))
+}
+
+/// Whether the path is below `/planes`, however many slashes it begins with.
+fn is_id(path: &str) -> bool {
+    let mut segments = path.trim_start_matches('/').split('/');
+    segments
+        .next()
+        .is_some_and(|first| first.eq_ignore_ascii_case("planes"))
+}
+
+fn outside(base: &PathBase, path: &str) -> Problem {
+    let shown: String = path.chars().take(200).collect();
+    Problem::not_found(format!(
+        "Planes are served under {base}. Ask for {base}{shown}."
+    ))
+}
+
+fn with_path(uri: &Uri, path: &str) -> Result<Uri, Problem> {
+    let query = uri
+        .query()
+        .map_or_else(String::new, |query| format!("?{query}"));
+    let path = if path.is_empty() { "/" } else { path };
+    let path_and_query: PathAndQuery = format!("{path}{query}")
+        .parse()
+        .map_err(|_| Problem::bad_request("The path cannot be read."))?;
+    Ok(Uri::from(path_and_query))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(text: &str) -> Result<Uri, Problem> {
+        let headers = HeaderMap::new();
+        canonical(&text.parse().unwrap(), &headers, &PathBase::default()).map(|(uri, _)| uri)
+    }
+
+    fn path(text: &str) -> String {
+        route(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn keywords_fold_and_names_do_not() {
+        assert_eq!(
+            path(
+                "/PLANES/Radius/Local/ResourceGroups/My-RG/PROVIDERS/aws.EC2/VPC:reference/Regions/?a=B"
+            ),
+            "/planes/radius/Local/resourcegroups/My-RG/providers/aws.EC2/VPC:reference/Regions?a=B"
+        );
+        assert_eq!(
+            path("/planes/AWS/aws/Accounts/1/REGIONS/us-west-2/providers/AWS.EC2/VPC/:PUT"),
+            "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.EC2/VPC/:put"
+        );
+        assert_eq!(
+            path(
+                "/planes/aws/aws/accounts/1/regions/r/providers/AWS.X/LOCATIONS/Global/OPERATIONSTATUSES/7"
+            ),
+            "/planes/aws/aws/accounts/1/regions/r/providers/AWS.X/locations/global/operationStatuses/7"
+        );
+    }
+
+    #[test]
+    fn the_words_of_credentials_fold() {
+        assert_eq!(
+            path("/planes/AWS/aws/Providers/system.aws/Credentials/Default"),
+            "/planes/aws/aws/providers/System.AWS/credentials/Default"
+        );
+    }
+
+    #[test]
+    fn escapes_survive_in_one_spelling() {
+        assert_eq!(path("/planes/aws/a%2fb%7Cc%20d"), "/planes/aws/a%2Fb|c%20d");
+        assert_eq!(path("/planes/%61ws/x"), "/planes/aws/x");
+    }
+
+    #[test]
+    fn what_no_id_can_hold_is_refused() {
+        for text in [
+            "/planes//aws",
+            "/planes/aws/%00",
+            "/planes/aws/%ff",
+            "/planes/../x",
+            "/planes/%2e%2e/x",
+        ] {
+            assert!(route(text).is_err(), "{text}");
+        }
+        assert!(route(&format!("/planes/{}", "a".repeat(URI_MAX_BYTES))).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use ucp_app::{DeleteResource, ImportOutcome, ReadResource};
+
+use super::{delete, put};
+use crate::context::{Preference, RequestContext, UnderWay};
+use crate::json::JsonObject;
+use crate::path::CollectionPath;
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference};
+
+/// Makes the resource behind an alias what the body declares: creates it, updates it, or does nothing.
+///
+/// `trackedBy` says which alias it is. Without it nothing is tracked, and every put of a type whose resources AWS names
+/// creates another one.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:put",
+    params(CollectionPath, Preference),
+    request_body = ActionRequest,
+    responses((status = 200, description = "Nothing to do", body = AwsResource),
+        (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+pub(crate) async fn put_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    JsonObject(body): JsonObject,
+) -> Result<Response, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    if body.is_empty() {
+        return Err(Problem::bad_request(
+            "The body declares nothing. Send {\"trackedBy\":…,\"properties\":{…}}.",
+        ));
+    }
+    let request: ActionRequest = JsonObject(body).read()?;
+    put(&api, request.put(scope, type_name, None), &context).await
+}
+
+/// Answers the resource behind an alias, or the one that the identifier's parts name, as AWS shows it.
+///
+/// It is read from AWS while the request waits.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:get",
+    params(CollectionPath),
+    request_body = ActionRequest,
+    responses((status = 200, body = AwsResource), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+pub(crate) async fn get_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    body: JsonObject,
+) -> Result<Json<AwsResource>, Problem> {
+    let read = ReadResource {
+        scope: path.scope()?,
+        type_name: path.type_name()?,
+        resource: body.read::<ActionRequest>()?.selector(),
+    };
+    Ok(Json(api.app.get_resource(read).await?.into()))
+}
+
+/// Deletes the resource behind an alias, or the one that the identifier's parts name.
+///
+/// The references to it go with it.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:delete",
+    params(CollectionPath),
+    request_body = ActionRequest,
+    responses(UnderWay, (status = 204, description = "Already gone"),
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+pub(crate) async fn delete_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Response, Problem> {
+    let meant = DeleteResource {
+        scope: path.scope()?,
+        type_name: path.type_name()?,
+        resource: body.read::<ActionRequest>()?.selector(),
+    };
+    delete(&api, meant, &context).await
+}
+
+/// Puts an existing resource under an alias, and leaves the resource as it is.
+///
+/// From then on a put with that `trackedBy` updates it.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:import",
+    params(CollectionPath, Preference),
+    request_body = ImportRequest,
+    responses((status = 201, description = "The alias stands for the resource", body = ImportedReference),
+        UnderWay, (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+pub(crate) async fn import_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Response, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let import = body.read::<ImportRequest>()?.import(scope, type_name);
+    match api.app.import_resource(import, &context.caller).await? {
+        ImportOutcome::Imported(reference, warnings) => {
+            let body = ImportedReference::new(*reference, warnings);
+            Ok((StatusCode::CREATED, Json(body)).into_response())
+        }
+        ImportOutcome::Accepted(operation) => match operation.failure() {
+            Some(failure) => Err(Problem::ended(failure.clone())),
+            None => Ok(context.accepted(&*operation)),
+        },
+    }
+}

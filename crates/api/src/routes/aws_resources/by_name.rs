@@ -1,0 +1,117 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use ucp_app::{DeleteResource, ReadResource, Selector};
+
+use super::{delete, put};
+use crate::context::{Preference, RequestContext, UnderWay};
+use crate::json::JsonObject;
+use crate::path::{CollectionPath, ResourcePath};
+use crate::problem::Problem;
+use crate::query::AwsPage;
+use crate::state::Api;
+use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List};
+
+/// Lists the resources of a type that AWS has, page by page, with as much of their properties as AWS tells.
+///
+/// Resources that nothing tracks are listed too.
+#[utoipa::path(get, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}",
+    params(CollectionPath, AwsPage),
+    responses((status = 200, body = AwsResourceList), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+pub(crate) async fn list_aws_resources(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    AwsPage { page }: AwsPage,
+) -> Result<Json<AwsResourceList>, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let skip_token = page.skip_token.as_deref();
+    let listed = api
+        .app
+        .list_resources(&scope, &type_name, skip_token)
+        .await?;
+    let next_token = listed.next_token.as_deref();
+    Ok(Json(List {
+        next_link: next_token.map(|token| page.next_link(token, &context)),
+        ..List::of(listed.resources)
+    }))
+}
+
+/// Answers a resource as AWS shows it.
+///
+/// It is read from AWS while the request waits.
+#[utoipa::path(get, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
+    params(ResourcePath),
+    responses((status = 200, body = AwsResource), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+pub(crate) async fn get_named_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: ResourcePath,
+) -> Result<Json<AwsResource>, Problem> {
+    let read = ReadResource {
+        scope: path.scope()?,
+        type_name: path.type_name()?,
+        resource: Selector::Name(path.identifier),
+    };
+    Ok(Json(api.app.get_resource(read).await?.into()))
+}
+
+/// Makes the resource of that name what the body declares: creates it, updates it, or does nothing.
+///
+/// References to it stay as they are.
+#[utoipa::path(put, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
+    params(ResourcePath, Preference),
+    request_body = ActionRequest,
+    responses((status = 200, description = "Nothing to do", body = AwsResource),
+        (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, description = "AWS has none, and names such resources itself", body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+pub(crate) async fn put_named_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: ResourcePath,
+    context: RequestContext,
+    body: Option<JsonObject>,
+) -> Result<Response, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let body = body.ok_or_else(|| {
+        Problem::bad_request(
+            "The body is empty. Send {\"properties\":{…}}; {} declares nothing but the name.",
+        )
+    })?;
+    let request: ActionRequest = body.read()?;
+    if request.tracked_by.is_some() {
+        return Err(Problem::bad_request(
+            "/trackedBy: a put by name is not tracked. Use :put, or leave it out.",
+        ));
+    }
+    let declared = request.put(scope, type_name, Some(path.identifier));
+    put(&api, declared, &context).await
+}
+
+/// Deletes the resource of that name.
+///
+/// The references to it go with it.
+#[utoipa::path(delete, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
+    params(ResourcePath),
+    responses(UnderWay, (status = 204, description = "Already gone"),
+        (status = 409, body = ErrorResponse)))]
+pub(crate) async fn delete_named_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: ResourcePath,
+    context: RequestContext,
+) -> Result<Response, Problem> {
+    let meant = DeleteResource {
+        scope: path.scope()?,
+        type_name: path.type_name()?,
+        resource: Selector::Name(path.identifier),
+    };
+    delete(&api, meant, &context).await
+}

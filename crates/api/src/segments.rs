@@ -1,0 +1,119 @@
+//! The segments of an id: decoded once, with ARM's own keywords in any letter case.
+
+use percent_encoding::percent_decode_str;
+use ucp_model::ids::encode_segment;
+
+/// ARM's keywords, as they are routed.
+const KEYWORDS: &[&str] = &[
+    "accounts",
+    "locations",
+    "operations",
+    "operationResults",
+    "operationStatuses",
+    "providers",
+    "regions",
+    "resourcegroups",
+    "resources",
+];
+/// Provider namespaces of our own.
+const NAMESPACES: &[&str] = &["System.AWS", "System.Resources"];
+/// POST actions.
+const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":import", ":put"];
+
+/// Why a path is no id.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unreadable(&'static str);
+
+/// The decoded segments of an id, its keywords as they are routed.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments(Vec<String>);
+
+impl Segments {
+    /// Splits and decodes a path that begins with `/planes`.
+    pub(crate) fn of(path: &str) -> Result<Self, Unreadable> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let mut segments = path.split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
+        fold_keywords(&mut segments);
+        Ok(Self(segments))
+    }
+
+    /// The path, escaped in one way.
+    pub(crate) fn path(&self) -> String {
+        self.0.iter().fold(String::new(), |path, segment| {
+            path + "/" + &encode_segment(segment)
+        })
+    }
+
+    /// Whether both name one resource: ARM's segments in any letter case, the identifier of an AWS resource as it is.
+    pub(crate) fn same_resource(&self, other: &Self) -> bool {
+        let Self(segments) = self;
+        let providers = segments.iter().position(|segment| segment == "providers");
+        let is_aws = |at: &usize| {
+            let namespace = segments.get(at + 1);
+            segments.get(1).is_some_and(|kind| kind == "aws")
+                && namespace.is_some_and(|namespace| !NAMESPACES.contains(&namespace.as_str()))
+        };
+        let identifier = providers.filter(is_aws).map(|at| at + 3);
+        let same = |(place, (mine, theirs)): (usize, (&String, &String))| {
+            if identifier.is_some_and(|at| place >= at) {
+                mine == theirs
+            } else {
+                mine.to_lowercase() == theirs.to_lowercase()
+            }
+        };
+        segments.len() == other.0.len() && segments.iter().zip(&other.0).enumerate().all(same)
+    }
+}
+
+fn decode(raw: &str) -> Result<String, Unreadable> {
+    if raw.is_empty() {
+        return Err(Unreadable("The path holds an empty segment ('//')."));
+    }
+    let segment = percent_decode_str(raw)
+        .decode_utf8()
+        .map_err(|_| Unreadable("The path is not UTF-8 once its percent-escapes are decoded."))?;
+    if segment.chars().any(char::is_control) {
+        return Err(Unreadable("The path holds a control character."));
+    }
+    if segment == "." || segment == ".." {
+        return Err(Unreadable("The path holds a '.' or '..' segment."));
+    }
+    Ok(segment.into_owned())
+}
+
+/// Ids alternate between keywords and names: `planes` and the plane's kind, then keywords at every odd place. Behind
+/// `providers` stand a namespace and a type, where only `credentials` and `locations` are keywords.
+fn fold_keywords(segments: &mut [String]) {
+    fn fold(segment: &mut String, known: &[&str]) {
+        if let Some(keyword) = known
+            .iter()
+            .find(|keyword| keyword.eq_ignore_ascii_case(segment))
+        {
+            (*keyword).clone_into(segment);
+        }
+    }
+    let mut providers = None;
+    let mut is_location = false;
+    for (place, segment) in segments.iter_mut().enumerate() {
+        match (place, providers) {
+            (0, _) => fold(segment, &["planes"]),
+            (1, _) => fold(segment, &["aws", "radius"]),
+            (_, Some(at)) if place == at + 1 => fold(segment, NAMESPACES),
+            (_, Some(at)) if place == at + 2 => {
+                fold(segment, &["credentials", "locations"]);
+                is_location = segment == "locations";
+            }
+            (_, Some(at)) if place == at + 3 && is_location => fold(segment, &["global"]),
+            _ if place % 2 == 1 => fold(segment, KEYWORDS),
+            _ => {}
+        }
+        if providers.is_none() && place % 2 == 1 && segment == "providers" {
+            providers = Some(place);
+        }
+    }
+    if let Some(last) = segments.last_mut() {
+        fold(last, ACTIONS);
+    }
+}

@@ -1,0 +1,24 @@
+//! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
+
+mod credentials;
+mod error;
+mod groups;
+mod import;
+mod list;
+mod operations;
+mod planes;
+mod references;
+mod resources;
+
+pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
+pub(crate) use self::error::ErrorResponse;
+pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody};
+pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
+pub(crate) use self::list::{
+    AwsResourceList, CredentialList, List, OperationList, PlaneList, PlaneSummaryList,
+    ReferenceList, ResourceGroupList, ResourceProviderList,
+};
+pub(crate) use self::operations::{ImportResult, OperationStatus};
+pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
+pub(crate) use self::references::{ReferenceBody, UpdateReference};
+pub(crate) use self::resources::{ActionRequest, AwsResource};

@@ -1,0 +1,176 @@
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use ucp_app::{LiveResource, PutResource, Selector};
+use ucp_model::operation::{self, Options};
+use ucp_model::{Operation, Scope, TypeName, valid_tag};
+use utoipa::ToSchema;
+
+/// What a put by name, a `:put`, a `:get` or a `:delete` says.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActionRequest {
+    /// The user's own name for the resource; a label, the key is `trackedBy`.
+    #[expect(
+        dead_code,
+        reason = "part of the contract, and read by nobody: trackedBy is the key"
+    )]
+    #[schema(example = "my-vpc")]
+    alias: Option<String>,
+    /// The tracking id. Without it the request is not tracked.
+    #[schema(
+        example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
+    )]
+    pub(crate) tracked_by: Option<String>,
+    /// What is declared; for `:get` and `:delete` without `trackedBy` the parts of the identifier.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>, example = json!({"CidrBlock": "10.0.0.0/16"}))]
+    properties: Map<String, Value>,
+    /// What to do when a new alias names a resource that AWS already has; `adopt` by default.
+    #[serde(default, with = "AdoptionPolicy")]
+    #[schema(value_type = Option<AdoptionPolicy>)]
+    adoption_policy: operation::AdoptionPolicy,
+    /// Whether undeclared properties stay; `merge` by default.
+    #[serde(default, with = "UpdateMode")]
+    #[schema(value_type = Option<UpdateMode>)]
+    update_mode: operation::UpdateMode,
+    /// Own the resource even when it was adopted.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    owned_resource: bool,
+    /// How to replace the resource when a change asks for it. Without it such a change is refused.
+    #[serde(default, with = "ReplacementPolicy")]
+    #[schema(value_type = Option<ReplacementPolicy>)]
+    replacement_policy: operation::ReplacementPolicy,
+    /// Tags for resources whose type takes some; they win over the defaults of server, account and group, and a declared
+    /// tag wins over them.
+    #[serde(default, deserialize_with = "tags")]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
+    default_tags: BTreeMap<String, String>,
+}
+
+/// What to do when a new alias names a resource that AWS already has.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "operation::AdoptionPolicy", rename_all = "camelCase")]
+enum AdoptionPolicy {
+    /// The alias stands for it from now on.
+    Adopt,
+    /// Refuse, and leave it alone.
+    Fail,
+}
+
+/// What to do about properties that are not declared.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "operation::UpdateMode", rename_all = "camelCase")]
+enum UpdateMode {
+    /// Leave them alone.
+    Merge,
+    /// Remove them.
+    Replace,
+}
+
+/// How to replace a resource.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "operation::ReplacementPolicy", rename_all = "camelCase")]
+enum ReplacementPolicy {
+    /// Create the new resource first.
+    CreateBeforeDelete,
+    /// Delete the old resource first.
+    DeleteBeforeCreate,
+}
+
+fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let tags = BTreeMap::<String, String>::deserialize(deserializer)?;
+    for (key, value) in &tags {
+        valid_tag(key, value).map_err(|error| D::Error::custom(format!("{error}.")))?;
+    }
+    Ok(tags)
+}
+
+impl ActionRequest {
+    /// What the app is asked to make of the resource; `name` is the one that the URL has.
+    pub(crate) fn put(
+        self,
+        scope: Scope,
+        type_name: TypeName,
+        name: Option<String>,
+    ) -> PutResource {
+        PutResource {
+            scope,
+            type_name,
+            name,
+            tracked_by: self.tracked_by,
+            properties: self.properties,
+            default_tags: self.default_tags,
+            options: Options {
+                adoption_policy: self.adoption_policy,
+                update_mode: self.update_mode,
+                take_ownership: self.owned_resource,
+                replacement_policy: self.replacement_policy,
+            },
+        }
+    }
+
+    /// Which resource a `:get` or `:delete` means.
+    pub(crate) fn selector(self) -> Selector {
+        match self.tracked_by {
+            Some(tracked_by) => Selector::TrackedBy(tracked_by),
+            None => Selector::Parts(self.properties),
+        }
+    }
+}
+
+/// An AWS resource, or what is known of one that is being created.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AwsResource {
+    /// The id; absent while AWS has not named the resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(
+        example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/vpc-0a1b2c3d4e5f60718"
+    )]
+    id: Option<String>,
+    /// The primary identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "vpc-0a1b2c3d4e5f60718")]
+    name: Option<String>,
+    /// The resource type.
+    #[schema(example = "AWS.EC2/VPC")]
+    r#type: String,
+    /// The properties, as far as they are known; for a put with a `provisioningState`.
+    properties: Map<String, Value>,
+}
+
+impl AwsResource {
+    /// The resource that `operation` works on, with `properties`.
+    pub(crate) fn of(operation: &Operation, properties: Map<String, Value>) -> Self {
+        let target = operation.target();
+        Self {
+            id: target
+                .as_ref()
+                .map(|target| target.scope.resource(target.type_name, target.identifier)),
+            name: target.as_ref().map(|target| target.identifier.to_string()),
+            r#type: operation.type_name.arm(),
+            properties,
+        }
+    }
+
+    /// The same with a `provisioningState` among its properties.
+    pub(crate) fn in_state(mut self, state: &str) -> Self {
+        self.properties
+            .insert("provisioningState".to_owned(), Value::from(state));
+        self
+    }
+}
+
+impl From<LiveResource> for AwsResource {
+    fn from(live: LiveResource) -> Self {
+        Self {
+            id: Some(live.scope.resource(&live.type_name, &live.identifier)),
+            name: Some(live.identifier.to_string()),
+            r#type: live.type_name.arm(),
+            properties: live.properties,
+        }
+    }
+}
