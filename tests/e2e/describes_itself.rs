@@ -76,6 +76,42 @@ fn every_operation_is_described_in_full() {
     assert_eq!(ids.len(), count, "operation ids are unique");
 }
 
+/// Every parameter, header, schema and property says what it is, and every tag is declared.
+#[test]
+fn nothing_in_the_document_goes_without_description() {
+    let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let is_described = |place: String, described: &serde_json::Value| {
+        let text = described["description"].as_str().unwrap_or_default();
+        assert!(!text.is_empty(), "{place} has no description");
+    };
+    let tags = document["tags"].as_array().unwrap();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let place = format!("{method} {path}");
+            is_described(place.clone(), operation);
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                is_described(format!("{place} {}", parameter["name"]), parameter);
+            }
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                for (name, header) in response["headers"].as_object().unwrap() {
+                    is_described(format!("{place} {status} {name}"), header);
+                }
+            }
+            let tag = &operation["tags"][0];
+            assert!(tags.iter().any(|known| known["name"] == *tag), "{place}");
+        }
+    }
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        is_described(name.clone(), schema);
+        let variants = schema["oneOf"].as_array().into_iter().flatten();
+        for variant in variants.chain([schema]) {
+            for (property, schema) in variant["properties"].as_object().into_iter().flatten() {
+                is_described(format!("{name}.{property}"), schema);
+            }
+        }
+    }
+}
+
 #[apply(on_every_store)]
 async fn the_document_and_its_page_are_served_and_need_no_network(world: &World) {
     let document = world.get("/openapi.json").await.expect(200).body;

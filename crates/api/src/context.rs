@@ -29,12 +29,6 @@ const RETURN_CLIENT_REQUEST_ID: HeaderName =
     HeaderName::from_static("x-ms-return-client-request-id");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 
-/// Ids of one request, drawn or taken over before it is routed.
-#[derive(Clone, Debug)]
-struct RequestIds {
-    correlation: CorrelationId,
-}
-
 /// What a handler knows of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
@@ -89,18 +83,14 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
-        let ids = parts.extensions.get::<RequestIds>().cloned();
-        let correlation_id = match ids {
-            Some(ids) => ids.correlation,
-            None => CorrelationId::new(api.app.fresh_id()),
-        };
+        let correlation_id = parts.extensions.get::<CorrelationId>().cloned();
         let base_url = parts.extensions.get::<BaseUrl>();
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
             caller: Caller {
                 name: "anonymous".to_owned(),
-                correlation_id,
+                correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),
             },
@@ -170,9 +160,8 @@ pub(crate) async fn identify(
         client.request.id = client_request.as_ref().and_then(|value| value.to_str().ok()),
         traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()),
     );
-    request.extensions_mut().insert(RequestIds {
-        correlation: CorrelationId::new(correlation_text),
-    });
+    let correlation_id = CorrelationId::new(correlation_text);
+    request.extensions_mut().insert(correlation_id);
     let mut response = next.run(request).instrument(span.clone()).await;
     span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
     let headers = response.headers_mut();

@@ -7,7 +7,7 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::SchemaFormat;
 use utoipa::openapi::{
-    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema, Type,
+    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, ResponseBuilder, Schema, Type,
 };
 
 use crate::path_base::PathBase;
@@ -35,70 +35,14 @@ use crate::query::API_VERSION;
 struct Document;
 
 /// What any request may be answered, whatever its route.
-const ANYWHERE: &[(&str, &str)] = &[
-    (
-        "400",
-        "The request cannot be read, or asks for what cannot be",
-    ),
-    (
-        "403",
-        "The host is not ours, or a page of another site asks",
-    ),
-    ("500", "A defect"),
-    (
-        "503",
-        "The store, STS or the registry of resource types cannot be reached; try again",
-    ),
-];
+const ANYWHERE: &[&str] = &["400", "403", "500", "503"];
 /// What any request with a body may be answered.
-const WITH_BODY: &[(&str, &str)] = &[
-    ("408", "The body did not arrive in time"),
-    ("413", "The body, or what it declares, is too large"),
-    ("415", "The body has a Content-Encoding"),
-];
+const WITH_BODY: &[&str] = &["408", "413", "415"];
 /// What a request may be answered that AWS has a say in.
-const FROM_AWS: &[(&str, &str)] = &[
-    (
-        "403",
-        "The host is not ours, a page of another site asks, or the account is not the credentials'",
-    ),
-    ("429", "AWS throttles; try again"),
-    ("500", "AWS failed or did not answer in time, or a defect"),
-];
-/// What a status means where a route says nothing more particular.
-const STATUSES: &[(&str, &str)] = &[
-    ("200", "Done, or as it is"),
-    ("404", "Not found"),
-    (
-        "409",
-        "What is there stands in the way, or an operation is under way",
-    ),
-    ("412", "The condition of the request does not hold"),
-    ("503", "Not now; try again"),
-];
+const FROM_AWS: &[&str] = &["429"];
+
 /// Which statuses ask for another try later.
 const TEMPORARY: &[&str] = &["409", "429", "503"];
-/// What headers of replies say.
-const HEADERS: &[(&str, &str)] = &[
-    (
-        "Azure-AsyncOperation",
-        "Where the operation's status is, as an absolute URL",
-    ),
-    ("ETag", "Names what the reply shows, for `If-Match`"),
-    (
-        "Location",
-        "Where the operation's result will be, as an absolute URL",
-    ),
-    (
-        RETRY_AFTER,
-        "How many seconds to wait before asking again; absent when waiting changes nothing",
-    ),
-    ("x-ms-request-id", "Names this reply in the log"),
-    (
-        "x-ms-correlation-request-id",
-        "As the request had it, or a fresh one",
-    ),
-];
 const RETRY_AFTER: &str = "Retry-After";
 /// What every reply carries.
 const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
@@ -107,6 +51,42 @@ const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
 const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
 /// What is left of a text without control characters.
 const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
+
+/// What a status means where a route says nothing more particular.
+fn meaning(status: &str) -> &'static str {
+    match status {
+        "200" => "Done, or as it is",
+        "400" => "The request cannot be read, or asks for what cannot be",
+        "403" => {
+            "The host is not ours, another site's page asks, or the account is not the credentials'"
+        }
+        "404" => "Not found",
+        "408" => "The body did not arrive in time",
+        "409" => "What is there stands in the way, or an operation is under way",
+        "412" => "The condition of the request does not hold",
+        "413" => "The body, or what it declares, is too large",
+        "415" => "The body has a Content-Encoding",
+        "429" => "AWS throttles; try again",
+        "500" => "AWS failed or did not answer in time, or a defect",
+        "503" => "What ucp depends on cannot be reached; try again",
+        _ => "",
+    }
+}
+
+/// What a header of a reply says.
+fn header_meaning(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Azure-AsyncOperation" => "Where the operation's status is, as an absolute URL",
+        "ETag" => "Names what the reply shows, for `If-Match`",
+        "Location" => "Where the operation's result will be, as an absolute URL",
+        RETRY_AFTER => {
+            "How many seconds to wait before asking again; absent when waiting is no use"
+        }
+        "x-ms-request-id" => "Names this reply in the log",
+        "x-ms-correlation-request-id" => "As the request had it, or a fresh one",
+        _ => return None,
+    })
+}
 
 /// The document of the API's routes and of the probes.
 pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
@@ -157,9 +137,8 @@ fn describe_conventions(document: &mut OpenApi) {
             let RefOr::T(response) = response else {
                 continue;
             };
-            let known = STATUSES.iter().find(|(known, _)| known == status);
-            if let Some((_, meaning)) = known.filter(|_| response.description.is_empty()) {
-                response.description = (*meaning).to_owned();
+            if response.description.is_empty() {
+                response.description = meaning(status).to_owned();
             }
             for name in EVERYWHERE {
                 let header = HeaderBuilder::new().schema(Some(Object::with_type(Type::String)));
@@ -167,9 +146,8 @@ fn describe_conventions(document: &mut OpenApi) {
                 headers.insert((*name).to_owned(), header.build().into());
             }
             for (name, header) in &mut response.headers {
-                let known = HEADERS.iter().find(|(known, _)| known == name);
-                if let (RefOr::T(header), Some((_, meaning))) = (header, known) {
-                    header.description = Some((*meaning).to_owned());
+                if let RefOr::T(header) = header {
+                    header.description = header_meaning(name).map(str::to_owned);
                 }
             }
         }
@@ -267,21 +245,15 @@ fn each_operation(document: &mut OpenApi, mut change: impl FnMut(&str, &mut Oper
     }
 }
 
-fn add_refusals(operation: &mut Operation, refusals: &[(&str, &str)]) {
-    for (status, description) in refusals {
+fn add_refusals(operation: &mut Operation, statuses: &[&str]) {
+    for status in statuses {
+        let body = Content::new(Some(Ref::from_schema_name("ErrorResponse")));
+        let refusal = ResponseBuilder::new().content("application/json", body);
         let responses = &mut operation.responses.responses;
         responses
             .entry((*status).to_owned())
-            .or_insert_with(|| RefOr::T(refusal(description)));
+            .or_insert_with(|| RefOr::T(refusal.build()));
     }
-}
-
-fn refusal(description: &str) -> Response {
-    let body = Content::new(Some(Ref::from_schema_name("ErrorResponse")));
-    ResponseBuilder::new()
-        .description(description)
-        .content("application/json", body)
-        .build()
 }
 
 /// The document as a server with this path base serves it.

@@ -39,6 +39,11 @@ impl Segments {
         Ok(Self(segments))
     }
 
+    /// Each of them, decoded.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// The path, escaped in one way.
     pub(crate) fn path(&self) -> String {
         self.0.iter().fold(String::new(), |path, segment| {

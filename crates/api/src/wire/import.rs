@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
 use crate::members::{self, parsed};
+use crate::segments::Segments;
 
 /// What an `:import` says.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -180,33 +181,26 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self, String> {
         const SHAPE: &str = "expected /planes/aws/{plane}/accounts/{account}/regions/{region}";
-        const KEYWORDS: [&str; 4] = ["planes", "aws", "accounts", "regions"];
         let wrong = |error: InvalidId| error.to_string();
         let path = text.strip_prefix('/').ok_or(SHAPE)?;
-        let segments: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
+        let segments = Segments::of(path).map_err(|_| SHAPE)?;
+        let segments: Vec<&str> = segments.iter().collect();
         let [
-            planes,
-            aws,
+            "planes",
+            "aws",
             plane,
-            accounts,
+            "accounts",
             account,
-            regions,
+            "regions",
             region,
             rest @ ..,
         ] = &segments[..]
         else {
             return Err(SHAPE.to_owned());
         };
-        if ![planes, aws, accounts, regions]
-            .into_iter()
-            .zip(KEYWORDS)
-            .all(|(given, keyword)| given.eq_ignore_ascii_case(keyword))
-        {
-            return Err(SHAPE.to_owned());
-        }
         let type_name = match rest {
             [] => None,
-            [providers, namespace, resource] if providers.eq_ignore_ascii_case("providers") => {
+            ["providers", namespace, resource] => {
                 Some(TypeName::from_segments(namespace, resource).map_err(wrong)?)
             }
             _ => return Err(SHAPE.to_owned()),

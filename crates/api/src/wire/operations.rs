@@ -1,10 +1,11 @@
 use serde::Serialize;
 use serde_json::Value;
-use ucp_app::AnyOperation;
+use ucp_app::{AnyOperation, Status};
 use ucp_model::group_operation::{ImportOutcome, Task};
 use ucp_model::operation::Kind;
 use ucp_model::{GroupOperation, Operation};
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
 
 use super::error::ErrorBody;
 use crate::origin::BaseUrl;
@@ -22,8 +23,7 @@ pub(crate) struct OperationStatus {
     /// The operation's own id.
     #[schema(format = "uuid")]
     name: String,
-    /// Terminal are `Succeeded`, `Failed` and `Canceled`.
-    #[schema(value_type = StatusWord)]
+    #[schema(schema_with = status_words)]
     status: &'static str,
     /// When it was accepted.
     #[schema(format = DateTime, example = "2026-01-02T03:04:05Z")]
@@ -103,25 +103,13 @@ impl From<AnyOperation> for OperationStatus {
     }
 }
 
-/// The words for the status of an operation.
-#[derive(ToSchema)]
-#[schema(as = Status)]
-#[expect(dead_code, reason = "describes the words of the model")]
-pub(crate) enum StatusWord {
-    /// Nothing was asked of AWS yet.
-    Accepted,
-    /// A create, or an import into a group, is under way.
-    Provisioning,
-    /// An update is under way.
-    Updating,
-    /// A delete is under way.
-    Deleting,
-    /// It ended well.
-    Succeeded,
-    /// It ended otherwise.
-    Failed,
-    /// It was cancelled.
-    Canceled,
+fn status_words() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(
+            "What it does; `Succeeded`, `Failed` and `Canceled` end it.",
+        ))
+        .enum_values(Some(Status::ALL.map(Status::as_str)))
 }
 
 /// What an import into a group came to, item by item.

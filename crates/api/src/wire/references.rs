@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::ReferenceUpdate;
-use ucp_model::Reference;
+use ucp_model::{ProvisioningState, Reference};
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::problem::Problem;
 
@@ -30,8 +31,7 @@ pub(crate) struct ReferenceBody {
     /// Tags of the reference itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tags: BTreeMap<String, String>,
-    /// How the last change of the resource ended, or that one is under way.
-    #[schema(value_type = ProvisioningStateWord)]
+    #[schema(schema_with = provisioning_states)]
     provisioning_state: &'static str,
     /// The live properties as last observed.
     properties: Map<String, Value>,
@@ -40,21 +40,13 @@ pub(crate) struct ReferenceBody {
     observed_at: Option<String>,
 }
 
-/// The words for how the last change of a resource ended.
-#[derive(ToSchema)]
-#[schema(as = ProvisioningState)]
-#[expect(dead_code, reason = "describes the words of the model")]
-enum ProvisioningStateWord {
-    /// A create or an update is under way.
-    Provisioning,
-    /// A delete is under way.
-    Deleting,
-    /// It ended well.
-    Succeeded,
-    /// It ended otherwise.
-    Failed,
-    /// It was cancelled.
-    Canceled,
+fn provisioning_states() -> ObjectBuilder {
+    use ProvisioningState::{Canceled, Deleting, Failed, Provisioning, Succeeded};
+    let states = [Provisioning, Deleting, Succeeded, Failed, Canceled];
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("How the last change ended, or that one is under way."))
+        .enum_values(Some(states.map(ProvisioningState::as_str)))
 }
 
 /// The AWS resource behind a reference.
