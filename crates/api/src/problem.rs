@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ucp_app::Rejection;
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, Failure, Fault};
+use ucp_model::{Detail, Failure, Fault, FaultClass};
 
 use crate::error_code::status_of;
 use crate::origin::BaseUrl;
@@ -124,25 +124,23 @@ impl From<Rejection> for Problem {
 impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
         tracing::warn!(%fault, "AWS did not answer a read");
-        let failure = match &fault {
-            Fault::Transient { code, message } if code == "NetworkFailure" => Failure::new(
+        let failure = match (fault.class, fault.code.as_str()) {
+            (FaultClass::Transient, "NetworkFailure") => Failure::new(
                 "Internal",
-                format!("AWS could not be reached: {message}. Try again."),
+                format!("AWS could not be reached: {}. Try again.", fault.message),
             ),
-            fault => Failure::new(fault.code(), fault.message()),
+            _ => Failure::from(&fault),
         };
-        let status = match fault {
-            Fault::Throttled { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Fault::Concurrent { .. } => StatusCode::CONFLICT,
-            Fault::Missing { .. } => StatusCode::NOT_FOUND,
-            Fault::Denied { .. } => StatusCode::FORBIDDEN,
-            Fault::Transient { .. } | Fault::OutcomeUnknown { .. } => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-            Fault::TokenConflict { .. }
-            | Fault::TokenUnknown { .. }
-            | Fault::AlreadyExists { .. }
-            | Fault::Rejected { .. } => status_of(&failure.code),
+        let status = match fault.class {
+            FaultClass::Throttled => StatusCode::TOO_MANY_REQUESTS,
+            FaultClass::Concurrent => StatusCode::CONFLICT,
+            FaultClass::Missing => StatusCode::NOT_FOUND,
+            FaultClass::Denied => StatusCode::FORBIDDEN,
+            FaultClass::Transient | FaultClass::OutcomeUnknown => StatusCode::INTERNAL_SERVER_ERROR,
+            FaultClass::TokenConflict
+            | FaultClass::TokenUnknown
+            | FaultClass::AlreadyExists
+            | FaultClass::Rejected => status_of(&failure.code),
         };
         Self::new(status, failure)
     }

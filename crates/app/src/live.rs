@@ -5,7 +5,7 @@ use ucp_model::{Fault, Identifier, ResourcePage, Scope, TypeName};
 /// What a request may ask of AWS while its sender waits: reads, and nothing else.
 #[async_trait]
 pub trait LiveReader: Send + Sync {
-    /// The live properties. A resource that does not exist is [`Fault::Missing`].
+    /// The live properties. A resource that does not exist is [`FaultClass::Missing`](ucp_model::FaultClass::Missing).
     async fn read(
         &self,
         scope: &Scope,

@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::CONSISTENCY_BOUND;
-use ucp_model::{Fault, Identifier, Scope, Target, TypeName};
+use ucp_model::{Fault, FaultClass, Identifier, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 
 use crate::identifier::{not_found, told_by};
@@ -78,7 +78,7 @@ impl App {
         };
         match reply {
             (Ok(live), identifier) => Ok(shown(&schema, &scope, identifier, &live)),
-            (Err(Fault::Missing { .. }), identifier) => {
+            (Err(fault), identifier) if fault.class == FaultClass::Missing => {
                 Err(not_found(&schema, &scope, &identifier))
             }
             (Err(fault), _) => Err(Rejection::Aws(fault)),
@@ -127,7 +127,11 @@ impl App {
     ) -> Result<Result<Value, Fault>, Rejection> {
         let deadline = Instant::now() + PATIENCE;
         let mut reply = self.read(schema, scope, identifier).await;
-        let is_missing = |reply: &Result<Value, Fault>| matches!(reply, Err(Fault::Missing { .. }));
+        let is_missing = |reply: &Result<Value, Fault>| {
+            reply
+                .as_ref()
+                .is_err_and(|fault| fault.class == FaultClass::Missing)
+        };
         let target = Target {
             scope,
             type_name: schema.type_name(),

@@ -79,7 +79,7 @@ impl Rejection {
                 "ServiceUnavailable",
                 format!(
                     "The schema of {name} is needed, and the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
-                    fault.message()
+                    fault.message
                 ),
             )),
             UnknownType::Store(_) => Rejection::NotNow(Failure::new(

@@ -9,6 +9,7 @@ use aws_sdk_cloudcontrol::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_sts::operation::assume_role::AssumeRoleError;
 use aws_sdk_sts::operation::assume_role_with_web_identity::AssumeRoleWithWebIdentityError;
 use ucp_cloud::{Call, Fault, fault_of};
+use ucp_model::FaultClass;
 
 pub(crate) fn of<E>(call: Call, error: &SdkError<E, HttpResponse>) -> Fault
 where
@@ -28,16 +29,14 @@ where
                 .map_or_else(|| chain(context.err()), str::to_owned);
             fault_of(call, code, &message, status)
         }
-        SdkError::ConstructionFailure(_) => Fault::Rejected {
-            code: "InvalidRequest".to_owned(),
-            message: chain(error),
-        },
+        SdkError::ConstructionFailure(_) => {
+            Fault::new(FaultClass::Rejected, "InvalidRequest", chain(error))
+        }
         SdkError::DispatchFailure(_) => match lacking_credentials(error) {
             Some(fault) => fault,
-            None if found_nobody(error) => Fault::Transient {
-                code: "NetworkFailure".to_owned(),
-                message: chain(error),
-            },
+            None if found_nobody(error) => {
+                Fault::new(FaultClass::Transient, "NetworkFailure", chain(error))
+            }
             None => incomplete(call, &chain(error)),
         },
         _ => incomplete(call, &chain(error)),
@@ -47,13 +46,8 @@ where
 /// No reply, or not a whole one.
 pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
     match call {
-        Call::Read => Fault::Transient {
-            code: "NetworkFailure".to_owned(),
-            message: message.to_owned(),
-        },
-        Call::Mutation => Fault::OutcomeUnknown {
-            message: message.to_owned(),
-        },
+        Call::Read => Fault::new(FaultClass::Transient, "NetworkFailure", message),
+        Call::Mutation => Fault::outcome_unknown(message),
     }
 }
 
@@ -73,15 +67,9 @@ fn lacking_credentials(error: &(dyn Error + 'static)) -> Option<Fault> {
     let message = chain(cause);
     Some(match cause {
         CredentialsError::ProviderTimedOut(_) | CredentialsError::ProviderError(_) => {
-            Fault::Transient {
-                code: "ServiceUnavailable".to_owned(),
-                message,
-            }
+            Fault::new(FaultClass::Transient, "ServiceUnavailable", message)
         }
-        _ => Fault::Denied {
-            code: "InvalidCredentials".to_owned(),
-            message,
-        },
+        _ => Fault::new(FaultClass::Denied, "InvalidCredentials", message),
     })
 }
 

@@ -28,8 +28,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
-    ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
-    ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
+    ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
+    RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 
 use crate::fault::{incomplete, of};
@@ -116,7 +116,7 @@ impl Aws {
         }
     }
 
-    /// Refuses a scope whose account the credentials are not of, with [`Fault::Denied`]; any other fault means that it
+    /// Refuses a scope whose account the credentials are not of, with [`FaultClass::Denied`]; any other fault means that it
     /// cannot be told now. A credential that was just changed counts.
     pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
         self.open(scope, Duration::ZERO).await.map(drop)
@@ -126,10 +126,11 @@ impl Aws {
         let opening = self.open(scope, self.settings.credential_max_age);
         let opened = tokio::time::timeout(self.settings.call_timeout, opening).await;
         opened.unwrap_or_else(|_| {
-            Err(Fault::Transient {
-                code: "ServiceUnavailable".to_owned(),
-                message: "Whose credentials to sign with was not found out in time.".to_owned(),
-            })
+            Err(Fault::new(
+                FaultClass::Transient,
+                "ServiceUnavailable",
+                "Whose credentials to sign with was not found out in time.",
+            ))
         })
     }
 
@@ -215,34 +216,41 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
         return Ok(());
     }
     let named = &scope.account;
-    Err(Fault::Denied {
-        code: "AccountMismatch".to_owned(),
-        message: format!(
+    Err(Fault::new(
+        FaultClass::Denied,
+        "AccountMismatch",
+        format!(
             "The path names the account {named}, but ucp's credentials are of the account {account}. Use {account} in the path, give ucp credentials of {named}, or a role to assume: role_arn under [accounts.{named}] in its configuration file."
         ),
-    })
+    ))
 }
 
 /// Nobody could say whose credentials they are.
 fn unidentified(fault: Fault, scope: &Scope) -> Fault {
-    let (code, message) = (fault.code(), fault.message());
-    match fault {
-        Fault::Denied { .. } | Fault::AlreadyExists { .. } | Fault::Rejected { .. } => {
-            Fault::Denied {
-                code: "InvalidCredentials".to_owned(),
-                message: format!(
-                    "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
-                    scope.plane
-                ),
-            }
-        }
-        _ => Fault::Transient {
-            code: "ServiceUnavailable".to_owned(),
-            message: format!(
+    let Fault { code, message, .. } = &fault;
+    match fault.class {
+        FaultClass::Denied | FaultClass::AlreadyExists | FaultClass::Rejected => Fault::new(
+            FaultClass::Denied,
+            "InvalidCredentials",
+            format!(
+                "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
+                scope.plane
+            ),
+        ),
+        FaultClass::Throttled
+        | FaultClass::Transient
+        | FaultClass::OutcomeUnknown
+        | FaultClass::Concurrent
+        | FaultClass::TokenConflict
+        | FaultClass::TokenUnknown
+        | FaultClass::Missing => Fault::new(
+            FaultClass::Transient,
+            "ServiceUnavailable",
+            format!(
                 "Whose credentials ucp has is not known yet: STS in {} did not say ({code}: {message}). Try again.",
                 scope.region
             ),
-        },
+        ),
     }
 }
 
@@ -264,13 +272,20 @@ impl Access {
         };
         match (fault, self.session) {
             // Refused before anything was done. AWS's clock is ahead of ours, or the session was revoked.
-            (Fault::Denied { code, message }, Some((principal, scope)))
-                if matches!(code.as_str(), "ExpiredToken" | "ExpiredTokenException") =>
+            (fault, Some((principal, scope)))
+                if fault.class == FaultClass::Denied
+                    && matches!(
+                        fault.code.as_str(),
+                        "ExpiredToken" | "ExpiredTokenException"
+                    ) =>
             {
                 principal
                     .forget_session(&scope.account, &scope.region)
                     .await;
-                Err(Fault::Transient { code, message })
+                Err(Fault {
+                    class: FaultClass::Transient,
+                    ..fault
+                })
             }
             (fault, _) => Err(fault),
         }

@@ -14,7 +14,7 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, SharedCredentialsProvider};
 use tokio::sync::{Mutex, OnceCell};
 use ucp_cloud::Call;
-use ucp_model::Fault;
+use ucp_model::{Fault, FaultClass};
 
 use crate::accounts::AssumedRole;
 use crate::credential::BaseCredential;
@@ -102,9 +102,12 @@ impl Principal {
             let sts = aws_sdk_sts::Client::new(&for_sts(&self.config, Some(region)));
             let identity = sts.get_caller_identity().send().await;
             let identity = identity.map_err(|error| of(Call::Read, &error))?;
-            identity.account.ok_or_else(|| Fault::Transient {
-                code: "InternalFailure".to_owned(),
-                message: "GetCallerIdentity named no account".to_owned(),
+            identity.account.ok_or_else(|| {
+                Fault::new(
+                    FaultClass::Transient,
+                    "InternalFailure",
+                    "GetCallerIdentity named no account",
+                )
             })
         });
         Ok(account.await?)

@@ -7,7 +7,7 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ucp_cloud::{CloudControl, Fault};
+use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_cloud_aws::{Account, Accounts, AssumedRole, Aws, BaseCredential, SigningCredentials};
 use ucp_model::{Identifier, Timestamp};
 use ucp_simulator::faults::{fault, refuse};
@@ -68,7 +68,10 @@ async fn read(aws: &Aws, account: &str) -> Result<(), Fault> {
     let (scope, vpc) = (scope(account), type_name("AWS::EC2::VPC"));
     let id = Identifier::new("vpc-1");
     match aws.get_resource(&scope, &vpc, &id).await {
-        Err(Fault::Missing { .. }) => Ok(()),
+        Err(Fault {
+            class: FaultClass::Missing,
+            ..
+        }) => Ok(()),
         other => other.map(|_| panic!("it exists")),
     }
 }
@@ -86,7 +89,7 @@ impl Cloud {
 }
 
 fn code(result: Result<(), Fault>) -> String {
-    result.unwrap_err().code().to_owned()
+    result.unwrap_err().code
 }
 
 #[tokio::test]
@@ -157,7 +160,16 @@ async fn a_session_that_aws_ended_early_is_begun_anew() {
     cloud.read(GUEST).await.unwrap();
     cloud.clock.pass(Duration::from_secs(3_600));
     let over = cloud.read(GUEST).await.unwrap_err();
-    assert!(matches!(over, Fault::Transient { .. }), "{over:?}");
+    assert!(
+        matches!(
+            over,
+            Fault {
+                class: FaultClass::Transient,
+                ..
+            }
+        ),
+        "{over:?}"
+    );
     cloud.read(GUEST).await.unwrap();
     assert_eq!(cloud.calls("AssumeRole").len(), 2);
 }
@@ -171,7 +183,13 @@ async fn a_role_that_cannot_be_assumed_is_a_refusal_with_awss_reason() {
         session_millis: None,
     });
     let refused = cloud.read(GUEST).await.unwrap_err();
-    let Fault::Denied { code, message } = refused else {
+    let Fault {
+        class: FaultClass::Denied,
+        code,
+        message,
+        ..
+    } = refused
+    else {
         panic!("{refused:?}")
     };
     assert_eq!(code, "AccessDenied");
@@ -190,7 +208,16 @@ async fn a_call_that_could_not_be_signed_now_was_never_sent() {
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
     let create = || cloud.aws.create_resource(&scope, &vpc, declared, token(1));
     let unsigned = create().await.unwrap_err();
-    assert!(matches!(unsigned, Fault::Transient { .. }), "{unsigned:?}");
+    assert!(
+        matches!(
+            unsigned,
+            Fault {
+                class: FaultClass::Transient,
+                ..
+            }
+        ),
+        "{unsigned:?}"
+    );
     create().await.unwrap();
 }
 
@@ -198,7 +225,13 @@ async fn a_call_that_could_not_be_signed_now_was_never_sent() {
 async fn nothing_is_sent_to_an_account_that_the_credentials_are_not_of() {
     let cloud = cloud(FAR_AHEAD).await;
     let refused = cloud.read("333333333333").await.unwrap_err();
-    let Fault::Denied { code, message } = &refused else {
+    let Fault {
+        class: FaultClass::Denied,
+        code,
+        message,
+        ..
+    } = &refused
+    else {
         panic!("{refused:?}")
     };
     assert_eq!(code, "AccountMismatch");
@@ -254,7 +287,16 @@ async fn while_nobody_can_say_whose_credentials_they_are_nothing_is_sent() {
                 .times(1),
         );
         let unknown = cloud.aws.verify(&scope(HOME)).await.unwrap_err();
-        assert!(matches!(unknown, Fault::Transient { .. }), "{unknown:?}");
+        assert!(
+            matches!(
+                unknown,
+                Fault {
+                    class: FaultClass::Transient,
+                    ..
+                }
+            ),
+            "{unknown:?}"
+        );
     }
     cloud.simulator.add_fault(
         fault(refuse(ExceptionCode::UnrecognizedClient))
@@ -283,9 +325,9 @@ async fn a_web_identity_assumes_the_role_of_the_credential() {
     });
     let aws = connect_as(&endpoint, credentials, &stored, token_file.clone()).await;
     let unreadable = aws.verify(&scope(GUEST)).await.unwrap_err();
-    assert_eq!(unreadable.code(), "InvalidCredentials");
+    assert_eq!(unreadable.code, "InvalidCredentials");
     assert!(
-        unreadable.message().contains(token_file.to_str().unwrap()),
+        unreadable.message.contains(token_file.to_str().unwrap()),
         "{unreadable:?}"
     );
     std::fs::write(&token_file, "a token").unwrap();

@@ -5,7 +5,7 @@
 mod wire;
 
 use serde_json::json;
-use ucp_cloud::{CloudControl, Fault, TypeRegistry};
+use ucp_cloud::{CloudControl, Fault, FaultClass, TypeRegistry};
 use ucp_cloud_aws::{Aws, SigningCredentials};
 use ucp_model::{
     ClientToken, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage, Scope,
@@ -76,7 +76,10 @@ async fn a_resource_lives_and_dies() {
     let elsewhere = Scope::new("aws", "999999999999", "eu-west-1").unwrap();
     assert!(matches!(
         aws.get_resource(&elsewhere, &logs, &name).await,
-        Err(Fault::Missing { .. })
+        Err(Fault {
+            class: FaultClass::Missing,
+            ..
+        })
     ));
     let deleted = aws
         .delete_resource(scope, &logs, &name, wire.token())
@@ -85,7 +88,10 @@ async fn a_resource_lives_and_dies() {
     assert_eq!(wire.settled(deleted).await.status, ProgressStatus::Success);
     assert!(matches!(
         aws.get_resource(scope, &logs, &name).await,
-        Err(Fault::Missing { .. })
+        Err(Fault {
+            class: FaultClass::Missing,
+            ..
+        })
     ));
 }
 
@@ -114,7 +120,16 @@ async fn resources_are_listed_page_by_page() {
         .collect();
     assert_eq!(listed, names);
     let spoilt = aws.list_resources(scope, &logs, Some("spoilt")).await;
-    assert!(matches!(spoilt, Err(Fault::Rejected { .. })), "{spoilt:?}");
+    assert!(
+        matches!(
+            spoilt,
+            Err(Fault {
+                class: FaultClass::Rejected,
+                ..
+            })
+        ),
+        "{spoilt:?}"
+    );
 }
 
 #[tokio::test]
@@ -203,21 +218,33 @@ async fn exceptions_are_told_apart() {
         .create_resource(scope, &vpc, r#"{"CidrBlock":"10.1.0.0/16"}"#, token)
         .await;
     assert!(
-        matches!(conflict, Err(Fault::TokenConflict { .. })),
+        matches!(
+            conflict,
+            Err(Fault {
+                class: FaultClass::TokenConflict,
+                ..
+            })
+        ),
         "{conflict:?}"
     );
     let unknown = aws
         .get_resource_request_status(scope, &RequestToken::new(wire.token().to_string()))
         .await;
     assert!(
-        matches!(unknown, Err(Fault::TokenUnknown { .. })),
+        matches!(
+            unknown,
+            Err(Fault {
+                class: FaultClass::TokenUnknown,
+                ..
+            })
+        ),
         "{unknown:?}"
     );
     let no_type = aws
         .create_resource(scope, &type_name("AWS::EC2::Nothing"), "{}", wire.token())
         .await;
     assert!(
-        matches!(no_type, Err(Fault::Rejected { code, .. }) if code == "TypeNotFoundException")
+        matches!(no_type, Err(Fault { class: FaultClass::Rejected, code, .. }) if code == "TypeNotFoundException")
     );
     wire.simulator
         .add_fault(fault(refuse(ExceptionCode::Throttling)).on(Action::GetResource));
@@ -225,7 +252,13 @@ async fn exceptions_are_told_apart() {
         .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
         .await;
     assert!(
-        matches!(throttled, Err(Fault::Throttled { .. })),
+        matches!(
+            throttled,
+            Err(Fault {
+                class: FaultClass::Throttled,
+                ..
+            })
+        ),
         "{throttled:?}"
     );
 }
@@ -240,13 +273,28 @@ async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
     let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
     let lost = aws.create_resource(scope, &vpc, declared, token).await;
     assert!(
-        matches!(lost, Err(Fault::OutcomeUnknown { .. })),
+        matches!(
+            lost,
+            Err(Fault {
+                class: FaultClass::OutcomeUnknown,
+                ..
+            })
+        ),
         "{lost:?}"
     );
     let unread = aws
         .get_resource(scope, &vpc, &Identifier::new("vpc-1"))
         .await;
-    assert!(matches!(unread, Err(Fault::Transient { .. })), "{unread:?}");
+    assert!(
+        matches!(
+            unread,
+            Err(Fault {
+                class: FaultClass::Transient,
+                ..
+            })
+        ),
+        "{unread:?}"
+    );
     let again = aws
         .create_resource(scope, &vpc, declared, token)
         .await
@@ -276,7 +324,16 @@ async fn a_call_that_reaches_nobody_did_nothing() {
         )
         .await
         .unwrap_err();
-    assert!(matches!(fault, Fault::Transient { .. }), "{fault:?}");
+    assert!(
+        matches!(
+            fault,
+            Fault {
+                class: FaultClass::Transient,
+                ..
+            }
+        ),
+        "{fault:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use ucp_model::Fault;
+use ucp_model::{Fault, FaultClass};
 
 /// Whether a call changes anything: only then is a broken reply an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,21 +15,16 @@ pub enum Call {
 /// after the work was done, so for a mutation it is an unknown outcome.
 pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
     let name = code.rsplit('#').next().unwrap_or(code);
-    let (code, message) = (name.to_owned(), message.to_owned());
-    match name {
+    let class = match name {
         "ThrottlingException"
         | "Throttling"
         | "RequestLimitExceeded"
-        | "TooManyRequestsException" => Fault::Throttled {
-            code,
-            message,
-            retry_after: None,
-        },
-        "ConcurrentOperationException" => Fault::Concurrent { code, message },
-        "ClientTokenConflictException" => Fault::TokenConflict { code, message },
-        "RequestTokenNotFoundException" => Fault::TokenUnknown { code, message },
-        "ResourceNotFoundException" => Fault::Missing { code, message },
-        "InvalidRequestException" if says_missing(&message) => Fault::Missing { code, message },
+        | "TooManyRequestsException" => FaultClass::Throttled,
+        "ConcurrentOperationException" => FaultClass::Concurrent,
+        "ClientTokenConflictException" => FaultClass::TokenConflict,
+        "RequestTokenNotFoundException" => FaultClass::TokenUnknown,
+        "ResourceNotFoundException" => FaultClass::Missing,
+        "InvalidRequestException" if says_missing(message) => FaultClass::Missing,
         "AccessDenied"
         | "AccessDeniedException"
         | "ExpiredToken"
@@ -44,16 +39,15 @@ pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
         | "RequestExpired"
         | "RequestTimeTooSkewed"
         | "SignatureDoesNotMatch"
-        | "UnrecognizedClientException" => Fault::Denied { code, message },
+        | "UnrecognizedClientException" => FaultClass::Denied,
         _ if is_servers_fault(name, status) => match call {
-            Call::Read => Fault::Transient { code, message },
-            Call::Mutation => Fault::OutcomeUnknown {
-                message: format!("{code}: {message}"),
-            },
+            Call::Read => FaultClass::Transient,
+            Call::Mutation => return Fault::outcome_unknown(format!("{name}: {message}")),
         },
-        "AlreadyExists" | "AlreadyExistsException" => Fault::AlreadyExists { code, message },
-        _ => Fault::Rejected { code, message },
-    }
+        "AlreadyExists" | "AlreadyExistsException" => FaultClass::AlreadyExists,
+        _ => FaultClass::Rejected,
+    };
+    Fault::new(class, name, message)
 }
 
 /// `AWS::Logs::LogGroup` says "absent" as an `InvalidRequestException` with one of these texts.
@@ -85,28 +79,25 @@ mod tests {
     #[test]
     fn a_servers_fault_leaves_only_mutations_in_doubt() {
         let fault = |call| fault_of(call, "ServiceInternalErrorException", "oops", 500);
-        assert!(matches!(fault(Call::Read), Fault::Transient { .. }));
-        assert!(matches!(
-            fault(Call::Mutation),
-            Fault::OutcomeUnknown { .. }
-        ));
+        assert_eq!(fault(Call::Read).class, FaultClass::Transient);
+        assert_eq!(fault(Call::Mutation).class, FaultClass::OutcomeUnknown);
     }
 
     #[test]
     fn a_log_group_may_say_absent_in_its_own_way() {
         let fault = |message| fault_of(Call::Read, "InvalidRequestException", message, 400);
-        assert!(matches!(
-            fault("The specified log group does not exist."),
-            Fault::Missing { .. }
-        ));
-        assert!(matches!(
-            fault("Log Group g1 cannot be found"),
-            Fault::Missing { .. }
-        ));
-        assert!(matches!(
-            fault("The bucket does not exist"),
-            Fault::Rejected { .. }
-        ));
+        assert_eq!(
+            fault("The specified log group does not exist.").class,
+            FaultClass::Missing
+        );
+        assert_eq!(
+            fault("Log Group g1 cannot be found").class,
+            FaultClass::Missing
+        );
+        assert_eq!(
+            fault("The bucket does not exist").class,
+            FaultClass::Rejected
+        );
     }
 
     #[test]
@@ -119,10 +110,7 @@ mod tests {
         );
         assert_eq!(
             fault,
-            Fault::Missing {
-                code: "ResourceNotFoundException".into(),
-                message: String::new()
-            }
+            Fault::new(FaultClass::Missing, "ResourceNotFoundException", "")
         );
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use ucp_model::{ClientToken, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName};
 
 pub use exception::{Call, fault_of};
-pub use ucp_model::{Fault, RetryClass};
+pub use ucp_model::{Fault, FaultClass, RetryClass};
 
 /// The Cloud Control API, with the scope's account and region chosen per call.
 #[async_trait]
@@ -43,7 +43,7 @@ pub trait CloudControl: Send + Sync {
         client_token: ClientToken,
     ) -> Result<Progress, Fault>;
 
-    /// `GetResource`: the live properties. A resource that does not exist is [`Fault::Missing`].
+    /// `GetResource`: the live properties. A resource that does not exist is [`FaultClass::Missing`].
     async fn get_resource(
         &self,
         scope: &Scope,
@@ -59,7 +59,7 @@ pub trait CloudControl: Send + Sync {
         next_token: Option<&str>,
     ) -> Result<ResourcePage, Fault>;
 
-    /// `GetResourceRequestStatus`. A token that AWS has forgotten is [`Fault::TokenUnknown`].
+    /// `GetResourceRequestStatus`. A token that AWS has forgotten is [`FaultClass::TokenUnknown`].
     async fn get_resource_request_status(
         &self,
         scope: &Scope,

@@ -8,8 +8,8 @@ use ucp_model::operation::{
     State, decide,
 };
 use ucp_model::{
-    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, Identifier, Moment, Operation,
-    Progress, RequestToken,
+    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, FaultClass, Identifier, Moment,
+    Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
@@ -393,7 +393,7 @@ impl Stepper<'_> {
                 digest: planner::live_digest(&live),
                 live,
             },
-            Err(Fault::Missing { .. }) => Presence::Absent,
+            Err(fault) if fault.class == FaultClass::Missing => Presence::Absent,
             Err(fault) => Presence::Unknown(fault),
         })
     }
@@ -544,8 +544,5 @@ impl Stepper<'_> {
 }
 
 fn internal(message: String) -> Fault {
-    Fault::Rejected {
-        code: "InternalFailure".to_owned(),
-        message,
-    }
+    Fault::new(FaultClass::Rejected, "InternalFailure", message)
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use ucp_app::LiveReader;
 use ucp_cloud::CloudControl;
-use ucp_model::{Fault, Identifier, ResourcePage, Scope, TypeName};
+use ucp_model::{Fault, FaultClass, Identifier, ResourcePage, Scope, TypeName};
 
 /// Cloud Control without its mutations, and with a bound on how long somebody waits for it.
 pub struct ReadOnly {
@@ -46,13 +46,14 @@ impl ReadOnly {
     async fn bounded<T>(&self, call: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
         match tokio::time::timeout(self.timeout, call).await {
             Ok(reply) => reply,
-            Err(_) => Err(Fault::Transient {
-                code: "NetworkFailure".to_owned(),
-                message: format!(
+            Err(_) => Err(Fault::new(
+                FaultClass::Transient,
+                "NetworkFailure",
+                format!(
                     "no answer within {}",
                     humantime::format_duration(self.timeout)
                 ),
-            }),
+            )),
         }
     }
 }

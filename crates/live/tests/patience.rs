@@ -89,7 +89,7 @@ async fn a_read_without_an_answer_ends() {
     let read = live.read(&scope, &logs, &Identifier::new("a")).await;
     let list = live.list(&scope, &logs, None).await;
     for fault in [read.unwrap_err(), list.unwrap_err()] {
-        assert_eq!(fault.code(), "NetworkFailure");
-        assert_eq!(fault.message(), "no answer within 1ms");
+        assert_eq!(fault.code, "NetworkFailure");
+        assert_eq!(fault.message, "no answer within 1ms");
     }
 }

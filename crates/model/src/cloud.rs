@@ -148,89 +148,43 @@ pub struct ResourcePage {
     pub next_token: Option<String>,
 }
 
-/// What a call to AWS came to instead of a reply, by what a caller would do differently.
+/// What a call to AWS came to instead of a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+#[error("{}: {message}", class.word().unwrap_or(code))]
+pub struct Fault {
+    /// What a caller would do about it.
+    pub class: FaultClass,
+    /// The code to report: AWS's own, `NetworkFailure`, or `OutcomeUnknown`.
+    pub code: String,
+    /// The text to report: AWS's own, or the transport's.
+    pub message: String,
+    /// How long AWS asks to wait, when it says so.
+    pub retry_after: Option<Duration>,
+}
+
+/// What a [`Fault`] means, by what a caller would do differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultClass {
     /// AWS asks to slow down; nothing happened. Wait, then send the same again.
-    #[error("throttled: {message}")]
-    Throttled {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-        /// How long AWS asks to wait, when it says so.
-        retry_after: Option<Duration>,
-    },
+    Throttled,
     /// The call certainly had no effect, for a reason that passes (no connection, a read that broke off).
-    #[error("{code}: {message}")]
-    Transient {
-        /// AWS's exception name or `NetworkFailure`.
-        code: String,
-        /// AWS's text or the transport's.
-        message: String,
-    },
+    Transient,
     /// A mutation whose reply was lost: it may have happened. Never the same as "failed".
-    #[error("outcome unknown: {message}")]
-    OutcomeUnknown {
-        /// What the transport said.
-        message: String,
-    },
+    OutcomeUnknown,
     /// Another request for the same resource is in flight (`ConcurrentOperationException`). Wait, then look.
-    #[error("{code}: {message}")]
-    Concurrent {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    Concurrent,
     /// The client token was used for another request (`ClientTokenConflictException`).
-    #[error("{code}: {message}")]
-    TokenConflict {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    TokenConflict,
     /// AWS no longer knows the request token (`RequestTokenNotFoundException`).
-    #[error("{code}: {message}")]
-    TokenUnknown {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    TokenUnknown,
     /// Something has the identifier of what is to be created already (`AlreadyExistsException`).
-    #[error("{code}: {message}")]
-    AlreadyExists {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    AlreadyExists,
     /// The resource does not exist (`ResourceNotFoundException`, or what a type says in its place).
-    #[error("{code}: {message}")]
-    Missing {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    Missing,
     /// The credentials do not allow it, or are none.
-    #[error("{code}: {message}")]
-    Denied {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    Denied,
     /// AWS refuses the request as it stands; sending it again changes nothing.
-    #[error("{code}: {message}")]
-    Rejected {
-        /// AWS's exception name.
-        code: String,
-        /// AWS's text.
-        message: String,
-    },
+    Rejected,
 }
 
 /// What to do about a [`Fault`].
@@ -243,51 +197,57 @@ pub enum RetryClass {
 }
 
 impl Fault {
+    /// A fault that does not say how long to wait.
+    pub fn new(class: FaultClass, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            code: code.into(),
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    /// A mutation whose reply was lost, as `message` says.
+    pub fn outcome_unknown(message: impl Into<String>) -> Self {
+        Self::new(FaultClass::OutcomeUnknown, "OutcomeUnknown", message)
+    }
+
     /// Whether the same call may succeed later.
     pub fn retry_class(&self) -> RetryClass {
+        self.class.retry_class()
+    }
+}
+
+impl FaultClass {
+    /// Whether the same call may succeed later.
+    pub fn retry_class(self) -> RetryClass {
         match self {
-            Fault::Throttled { .. }
-            | Fault::Transient { .. }
-            | Fault::OutcomeUnknown { .. }
-            | Fault::Concurrent { .. } => RetryClass::Later,
-            Fault::TokenConflict { .. }
-            | Fault::TokenUnknown { .. }
-            | Fault::AlreadyExists { .. }
-            | Fault::Missing { .. }
-            | Fault::Denied { .. }
-            | Fault::Rejected { .. } => RetryClass::Never,
+            FaultClass::Throttled
+            | FaultClass::Transient
+            | FaultClass::OutcomeUnknown
+            | FaultClass::Concurrent => RetryClass::Later,
+            FaultClass::TokenConflict
+            | FaultClass::TokenUnknown
+            | FaultClass::AlreadyExists
+            | FaultClass::Missing
+            | FaultClass::Denied
+            | FaultClass::Rejected => RetryClass::Never,
         }
     }
 
-    /// The code to report: AWS's own, or `OutcomeUnknown`.
-    pub fn code(&self) -> &str {
+    /// What it is called in place of its code.
+    fn word(self) -> Option<&'static str> {
         match self {
-            Fault::OutcomeUnknown { .. } => "OutcomeUnknown",
-            Fault::Throttled { code, .. }
-            | Fault::Transient { code, .. }
-            | Fault::Concurrent { code, .. }
-            | Fault::TokenConflict { code, .. }
-            | Fault::TokenUnknown { code, .. }
-            | Fault::AlreadyExists { code, .. }
-            | Fault::Missing { code, .. }
-            | Fault::Denied { code, .. }
-            | Fault::Rejected { code, .. } => code,
-        }
-    }
-
-    /// The text to report.
-    pub fn message(&self) -> &str {
-        match self {
-            Fault::Throttled { message, .. }
-            | Fault::Transient { message, .. }
-            | Fault::OutcomeUnknown { message }
-            | Fault::Concurrent { message, .. }
-            | Fault::TokenConflict { message, .. }
-            | Fault::TokenUnknown { message, .. }
-            | Fault::AlreadyExists { message, .. }
-            | Fault::Missing { message, .. }
-            | Fault::Denied { message, .. }
-            | Fault::Rejected { message, .. } => message,
+            FaultClass::Throttled => Some("throttled"),
+            FaultClass::OutcomeUnknown => Some("outcome unknown"),
+            FaultClass::Transient
+            | FaultClass::Concurrent
+            | FaultClass::TokenConflict
+            | FaultClass::TokenUnknown
+            | FaultClass::AlreadyExists
+            | FaultClass::Missing
+            | FaultClass::Denied
+            | FaultClass::Rejected => None,
         }
     }
 }

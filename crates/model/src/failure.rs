@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, HookFailure, Identifier, RequestToken, TypeName};
+use crate::{Action, Fault, HookFailure, Identifier, RequestToken, TypeName};
 
 /// Why an operation or a request failed, in ARM's terms. Its texts reach the caller, so they never hold secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +150,12 @@ impl Failure {
     pub fn with_additional_info(mut self, additional_info: Vec<AdditionalInfo>) -> Self {
         self.additional_info = additional_info;
         self
+    }
+}
+
+impl From<&Fault> for Failure {
+    fn from(fault: &Fault) -> Self {
+        Self::new(fault.code.as_str(), fault.message.as_str())
     }
 }
 

@@ -29,8 +29,8 @@ pub use arm_resource::{
 };
 pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{
-    Action, Fault, HandlerErrorCode, HookFailure, Progress, ProgressStatus, ResourceDescription,
-    ResourcePage, RetryClass,
+    Action, Fault, FaultClass, HandlerErrorCode, HookFailure, Progress, ProgressStatus,
+    ResourceDescription, ResourcePage, RetryClass,
 };
 pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use ended::{Ended, Setback};

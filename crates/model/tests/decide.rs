@@ -13,8 +13,8 @@ use ucp_model::operation::{
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Ended, Failure, Fault,
-    HandlerErrorCode, HookFailure, Identifier, Operation, OperationId, Progress, ProgressStatus,
-    RequestToken, Scope, State, Timestamp, TypeName,
+    FaultClass, HandlerErrorCode, HookFailure, Identifier, Operation, OperationId, Progress,
+    ProgressStatus, RequestToken, Scope, State, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -122,31 +122,19 @@ fn present_as(identifier: &str, digest: &str) -> Presence {
 }
 
 fn rejected() -> Fault {
-    Fault::Rejected {
-        code: "InvalidRequestException".to_owned(),
-        message: "no".to_owned(),
-    }
+    Fault::new(FaultClass::Rejected, "InvalidRequestException", "no")
 }
 
 fn denied() -> Fault {
-    Fault::Denied {
-        code: "ExpiredTokenException".to_owned(),
-        message: "expired".to_owned(),
-    }
+    Fault::new(FaultClass::Denied, "ExpiredTokenException", "expired")
 }
 
 fn throttled() -> Fault {
-    Fault::Throttled {
-        code: "ThrottlingException".to_owned(),
-        message: "slow".to_owned(),
-        retry_after: None,
-    }
+    Fault::new(FaultClass::Throttled, "ThrottlingException", "slow")
 }
 
 fn lost() -> Fault {
-    Fault::OutcomeUnknown {
-        message: "reset".to_owned(),
-    }
+    Fault::outcome_unknown("reset")
 }
 
 fn create() -> PlanOutcome {
@@ -481,10 +469,7 @@ fn progress_events_end_or_continue_the_wait() {
     );
     assert_line(
         &create,
-        Observation::Polled(Err(Fault::TokenUnknown {
-            code: String::new(),
-            message: String::new(),
-        })),
+        Observation::Polled(Err(Fault::new(FaultClass::TokenUnknown, "", ""))),
         "submitting: AWS has forgotten the request: find out what came of it",
     );
     let update = waiting(Action::Update, mapped(operation(Kind::Put)));
@@ -915,26 +900,27 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(lost()),
         Just(denied()),
         Just(rejected()),
-        Just(Fault::Missing {
-            code: "ResourceNotFoundException".into(),
-            message: String::new()
-        }),
-        Just(Fault::Concurrent {
-            code: "ConcurrentOperationException".into(),
-            message: String::new()
-        }),
-        Just(Fault::TokenConflict {
-            code: "ClientTokenConflictException".into(),
-            message: String::new()
-        }),
-        Just(Fault::TokenUnknown {
-            code: "RequestTokenNotFoundException".into(),
-            message: String::new()
-        }),
-        Just(Fault::Transient {
-            code: "NetworkFailure".into(),
-            message: String::new()
-        })
+        Just(Fault::new(
+            FaultClass::Missing,
+            "ResourceNotFoundException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::Concurrent,
+            "ConcurrentOperationException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::TokenConflict,
+            "ClientTokenConflictException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::TokenUnknown,
+            "RequestTokenNotFoundException",
+            ""
+        )),
+        Just(Fault::new(FaultClass::Transient, "NetworkFailure", ""))
     ];
     let presence = prop_oneof![
         Just(Presence::Absent),

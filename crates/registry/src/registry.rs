@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tracing::{info, warn};
-use ucp_cloud::{Fault, RetryClass, TypeDescription, TypeRegistry};
+use ucp_cloud::{Fault, FaultClass, TypeDescription, TypeRegistry};
 use ucp_model::{Clock, Scope, TypeName};
 use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownType};
 use ucp_store::rules::type_key;
@@ -279,13 +279,20 @@ impl Shared {
     }
 
     fn unknown(&self, type_name: &TypeName, fault: Fault) -> UnknownType {
-        match (&fault, fault.retry_class()) {
-            (Fault::Missing { .. }, _) => self.missing(type_name),
-            (Fault::Rejected { code, .. }, _) if code == "TypeNotFoundException" => {
+        match fault.class {
+            FaultClass::Missing => self.missing(type_name),
+            FaultClass::Rejected if fault.code == "TypeNotFoundException" => {
                 self.missing(type_name)
             }
-            (Fault::Throttled { .. }, _) | (_, RetryClass::Never) => UnknownType::Refused(fault),
-            (_, RetryClass::Later) => UnknownType::Unreachable(fault),
+            FaultClass::Throttled
+            | FaultClass::TokenConflict
+            | FaultClass::TokenUnknown
+            | FaultClass::AlreadyExists
+            | FaultClass::Denied
+            | FaultClass::Rejected => UnknownType::Refused(fault),
+            FaultClass::Transient | FaultClass::OutcomeUnknown | FaultClass::Concurrent => {
+                UnknownType::Unreachable(fault)
+            }
         }
     }
 
@@ -319,8 +326,9 @@ fn unavailable(error: ucp_store::Error) -> UnknownType {
 }
 
 fn too_late(timeout: Duration) -> Fault {
-    Fault::Transient {
-        code: "NetworkFailure".to_owned(),
-        message: format!("no answer within {}", humantime::format_duration(timeout)),
-    }
+    Fault::new(
+        FaultClass::Transient,
+        "NetworkFailure",
+        format!("no answer within {}", humantime::format_duration(timeout)),
+    )
 }

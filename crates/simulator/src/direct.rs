@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
-    ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
-    ResourceDescription, ResourcePage, Scope, TypeName,
+    ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
+    RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
 };
 
 use crate::exception::{Exception, ExceptionCode};
@@ -228,11 +228,8 @@ fn hook_failure(event: &HookProgressEvent) -> Option<HookFailure> {
 fn lost(request: &Request) -> Fault {
     let message = "the connection was closed before a reply came".to_owned();
     match call(request) {
-        Call::Mutation => Fault::OutcomeUnknown { message },
-        Call::Read => Fault::Transient {
-            code: "NetworkFailure".to_owned(),
-            message,
-        },
+        Call::Mutation => Fault::outcome_unknown(message),
+        Call::Read => Fault::new(FaultClass::Transient, "NetworkFailure", message),
     }
 }
 
@@ -253,8 +250,9 @@ fn call(request: &Request) -> Call {
 }
 
 fn unexpected() -> Fault {
-    Fault::Transient {
-        code: ExceptionCode::InternalFailure.to_string(),
-        message: "the reply is of another kind than the call".to_owned(),
-    }
+    Fault::new(
+        FaultClass::Transient,
+        ExceptionCode::InternalFailure.to_string(),
+        "the reply is of another kind than the call",
+    )
 }

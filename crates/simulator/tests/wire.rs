@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use ucp_cloud::{CloudControl, Fault};
+use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_model::{
     ClientToken, Clock, Identifier, ProgressStatus, RequestToken, Scope, Timestamp, TypeName,
 };
@@ -411,38 +411,74 @@ async fn without_a_network_it_is_the_cloud() {
     assert_eq!(live["VpcId"], id.as_str());
 
     let conflict = simulator.create_resource(&scope, &vpc, "{}", token()).await;
-    assert!(matches!(conflict, Err(Fault::TokenConflict { .. })));
+    assert!(matches!(
+        conflict,
+        Err(Fault {
+            class: FaultClass::TokenConflict,
+            ..
+        })
+    ));
     let missing = simulator
         .get_resource(&scope, &vpc, &Identifier::new("vpc-0"))
         .await;
-    assert!(matches!(missing, Err(Fault::Missing { .. })));
+    assert!(matches!(
+        missing,
+        Err(Fault {
+            class: FaultClass::Missing,
+            ..
+        })
+    ));
     let unknown = RequestToken::new("nope");
     let unknown = simulator
         .get_resource_request_status(&scope, &unknown)
         .await;
-    assert!(matches!(unknown, Err(Fault::TokenUnknown { .. })));
+    assert!(matches!(
+        unknown,
+        Err(Fault {
+            class: FaultClass::TokenUnknown,
+            ..
+        })
+    ));
     let patch = r#"[{"op":"replace","path":"/CidrBlock","value":"10.1.0.0/16"}]"#;
     let refused = simulator
         .update_resource(&scope, &vpc, &id, patch, ClientToken(uuid_of(2)))
         .await;
     assert!(
-        matches!(refused, Err(Fault::Rejected { code, .. }) if code == "NotUpdatableException")
+        matches!(refused, Err(Fault { class: FaultClass::Rejected, code, .. }) if code == "NotUpdatableException")
     );
 
     simulator.add_fault(fault(Effect::DropReply {}));
     let lost = simulator.get_resource(&scope, &vpc, &id).await;
-    assert!(matches!(lost, Err(Fault::Transient { .. })));
+    assert!(matches!(
+        lost,
+        Err(Fault {
+            class: FaultClass::Transient,
+            ..
+        })
+    ));
     let lost = simulator
         .delete_resource(&scope, &vpc, &id, ClientToken(uuid_of(3)))
         .await;
-    assert!(matches!(lost, Err(Fault::OutcomeUnknown { .. })));
+    assert!(matches!(
+        lost,
+        Err(Fault {
+            class: FaultClass::OutcomeUnknown,
+            ..
+        })
+    ));
     simulator.clear_faults();
     simulator.add_fault(fault(Effect::Throttle {
         rate: 0.0,
         burst: 0,
     }));
     let throttled = simulator.get_resource(&scope, &vpc, &id).await;
-    assert!(matches!(throttled, Err(Fault::Throttled { .. })));
+    assert!(matches!(
+        throttled,
+        Err(Fault {
+            class: FaultClass::Throttled,
+            ..
+        })
+    ));
     simulator.clear_faults();
     clock.pass(Duration::from_secs(1));
     assert!(simulator.resources().is_empty());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ucp_app::Rejection;
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
-use ucp_model::{CredentialId, CredentialKind, Failure, Fault, Scope};
+use ucp_model::{CredentialId, CredentialKind, Failure, Fault, FaultClass, Scope};
 use ucp_seal::{Keys, Place};
 use ucp_store::{Credentials, StoredCredential};
 use zeroize::Zeroizing;
@@ -23,10 +23,11 @@ pub(crate) struct OfAws(pub(crate) Arc<Aws>);
 impl ucp_app::Accounts for OfAws {
     async fn verify(&self, scope: &Scope) -> Result<(), Rejection> {
         self.0.verify(scope).await.map_err(|fault| {
-            let failure = Failure::new(fault.code(), fault.message());
-            match fault {
-                Fault::Denied { .. } => Rejection::Forbidden(failure),
-                _ => Rejection::NotNow(failure),
+            let failure = Failure::from(&fault);
+            if fault.class == FaultClass::Denied {
+                Rejection::Forbidden(failure)
+            } else {
+                Rejection::NotNow(failure)
             }
         })
     }
@@ -45,9 +46,12 @@ impl CredentialSource for StoredCredentials {
             return Ok(None);
         };
         let stored = self.store.get_credential(&id).await;
-        let stored = stored.map_err(|error| Fault::Transient {
-            code: "ServiceUnavailable".to_owned(),
-            message: format!("the store does not tell {id}: {error}"),
+        let stored = stored.map_err(|error| {
+            Fault::new(
+                FaultClass::Transient,
+                "ServiceUnavailable",
+                format!("the store does not tell {id}: {error}"),
+            )
         })?;
         stored.map(|stored| self.opened(stored)).transpose()
     }
@@ -56,9 +60,12 @@ impl CredentialSource for StoredCredentials {
 impl StoredCredentials {
     fn opened(&self, stored: StoredCredential) -> Result<BaseCredential, Fault> {
         let id = &stored.credential.id;
-        let unreadable = || Fault::Denied {
-            code: "InvalidCredentials".to_owned(),
-            message: format!("The secret of {id} does not open. Put it again."),
+        let unreadable = || {
+            Fault::new(
+                FaultClass::Denied,
+                "InvalidCredentials",
+                format!("The secret of {id} does not open. Put it again."),
+            )
         };
         match stored.credential.body {
             CredentialKind::Irsa { role_arn } => Ok(BaseCredential::WebIdentity { role_arn }),

@@ -226,25 +226,10 @@ fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> 
 }
 
 fn look_again(step: &Step<'_>, fault: &Fault) -> Decision {
-    let asked = match fault {
-        Fault::Throttled { retry_after, .. } => *retry_after,
-        Fault::Transient { .. }
-        | Fault::OutcomeUnknown { .. }
-        | Fault::Concurrent { .. }
-        | Fault::TokenConflict { .. }
-        | Fault::TokenUnknown { .. }
-        | Fault::AlreadyExists { .. }
-        | Fault::Missing { .. }
-        | Fault::Denied { .. }
-        | Fault::Rejected { .. } => None,
-    };
     if fault.retry_class() == RetryClass::Later && !step.out_of_patience() {
-        return step.retry(asked, "cannot look yet");
+        return step.retry(fault.retry_after, "cannot look yet");
     }
-    step.fail(
-        Failure::new(fault.code(), fault.message()),
-        "AWS refuses the look",
-    )
+    step.fail(Failure::from(fault), "AWS refuses the look")
 }
 
 /// A put that would adopt although the caller said not to.

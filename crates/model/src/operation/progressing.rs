@@ -8,8 +8,8 @@ use super::replacing;
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
 use crate::{
-    Action, AdditionalInfo, CloudControlRequest, Failure, Fault, HandlerErrorCode, HookFailure,
-    Identifier, Progress, ProgressStatus, RequestToken, Setback, Timestamp, retry,
+    Action, AdditionalInfo, CloudControlRequest, Failure, Fault, FaultClass, HandlerErrorCode,
+    HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback, Timestamp, retry,
 };
 
 /// How long AWS keeps a request under its token.
@@ -23,7 +23,7 @@ const LONGEST_POLL: Duration = Duration::from_secs(20);
 pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, Fault>) -> Decision {
     match reply {
         Ok(progress) => reported(step, intent, progress),
-        Err(Fault::TokenUnknown { .. }) => step
+        Err(fault) if fault.class == FaultClass::TokenUnknown => step
             .to(State::Submitting(intent.clone()))
             .wait("AWS has forgotten the request: find out what came of it"),
         Err(fault) if step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE => {
@@ -33,19 +33,21 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
             );
             step.outcome_unknown(intent, &what, "no answer for too long")
         }
-        Err(Fault::Throttled { retry_after, .. }) => {
-            step.retry(retry_after, "AWS asks to slow down")
+        Err(fault) => {
+            let reason = match fault.class {
+                FaultClass::Throttled => "AWS asks to slow down",
+                FaultClass::Transient
+                | FaultClass::OutcomeUnknown
+                | FaultClass::Concurrent
+                | FaultClass::TokenConflict
+                | FaultClass::TokenUnknown
+                | FaultClass::AlreadyExists
+                | FaultClass::Missing
+                | FaultClass::Denied
+                | FaultClass::Rejected => "the poll told nothing",
+            };
+            step.retry(fault.retry_after, reason)
         }
-        Err(
-            Fault::Transient { .. }
-            | Fault::OutcomeUnknown { .. }
-            | Fault::Concurrent { .. }
-            | Fault::TokenConflict { .. }
-            | Fault::AlreadyExists { .. }
-            | Fault::Missing { .. }
-            | Fault::Denied { .. }
-            | Fault::Rejected { .. },
-        ) => step.retry(None, "the poll told nothing"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::intent::{Call, Intent};
 use super::progressing;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Failure, Fault, Progress, Setback};
+use crate::{Action, Failure, Fault, FaultClass, Progress, Setback};
 
 /// Claimed with an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
@@ -59,51 +59,52 @@ pub(super) fn answered(
         Ok(progress) => return progressing::reported(step, intent, progress),
         Err(fault) => fault,
     };
-    match (fault, &intent.call) {
+    match (fault.class, &intent.call) {
         (
-            fault @ (Fault::Throttled { .. }
-            | Fault::Transient { .. }
-            | Fault::Concurrent { .. }
-            | Fault::OutcomeUnknown { .. }),
+            FaultClass::Throttled
+            | FaultClass::Transient
+            | FaultClass::Concurrent
+            | FaultClass::OutcomeUnknown,
             _,
         ) if step.out_of_patience() => {
             let what = format!("The {} got no answer for a day: {fault}.", intent.action());
             step.outcome_unknown(intent, &what, "no answer for too long")
         }
-        (Fault::Throttled { retry_after, .. }, _) => step.retry_as(
+        (FaultClass::Throttled, _) => step.retry_as(
             State::Submitting(intent.answered()),
-            retry_after,
+            fault.retry_after,
             "AWS asks to slow down",
         ),
-        (Fault::Concurrent { .. }, _) => {
+        (FaultClass::Concurrent, _) => {
             let state = State::Submitting(intent.answered());
             step.retry_as(state, None, "another change of the resource is in flight")
         }
-        (Fault::Transient { .. }, _) => step.retry(None, "AWS could not be reached"),
-        (Fault::OutcomeUnknown { .. }, _) => step.retry(None, "the reply was lost"),
-        (Fault::Missing { .. }, Call::Delete(_)) => progressing::deleted(step, "already gone"),
-        (Fault::TokenConflict { message, .. }, _) => {
+        (FaultClass::Transient, _) => step.retry(None, "AWS could not be reached"),
+        (FaultClass::OutcomeUnknown, _) => step.retry(None, "the reply was lost"),
+        (FaultClass::Missing, Call::Delete(_)) => progressing::deleted(step, "already gone"),
+        (FaultClass::TokenConflict, _) => {
+            let message = fault.message;
             let what = format!("AWS knows the client token under another request: {message}");
             step.outcome_unknown(intent, &what, "the token is spent")
         }
-        (Fault::AlreadyExists { message, .. }, Call::Create) => {
-            progressing::taken(step, Failure::new("AlreadyExists", message))
+        (FaultClass::AlreadyExists, Call::Create) => {
+            progressing::taken(step, Failure::new("AlreadyExists", fault.message))
         }
         (
-            fault @ (Fault::AlreadyExists { .. }
-            | Fault::Missing { .. }
-            | Fault::TokenUnknown { .. }
-            | Fault::Denied { .. }
-            | Fault::Rejected { .. }),
+            FaultClass::AlreadyExists
+            | FaultClass::Missing
+            | FaultClass::TokenUnknown
+            | FaultClass::Denied
+            | FaultClass::Rejected,
             call,
-        ) => refused(step, intent, call, fault),
+        ) => refused(step, intent, call, &fault),
     }
 }
 
 /// AWS refused the call outright. A create has made nothing, unless an earlier send of it may have arrived: then the
 /// refusal says nothing about that one.
-fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: Fault) -> Decision {
-    let failure = Failure::new(fault.code(), fault.message());
+fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
+    let failure = Failure::from(fault);
     match call {
         Call::Update(_) | Call::Delete(_) => step.fail(failure, "AWS refuses the change"),
         Call::Create if intent.answered().unanswered == 0 => {
@@ -111,7 +112,7 @@ fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: Fault) -> Decis
             let setback = Setback::Failed(failure);
             step.end_create(setback, identifier, "AWS refuses the create")
         }
-        Call::Create if matches!(fault, Fault::Denied { .. }) && intent.token_lives(step.now) => {
+        Call::Create if fault.class == FaultClass::Denied && intent.token_lives(step.now) => {
             let state = State::Submitting(intent.answered());
             step.retry_as(state, None, "denied, but an earlier send may have arrived")
         }
