@@ -47,7 +47,7 @@ pub enum Claimant {
     Child,
 }
 
-/// What [`Store::accept_operation`](crate::Store::accept_operation) records; `alias` is none when untracked.
+/// What [`Operations::accept_operation`](crate::Operations::accept_operation) records; `alias` is none when untracked.
 ///
 /// Whether the alias or the target is busy, and who owns the target, is left to the engine.
 pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error> {

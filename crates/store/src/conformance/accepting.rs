@@ -1,4 +1,4 @@
-//! [`Store::accept_operation`](crate::Store::accept_operation).
+//! [`Operations::accept_operation`](crate::Operations::accept_operation).
 
 use std::collections::BTreeMap;
 

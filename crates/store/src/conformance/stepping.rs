@@ -1,4 +1,4 @@
-//! [`Store::commit_step`](crate::Store::commit_step).
+//! [`Operations::commit_step`](crate::Operations::commit_step).
 
 use serde_json::json;
 use ucp_model::operation::{Action, Call, Change, Intent, Options, ReplacementPolicy, Replacing};
