@@ -1,6 +1,7 @@
 //! Where operations are served.
 
-use ucp_model::{GroupOperation, Operation, OperationId, PlaneId};
+use ucp_model::operation::Work;
+use ucp_model::{Operation, OperationId, PlaneId};
 
 /// The paths by which one operation is polled.
 #[derive(Clone, Debug)]
@@ -30,16 +31,10 @@ impl PollingPaths {
 
 impl From<&Operation> for PollingPaths {
     fn from(operation: &Operation) -> Self {
-        Self::new(
-            &operation.scope,
-            &operation.type_name.namespace(),
-            operation.id,
-        )
-    }
-}
-
-impl From<&GroupOperation> for PollingPaths {
-    fn from(operation: &GroupOperation) -> Self {
-        Self::below(&operation.group.plane_id(), operation.id)
+        let id = operation.header.id;
+        match &operation.work {
+            Work::Resource(work) => Self::new(&work.scope, &work.type_name.namespace(), id),
+            Work::Group(work) => Self::below(&work.group.plane_id(), id),
+        }
     }
 }

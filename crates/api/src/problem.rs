@@ -7,7 +7,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ucp_app::Rejection;
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, Failure, Fault, FaultClass};
+use ucp_model::operation::Work;
+use ucp_model::{Detail, Failure, Fault, FaultClass, Operation};
 
 use crate::error_code::status_of;
 use crate::origin::BaseUrl;
@@ -49,10 +50,24 @@ impl Problem {
         Self::new(status_of(&failure.code), failure)
     }
 
-    fn busy(what: String, operation: PollingPaths) -> Self {
+    /// Whoever comes while `operation` is under way has to wait for it.
+    fn busy(operation: &Operation) -> Self {
+        let since = operation.header.accepted_at;
+        let what = match &operation.work {
+            Work::Resource(work) => {
+                let on = match (&work.reference, &work.identifier) {
+                    (Some(reference), _) => format!("'{}' ({})", reference.alias, reference.group),
+                    (None, Some(identifier)) => format!("'{identifier}'"),
+                    (None, None) => "a resource without a name yet".to_owned(),
+                };
+                let kind = work.kind;
+                format!("Another operation, the {kind} of {on}, is under way since {since}.")
+            }
+            Work::Group(work) => format!("The {} has been under way since {since}.", work.task),
+        };
         Self {
             is_temporary: true,
-            waits_for: Some(Box::new(operation)),
+            waits_for: Some(Box::new(operation.into())),
             ..Self::new(StatusCode::CONFLICT, Failure::new("Conflict", what))
         }
     }
@@ -81,25 +96,7 @@ impl From<Rejection> for Problem {
             Rejection::Forbidden(failure) => Self::new(StatusCode::FORBIDDEN, failure),
             Rejection::NotNow(failure) => Self::new(StatusCode::SERVICE_UNAVAILABLE, failure),
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
-            Rejection::Busy(operation) => {
-                let on = match (&operation.reference, &operation.identifier) {
-                    (Some(reference), _) => format!("'{}' ({})", reference.alias, reference.group),
-                    (None, Some(identifier)) => format!("'{identifier}'"),
-                    (None, None) => "a resource without a name yet".to_owned(),
-                };
-                let what = format!(
-                    "Another operation, the {} of {on}, is under way since {}.",
-                    operation.kind, operation.accepted_at
-                );
-                Self::busy(what, (&*operation).into())
-            }
-            Rejection::GroupBusy(operation) => {
-                let what = format!(
-                    "The {} has been under way since {}.",
-                    operation.task, operation.accepted_at
-                );
-                Self::busy(what, (&*operation).into())
-            }
+            Rejection::Busy(operation) => Self::busy(&operation),
             Rejection::Unavailable(_) => {
                 tracing::warn!(
                     error = %ucp_model::chain(&rejection),

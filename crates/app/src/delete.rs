@@ -1,11 +1,11 @@
-use ucp_model::operation::{Kind, Operation, Options, Verdict};
-use ucp_model::{Identifier, OperationId, Reference, ReferenceId, Scope, TypeName};
+use ucp_model::operation::{Kind, Options, Verdict};
+use ucp_model::{Identifier, Operation, OperationId, Reference, ReferenceId, Scope, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
 
 use crate::identifier::told_by;
 use crate::put::unsupported;
-use crate::tracking::Intake;
+use crate::tracking::{Intake, verdict_of};
 use crate::{App, Caller, Rejection, Selector};
 
 /// A delete of one resource.
@@ -96,7 +96,7 @@ impl App {
             return Ok(DeleteOutcome::AlreadyGone);
         };
         let operation = self.verdict(operation, caller).await?;
-        if operation.verdict() == Verdict::NothingToDo {
+        if verdict_of(&operation) == Verdict::NothingToDo {
             return Ok(DeleteOutcome::AlreadyGone);
         }
         Ok(DeleteOutcome::Accepted(Box::new(operation)))

@@ -1,6 +1,6 @@
-use ucp_model::group_operation::{Progress, Task};
-use ucp_model::{CrashPoint, Ended, GroupId, GroupOperation, Moment, OperationId};
-use ucp_store::{GroupDeletion, NewGroupOperation, Precondition};
+use ucp_model::operation::group::Task;
+use ucp_model::{CrashPoint, Ended, GroupId, Moment, Operation, OperationId};
+use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
 use crate::{App, Caller, Rejection};
 
@@ -12,7 +12,7 @@ pub enum DeleteGroupOutcome {
     /// It is gone.
     Deleted,
     /// It is under way, or has ended without success.
-    Accepted(Box<GroupOperation>),
+    Accepted(Box<Operation>),
 }
 
 impl App {
@@ -49,15 +49,15 @@ impl App {
         };
         self.parts.workers.wake();
         tracing::info!(
-            operation.id = %operation.id,
-            group.id = %operation.group,
-            kind = operation.kind(),
+            operation.id = %operation.header.id,
+            group.id = %id,
+            kind = operation.work.kind(),
             "operation accepted"
         );
         let operation = self.group_deletion(operation, caller).await?;
-        Ok(match operation.progress {
-            Progress::Ended(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
-            Progress::Running | Progress::Ended(Ended::Failed(_) | Ended::Canceled(_)) => {
+        Ok(match operation.ended() {
+            Some(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
+            Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {
                 DeleteGroupOutcome::Accepted(Box::new(operation))
             }
         })
@@ -68,14 +68,9 @@ impl App {
         group: &GroupId,
         task: Task,
         caller: &Caller,
-    ) -> NewGroupOperation {
-        NewGroupOperation {
-            id: OperationId(self.parts.entropy.uuid("operation")),
-            group: group.clone(),
-            task,
-            correlation_id: caller.correlation_id.clone(),
-            caller: caller.name.clone(),
-            accepted_at: self.now(),
-        }
+    ) -> NewOperation {
+        let id = OperationId(self.parts.entropy.uuid("operation"));
+        let group = group.clone();
+        self.new_operation(id, NewWork::Group { group, task }, caller)
     }
 }

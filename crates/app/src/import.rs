@@ -1,10 +1,10 @@
 use serde_json::{Map, Value};
-use ucp_model::operation::{Kind, Operation, Options, Verdict};
-use ucp_model::{Identifier, OperationId, Reference, Scope, TypeName, json};
+use ucp_model::operation::{Kind, Options, Verdict};
+use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, json};
 use ucp_schema::{Classes, IdentifierOutcome, ResourceSchema};
 
 use crate::put::unsupported;
-use crate::tracking::Intake;
+use crate::tracking::{Intake, verdict_of};
 use crate::{App, Caller, Rejection};
 
 /// An import of one resource.
@@ -95,8 +95,8 @@ impl App {
 
     /// The reference that an import made, once it has ended well and unless it has gone since.
     pub async fn imported(&self, operation: &Operation) -> Result<Option<Reference>, Rejection> {
-        match &operation.reference {
-            Some(id) if operation.verdict() == Verdict::NothingToDo => {
+        match operation.work.reference() {
+            Some(id) if verdict_of(operation) == Verdict::NothingToDo => {
                 Ok(self.parts.store.get_reference(id).await?)
             }
             Some(_) | None => Ok(None),

@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use ucp_model::group_operation::{ImportItem, Task};
+use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{
-    CrashPoint, Detail, Failure, GroupId, GroupOperation, Moment, ReferenceId, Scope, TypeName,
+    CrashPoint, Detail, Failure, GroupId, Moment, Operation, ReferenceId, Scope, TypeName,
 };
 
 use crate::import::identifier;
@@ -39,7 +39,7 @@ impl App {
         group: &GroupId,
         items: Vec<Result<ImportGroupItem, Detail>>,
         caller: &Caller,
-    ) -> Result<GroupOperation, Rejection> {
+    ) -> Result<Operation, Rejection> {
         if items.is_empty() || items.len() > ITEMS_MAX {
             return Err(Rejection::bad_request(format!(
                 "/resources: an import takes 1 to {ITEMS_MAX} resources, not {}.",
@@ -55,19 +55,19 @@ impl App {
         self.parts
             .checkpoints
             .reached(CrashPoint::before(Moment::Accept))?;
-        let operation = match self.parts.store.accept_group_import(new).await {
+        let operation = match self.parts.store.accept_operation(new).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::GroupDeleting(running)) => return Err(self.busy(running).await),
-            other => other?,
+            other => other?.operation,
         };
         self.parts
             .checkpoints
             .reached(CrashPoint::after(Moment::Accept))?;
         self.parts.workers.wake();
         tracing::info!(
-            operation.id = %operation.id,
-            group.id = %operation.group,
-            kind = operation.kind(),
+            operation.id = %operation.header.id,
+            group.id = %group,
+            kind = operation.work.kind(),
             "operation accepted"
         );
         Ok(operation)

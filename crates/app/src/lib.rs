@@ -38,11 +38,12 @@ pub use identifier::Selector;
 pub use import::{ImportOutcome, ImportResource, Warning};
 pub use import_group::ImportGroupItem;
 pub use live::LiveReader;
-pub use operations::{AnyOperation, OperationQuery};
+pub use operations::OperationQuery;
 pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
+pub use ucp_store::place;
 pub use ucp_store::{Precondition, ReferenceUpdate, Status, Tags};
 
 /// What an application is made of.

@@ -1,10 +1,8 @@
-use ucp_model::{Failure, GroupId, GroupOperation, Operation, OperationId, Timestamp};
-use ucp_store::{ListedOperation, OperationPage, Status};
+use ucp_model::{Failure, GroupId, Operation, OperationId, Timestamp};
+use ucp_store::{OperationPage, Status};
 
 use crate::tracking::no_such_group;
 use crate::{App, Rejection};
-
-pub use ucp_store::ListedOperation as AnyOperation;
 
 /// Which operations of a group to list.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +16,7 @@ pub struct OperationQuery {
 }
 
 impl App {
-    /// The operation on a resource, answered from the store alone.
+    /// The operation, answered from the store alone.
     pub async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.get_operation(id).await?;
         operation.ok_or_else(|| no_such_operation(id))
@@ -27,18 +25,8 @@ impl App {
     /// Asks for a live operation to be cancelled. One on a resource ends `Canceled` only when AWS confirms, and as it
     /// otherwise would have when the request came too late; one on a group starts nothing more, and has what it started
     /// cancelled.
-    pub async fn cancel_operation(&self, operation: &AnyOperation) -> Result<(), Rejection> {
-        let (id, store, now) = (operation.id(), &self.parts.store, self.now());
-        let operation = match operation {
-            AnyOperation::Resource(_) => store
-                .request_cancel(id, now)
-                .await?
-                .map(|operation| AnyOperation::Resource(Box::new(operation))),
-            AnyOperation::Group(_) => store
-                .request_group_cancel(id, now)
-                .await?
-                .map(|operation| AnyOperation::Group(Box::new(operation))),
-        };
+    pub async fn cancel_operation(&self, id: OperationId) -> Result<(), Rejection> {
+        let operation = self.parts.store.request_cancel(id, self.now()).await?;
         let operation = operation.ok_or_else(|| no_such_operation(id))?;
         if operation.is_terminal() {
             return Err(Rejection::Conflict(Failure::new(
@@ -54,27 +42,12 @@ impl App {
         Ok(())
     }
 
-    /// The operation on a group, answered from the store alone.
-    pub async fn group_operation(&self, id: OperationId) -> Result<GroupOperation, Rejection> {
-        let operation = self.parts.store.get_group_operation(id).await?;
-        operation.ok_or_else(|| no_such_operation(id))
-    }
-
-    /// The operation, whatever it is on.
-    pub async fn any_operation(&self, id: OperationId) -> Result<AnyOperation, Rejection> {
-        if let Some(operation) = self.parts.store.get_operation(id).await? {
-            return Ok(AnyOperation::Resource(Box::new(operation)));
-        }
-        let operation = self.group_operation(id).await?;
-        Ok(AnyOperation::Group(Box::new(operation)))
-    }
-
     /// The operations on a group and on its references, the latest first, and whether there are more.
     pub async fn list_operations(
         &self,
         group: &GroupId,
         query: OperationQuery,
-    ) -> Result<(Vec<ListedOperation>, bool), Rejection> {
+    ) -> Result<(Vec<Operation>, bool), Rejection> {
         let page = OperationPage {
             status: query.status,
             after: query.after,

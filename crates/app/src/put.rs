@@ -2,16 +2,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use ucp_model::operation::{Action, Kind, Operation, Options, ReplacementPolicy};
+use ucp_model::operation::{Action, Kind, Options, ReplacementPolicy, Verdict};
 use ucp_model::{
-    Digest, Failure, Identifier, OperationId, Reference, ReferenceId, Scope, Target, TypeName, json,
+    Digest, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
+    TypeName, json,
 };
 use ucp_plan::{Desired, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
-use crate::tracking::{Intake, no_such_group};
+use crate::tracking::{Intake, no_such_group, verdict_of};
 use crate::{App, Caller, Rejection};
 
 /// The longest desired document that Cloud Control takes, in characters.
@@ -41,10 +42,19 @@ pub struct PutResource {
 /// What a put came to, as far as it is known.
 #[derive(Debug)]
 pub struct PutOutcome {
-    /// The operation; [`Operation::verdict`] says whether there was anything to do.
+    /// The type of the resource, in its canonical spelling.
+    pub type_name: TypeName,
+    /// The operation.
     pub operation: Operation,
     /// The live properties, as far as known, with the declared ones laid over them and without write-only values.
     pub properties: Map<String, Value>,
+}
+
+impl PutOutcome {
+    /// Whether the resource was as declared already.
+    pub fn is_unchanged(&self) -> bool {
+        verdict_of(&self.operation) == Verdict::NothingToDo
+    }
 }
 
 /// A put that may be carried out as far as it tells.
@@ -99,6 +109,7 @@ impl App {
         let live = self.live(&operation, reference, &schema, caller).await;
         let properties = shown(&schema, live.as_ref(), &declaration);
         Ok(PutOutcome {
+            type_name: schema.type_name().clone(),
             operation,
             properties,
         })
@@ -176,21 +187,22 @@ impl App {
         schema: &ResourceSchema,
         caller: &Caller,
     ) -> Option<Value> {
-        if operation.result.is_some() {
-            return operation.result.clone();
+        let work = operation.work.resource()?;
+        if work.result.is_some() {
+            return work.result.clone();
         }
         // What was observed of a resource that is gone says nothing about the one that takes its place.
-        let takes_its_place = operation.created || operation.replacing.is_some();
+        let takes_its_place = work.created || work.replacing.is_some();
         let reference = reference.filter(|_| !takes_its_place);
         let observed = reference.and_then(|reference| reference.observed);
-        if observed.is_some() || operation.state.action() != Some(Action::Update) {
+        if observed.is_some() || work.state.action() != Some(Action::Update) {
             return observed;
         }
         let Target {
             scope,
             type_name,
             identifier,
-        } = operation.target()?;
+        } = work.target()?;
         let read = self.parts.live.read(scope, type_name, identifier);
         let live = tokio::time::timeout(caller.verdict_wait, read).await;
         Some(schema.without_write_only(&live.ok()?.ok()?))

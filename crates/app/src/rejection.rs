@@ -1,4 +1,4 @@
-use ucp_model::{Crashed, Failure, Fault, GroupOperation, Operation, TypeName};
+use ucp_model::{Crashed, Failure, Fault, Operation, TypeName};
 use ucp_schema::UnknownType;
 
 /// Why a request is refused, by what its sender would do about it.
@@ -17,7 +17,7 @@ pub enum Rejection {
     #[error("{}", .0.message)]
     PreconditionFailed(Failure),
     /// Another operation is under way: wait for it.
-    #[error("operation {} is under way", .0.id)]
+    #[error("operation {} is under way", .0.header.id)]
     Busy(Box<Operation>),
     /// Its operation has ended already, and nothing was sent to AWS: do what the failure says.
     #[error("{}", .0.message)]
@@ -31,9 +31,6 @@ pub enum Rejection {
     /// What must be known first cannot be told now: try again.
     #[error("{}", .0.message)]
     NotNow(Failure),
-    /// An operation on the whole group is under way: wait for it.
-    #[error("operation {} is under way", .0.id)]
-    GroupBusy(Box<GroupOperation>),
     /// It is larger than AWS would take.
     #[error("{}", .0.message)]
     TooLarge(Failure),

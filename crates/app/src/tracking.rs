@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use ucp_model::operation::{Kind, Options, Verdict};
+use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    CrashPoint, Detail, Failure, GroupId, GroupOperation, Identifier, Moment, Operation,
-    OperationId, Reference, ReferenceId, Scope, TypeName,
+    CrashPoint, Detail, Failure, GroupId, Identifier, Moment, Operation, OperationId, Reference,
+    ReferenceId, Scope, TypeName,
 };
 use ucp_schema::ResourceSchema;
-use ucp_store::{NewOperation, Sealed};
+use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
 
-use crate::{AnyOperation, App, Caller, Rejection};
+use crate::{App, Caller, Rejection};
 
 /// How often a waiting request looks for the verdict of another process's worker.
 const VERDICT_POLL: Duration = Duration::from_millis(50);
@@ -83,8 +83,7 @@ impl App {
             desired,
         } = intake;
         self.parts.accounts.verify(&scope).await?;
-        let new = NewOperation {
-            id,
+        let work = NewWork::Resource(NewResourceWork {
             kind,
             scope,
             type_name: schema.type_name().clone(),
@@ -93,11 +92,8 @@ impl App {
             options,
             desired,
             schema_fingerprint: schema.fingerprint().to_owned(),
-            correlation_id: caller.correlation_id.clone(),
-            caller: caller.name.clone(),
-            parent: None,
-            accepted_at: self.now(),
-        };
+        });
+        let new = self.new_operation(id, work, caller);
         self.parts
             .checkpoints
             .reached(CrashPoint::before(Moment::Accept))?;
@@ -111,7 +107,7 @@ impl App {
             .reached(CrashPoint::after(Moment::Accept))?;
         self.parts.workers.wake();
         tracing::info!(
-            operation.id = %accepted.operation.id,
+            operation.id = %accepted.operation.header.id,
             tracking.id = reference.as_ref().map(tracing::field::display),
             %kind,
             "operation accepted"
@@ -161,11 +157,27 @@ impl App {
         }
     }
 
+    /// An operation to accept from a request.
+    pub(crate) fn new_operation(
+        &self,
+        id: OperationId,
+        work: NewWork,
+        caller: &Caller,
+    ) -> NewOperation {
+        NewOperation {
+            id,
+            parent: None,
+            correlation_id: caller.correlation_id.clone(),
+            caller: caller.name.clone(),
+            accepted_at: self.now(),
+            work,
+        }
+    }
+
     /// The refusal of whoever comes while the operation `running` is under way.
     pub(crate) async fn busy(&self, running: OperationId) -> Rejection {
-        match self.any_operation(running).await {
-            Ok(AnyOperation::Resource(operation)) => Rejection::Busy(operation),
-            Ok(AnyOperation::Group(operation)) => Rejection::GroupBusy(operation),
+        match self.operation(running).await {
+            Ok(operation) => Rejection::Busy(Box::new(operation)),
             Err(rejection) => rejection,
         }
     }
@@ -179,11 +191,11 @@ impl App {
     ) -> Result<Operation, Rejection> {
         let deadline = Instant::now() + caller.verdict_wait;
         let mut operation = operation;
-        while operation.verdict() == Verdict::Undecided && Instant::now() < deadline {
+        while verdict_of(&operation) == Verdict::Undecided && Instant::now() < deadline {
             self.something_moves(deadline).await;
-            operation = self.operation(operation.id).await?;
+            operation = self.operation(operation.header.id).await?;
         }
-        match operation.verdict() {
+        match verdict_of(&operation) {
             Verdict::Refused(failure) => Err(Rejection::Refused(failure.clone())),
             Verdict::Undecided | Verdict::NothingToDo | Verdict::Underway => Ok(operation),
         }
@@ -218,14 +230,14 @@ impl App {
     /// The operation on a group once it has ended, or as it is when the caller's patience ends.
     pub(crate) async fn group_deletion(
         &self,
-        operation: GroupOperation,
+        operation: Operation,
         caller: &Caller,
-    ) -> Result<GroupOperation, Rejection> {
+    ) -> Result<Operation, Rejection> {
         let deadline = Instant::now() + caller.group_delete_wait;
         let mut operation = operation;
         while !operation.is_terminal() && Instant::now() < deadline {
             self.something_moves(deadline).await;
-            operation = self.group_operation(operation.id).await?;
+            operation = self.operation(operation.header.id).await?;
         }
         Ok(operation)
     }
@@ -237,6 +249,14 @@ impl App {
             () = self.parts.moved.notified() => {}
             () = tokio::time::sleep_until(wake_up) => {}
         }
+    }
+}
+
+/// What has been decided about a change of one resource.
+pub(crate) fn verdict_of(operation: &Operation) -> Verdict<'_> {
+    match &operation.work {
+        Work::Resource(work) => work.verdict(),
+        Work::Group(_) => Verdict::Underway,
     }
 }
 

@@ -1,11 +1,13 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
+use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
-    Call, Chance, Effect, Finish, Intent, Kind, Moved, Next, Observation, PlanOutcome, Presence,
-    State, decide,
+    Call, Chance, Effect, Intent, Kind, MappingChange, Next, Observation, PlanOutcome, Presence,
+    ResourceWork, State, Work, decide,
 };
 use ucp_model::{
     Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, FaultClass, Identifier, Moment,
@@ -14,10 +16,9 @@ use ucp_model::{
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{Keys, Place};
-use ucp_store::{Claimed, ClaimedGroup, FinishOperation, Job, Lease, LeaseTerm, Sealed, Store};
+use ucp_store::{Claimed, FinishOperation, Lease, LeaseTerm, Sealed, Store};
 use zeroize::Zeroizing;
 
-use crate::group::GroupStepper;
 use crate::planner::{self, Planned};
 
 /// What an engine is made of.
@@ -89,10 +90,6 @@ impl Engine {
         &self.parts
     }
 
-    pub(crate) fn lease_term(&self) -> LeaseTerm {
-        self.settings.lease
-    }
-
     /// The lease, renewed unless it outlasts a call to AWS anyway.
     pub(crate) async fn held(&self, lease: &Lease) -> Result<Lease, Abandoned> {
         let Settings {
@@ -108,7 +105,7 @@ impl Engine {
     }
 
     /// Claims up to `limit` due operations.
-    pub async fn claim(&self, limit: usize) -> Result<Vec<Job>, Abandoned> {
+    pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
         let Settings { owner, lease, .. } = &self.settings;
         self.parts
             .checkpoints
@@ -137,12 +134,34 @@ impl Engine {
     }
 
     /// Steps one operation until it ends or has to wait.
-    pub async fn step(&self, job: Job) -> Result<(), Abandoned> {
-        let outcome = match job {
-            Job::Resource(claimed) => self.step_on_resource(*claimed).await,
-            Job::Group(claimed) => self.step_on_group(*claimed).await,
+    pub async fn step(&self, claimed: Claimed) -> Result<(), Abandoned> {
+        let header = &claimed.operation.header;
+        let reference = claimed.operation.work.reference();
+        let group = claimed.operation.work.group();
+        let span = tracing::info_span!(
+            "step",
+            operation.id = %header.id,
+            alias = reference.map(|id| id.alias.as_str()),
+            tracking.id = reference.map(tracing::field::display),
+            group.id = group.map(|work| tracing::field::display(&work.group)),
+            correlation.id = %header.correlation_id,
+            lease.generation = claimed.lease.generation,
+        );
+        let step = async {
+            let schema = match claimed.operation.work.resource() {
+                Some(work) => self.schema(work).await?,
+                None => None,
+            };
+            let stepper = Stepper {
+                engine: self,
+                claimed,
+                schema,
+                planned: None,
+                refused: BTreeMap::new(),
+            };
+            stepper.run().await
         };
-        match outcome {
+        match step.instrument(span).await {
             Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
                 info!("another worker has taken over");
                 Ok(())
@@ -151,38 +170,14 @@ impl Engine {
         }
     }
 
-    async fn step_on_resource(&self, claimed: Claimed) -> Result<(), Abandoned> {
-        let span = tracing::info_span!(
-            "step",
-            operation.id = %claimed.operation.id,
-            alias = claimed.operation.reference.as_ref().map(|id| id.alias.as_str()),
-            tracking.id = claimed.operation.reference.as_ref().map(tracing::field::display),
-            correlation.id = %claimed.operation.correlation_id,
-            lease.generation = claimed.lease.generation,
-        );
-        let step = async {
-            let stepper = Stepper {
-                schema: self.schema(&claimed.operation).await?,
-                engine: self,
-                claimed,
-                planned: None,
-            };
-            stepper.run().await
-        };
-        step.instrument(span).await
-    }
-
     /// The schema that the operation was validated with, as far as it is still known.
-    async fn schema(
-        &self,
-        operation: &Operation,
-    ) -> Result<Option<Arc<ResourceSchema>>, Abandoned> {
-        let Operation {
+    async fn schema(&self, work: &ResourceWork) -> Result<Option<Arc<ResourceSchema>>, Abandoned> {
+        let ResourceWork {
             scope,
             type_name,
             schema_fingerprint,
             ..
-        } = operation;
+        } = work;
         let types = &self.parts.types;
         let schema = types.get_version(scope, type_name, schema_fingerprint);
         match schema.await {
@@ -195,30 +190,17 @@ impl Engine {
             ) => Ok(None),
         }
     }
-
-    async fn step_on_group(&self, claimed: ClaimedGroup) -> Result<(), Abandoned> {
-        let span = tracing::info_span!(
-            "step",
-            operation.id = %claimed.operation.id,
-            group.id = %claimed.operation.group,
-            correlation.id = %claimed.operation.correlation_id,
-            lease.generation = claimed.lease.generation,
-        );
-        let stepper = GroupStepper {
-            engine: self,
-            claimed,
-        };
-        stepper.run().instrument(span).await
-    }
 }
 
 /// One operation under its lease.
-struct Stepper<'a> {
-    engine: &'a Engine,
-    claimed: Claimed,
-    /// None when the type is not known any more.
+pub(crate) struct Stepper<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) claimed: Claimed,
+    /// None when the type is not known any more, or when there is none.
     schema: Option<Arc<ResourceSchema>>,
     planned: Option<Planned>,
+    /// Why children could not be started, by the key of their reference.
+    pub(crate) refused: BTreeMap<String, Refusal>,
 }
 
 impl Stepper<'_> {
@@ -236,11 +218,21 @@ impl Stepper<'_> {
                 jitter: entropy.fraction("jitter"),
             };
             let decision = decide(&self.claimed.operation, observation, clock.now(), chance);
-            debug!(state = self.claimed.operation.state.name(), %decision, "decided");
+            debug!(
+                state = self.claimed.operation.state_name(),
+                effect = decision.effect.as_ref().map(Effect::name),
+                reason = decision.reason,
+                "decided"
+            );
             match decision.next {
                 Next::Keep => {}
-                Next::Move(moved) => self.commit(*moved).await?,
-                Next::Finish(finish) => return self.finish(*finish, decision.reason).await,
+                Next::Move {
+                    operation,
+                    is_new_intent,
+                } => self.commit(*operation, is_new_intent).await?,
+                Next::Finish { operation, mapping } => {
+                    return self.finish(*operation, mapping, decision.reason).await;
+                }
             }
             let Some(effect) = decision.effect else {
                 store.release_lease(&self.claimed.lease).await?;
@@ -250,7 +242,7 @@ impl Stepper<'_> {
         }
     }
 
-    async fn commit(&mut self, moved: Moved) -> Result<(), Abandoned> {
+    async fn commit(&mut self, operation: Operation, is_new_intent: bool) -> Result<(), Abandoned> {
         let Parts {
             store,
             keys,
@@ -258,38 +250,17 @@ impl Stepper<'_> {
             entropy,
             ..
         } = &self.engine.parts;
-        let id = self.claimed.operation.id;
-        let moment = match (&moved.planned, &moved.state) {
-            (Some(_), _) => Moment::RecordIntent,
-            (None, State::Observing(_) | State::Salvaging(..) | State::Adopting(_)) => {
-                Moment::RecordVerdict
-            }
-            (
-                None,
-                State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_),
-            ) => Moment::RecordProgress,
-        };
-        let document = match &moved.planned {
-            Some(_) => self
-                .planned
-                .take()
-                .and_then(|planned| planned.document)
-                .map(|text| {
-                    Sealed(keys.sealing.seal(
-                        Place::Document(id),
-                        text.as_bytes(),
-                        entropy.as_ref(),
-                    ))
-                }),
-            None => None,
-        };
-        let now = clock.now();
-        let operation = self.claimed.operation.moved(moved, now);
+        let moment = moment(&operation, is_new_intent);
+        let planned = self.planned.take().filter(|_| is_new_intent);
+        let document = planned.and_then(|planned| planned.document).map(|text| {
+            let place = Place::Document(operation.header.id);
+            Sealed(keys.sealing.seal(place, text.as_bytes(), entropy.as_ref()))
+        });
         self.reached(CrashPoint::before(moment))?;
         let lease = &self.claimed.lease;
         let term = self.engine.settings.lease;
         self.claimed.lease = store
-            .commit_step(lease, &operation, document.clone(), now, term)
+            .commit_step(lease, &operation, document.clone(), clock.now(), term)
             .await?;
         self.reached(CrashPoint::after(moment))?;
         self.claimed.operation = operation;
@@ -298,20 +269,24 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    async fn finish(self, mut finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
-        let Parts { store, clock, .. } = &self.engine.parts;
+    async fn finish(
+        self,
+        mut operation: Operation,
+        mapping: Option<MappingChange>,
+        reason: &'static str,
+    ) -> Result<(), Abandoned> {
         // Should AWS tell a write-only value after all, it is not kept.
-        if let (Some(live), Some(schema)) = (&mut finish.live, self.schema.as_deref()) {
+        if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
+            && let Some(live) = &mut work.result
+        {
             *live = schema.without_write_only(live);
         }
-        let mapping = finish.mapping;
-        let operation = self.claimed.operation.finished(finish, clock.now());
         let baseline = match self.declared() {
             Ok(Some(desired)) => Some(desired.baseline),
             Ok(None) | Err(_) => None,
         };
         self.reached(CrashPoint::before(Moment::Finish))?;
-        let kind = operation.kind;
+        let kind = operation.work.kind();
         let outcome = operation.status();
         let code = operation.failure().map(|failure| failure.code.clone());
         let finish = FinishOperation {
@@ -319,9 +294,10 @@ impl Stepper<'_> {
             mapping,
             baseline,
         };
+        let store = &self.engine.parts.store;
         store.finish_operation(&self.claimed.lease, finish).await?;
         self.reached(CrashPoint::after(Moment::Finish))?;
-        info!(%kind, outcome, code, reason, "operation ended");
+        info!(kind, outcome, code, reason, "operation ended");
         Ok(())
     }
 
@@ -329,7 +305,7 @@ impl Stepper<'_> {
         match effect {
             Effect::Look(identifier) => {
                 let mut presence = self.read(Moment::Look, identifier).await?;
-                let mut planned = self.plan(&presence);
+                let mut planned = self.plan(&presence)?;
                 if let PlanOutcome::Replace {
                     old,
                     identifier: Some(new),
@@ -341,7 +317,7 @@ impl Stepper<'_> {
                     match self.read(Moment::Look, Some(new.clone())).await? {
                         Presence::Absent | Presence::Unreadable(_) => {}
                         Presence::Present { .. } => {
-                            planned = planner::name_is_taken(&self.claimed.operation, &new);
+                            planned = planner::name_is_taken(self.work()?, &new);
                         }
                         unknown @ Presence::Unknown(_) => presence = unknown,
                     }
@@ -356,6 +332,8 @@ impl Stepper<'_> {
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),
+            Effect::Survey => Ok(Observation::Surveyed(self.survey().await?)),
+            Effect::Start(children) => Ok(Observation::Surveyed(self.start(children).await?)),
         }
     }
 
@@ -376,9 +354,9 @@ impl Stepper<'_> {
             return Ok(Presence::Unreadable(identifier));
         }
         self.hold_lease().await?;
-        let Operation {
+        let ResourceWork {
             scope, type_name, ..
-        } = &self.claimed.operation;
+        } = self.work()?;
         self.reached(CrashPoint::before(moment))?;
         let reply = self
             .engine
@@ -398,22 +376,30 @@ impl Stepper<'_> {
         })
     }
 
-    fn plan(&self, presence: &Presence) -> Planned {
-        let operation = &self.claimed.operation;
-        if operation.deletes() {
-            return planner::plan_delete(presence);
+    /// The change of one resource that the operation is.
+    fn work(&self) -> Result<&ResourceWork, Abandoned> {
+        let work = self.claimed.operation.work.resource();
+        Ok(work.ok_or_else(|| {
+            ucp_store::Error::Corrupt("an operation on a group has no resource".to_owned())
+        })?)
+    }
+
+    fn plan(&self, presence: &Presence) -> Result<Planned, Abandoned> {
+        let work = self.work()?;
+        if work.deletes() {
+            return Ok(planner::plan_delete(presence));
         }
-        if operation.kind == Kind::Import {
-            return planner::plan_import();
+        if work.kind == Kind::Import {
+            return Ok(planner::plan_import());
         }
         let impossible = |failure| Planned {
             outcome: PlanOutcome::Impossible(failure),
             document: None,
         };
-        match (self.declared(), self.schema.as_deref()) {
+        Ok(match (self.declared(), self.schema.as_deref()) {
             (Ok(Some(desired)), Some(schema)) => {
                 let baseline = self.claimed.baseline.as_ref();
-                planner::plan_put(operation, &desired, baseline, presence, schema)
+                planner::plan_put(work, &desired, baseline, presence, schema)
             }
             (Err(failure), _) => impossible(failure),
             (Ok(None), _) => impossible(Failure::new(
@@ -422,12 +408,9 @@ impl Stepper<'_> {
             )),
             (_, None) => impossible(Failure::new(
                 "TypeNotFoundException",
-                format!(
-                    "{} is not a resource type that ucp knows.",
-                    operation.type_name
-                ),
+                format!("{} is not a resource type that ucp knows.", work.type_name),
             )),
-        }
+        })
     }
 
     async fn submit(&mut self, intent: &Intent) -> Result<Result<Progress, Fault>, Abandoned> {
@@ -439,9 +422,9 @@ impl Stepper<'_> {
             },
             Call::Delete(_) => String::new().into(),
         };
-        let Operation {
+        let ResourceWork {
             scope, type_name, ..
-        } = &self.claimed.operation;
+        } = self.work()?;
         let cloud = &self.engine.parts.cloud;
         let token = intent.client_token;
         let (moment, call) = match &intent.call {
@@ -474,7 +457,7 @@ impl Stepper<'_> {
         let Some(sealed) = &self.claimed.documents.document else {
             return Err(internal("the recorded document is missing".to_owned()));
         };
-        let place = Place::Document(self.claimed.operation.id);
+        let place = Place::Document(self.claimed.operation.header.id);
         let opened = self.engine.parts.keys.sealing.open(place, &sealed.0);
         let bytes = opened
             .map_err(|error| internal(format!("the recorded document does not open: {error}")))?;
@@ -488,7 +471,7 @@ impl Stepper<'_> {
         self.hold_lease().await?;
         self.reached(CrashPoint::before(Moment::Poll))?;
         let cloud = &self.engine.parts.cloud;
-        let scope = &self.claimed.operation.scope;
+        let scope = &self.work()?.scope;
         let reply = cloud.get_resource_request_status(scope, request).await;
         self.reached(CrashPoint::after(Moment::Poll))?;
         Ok(reply)
@@ -502,24 +485,26 @@ impl Stepper<'_> {
         self.hold_lease().await?;
         self.reached(CrashPoint::before(Moment::Cancel))?;
         let cloud = &self.engine.parts.cloud;
-        let scope = &self.claimed.operation.scope;
+        let scope = &self.work()?.scope;
         let reply = cloud.cancel_resource_request(scope, request).await;
         self.reached(CrashPoint::after(Moment::Cancel))?;
         Ok(reply)
     }
 
     /// Makes sure that the lease outlasts the call that follows.
-    async fn hold_lease(&mut self) -> Result<(), Abandoned> {
+    pub(crate) async fn hold_lease(&mut self) -> Result<(), Abandoned> {
         self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
         Ok(())
     }
 
     /// The declaration and its exact text, for a put.
     fn declared(&self) -> Result<Option<Desired>, Failure> {
-        let operation = &self.claimed.operation;
-        let (Some(sealed), Some(schema)) =
-            (&self.claimed.documents.desired, self.schema.as_deref())
-        else {
+        let Operation { header, work } = &self.claimed.operation;
+        let (Work::Resource(work), Some(sealed), Some(schema)) = (
+            work,
+            &self.claimed.documents.desired,
+            self.schema.as_deref(),
+        ) else {
             return Ok(None);
         };
         let keys = &self.engine.parts.keys;
@@ -531,18 +516,36 @@ impl Stepper<'_> {
         };
         let bytes = keys
             .sealing
-            .open(Place::Desired(operation.id), &sealed.0)
+            .open(Place::Desired(header.id), &sealed.0)
             .map_err(|error| unreadable(&error))?;
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
-        let desired = planner::declaration(operation, properties, schema, &keys.digest);
+        let desired = planner::declaration(work, properties, schema, &keys.digest);
         Ok(Some(desired))
     }
 
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+    pub(crate) fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         self.engine.parts.checkpoints.reached(point)
     }
 }
 
 fn internal(message: String) -> Fault {
     Fault::new(FaultClass::Rejected, "InternalFailure", message)
+}
+
+/// What a step that does not end `operation` records.
+fn moment(operation: &Operation, is_new_intent: bool) -> Moment {
+    if is_new_intent {
+        return Moment::RecordIntent;
+    }
+    match &operation.work {
+        Work::Group(_) => Moment::RecordProgress,
+        Work::Resource(work) => match work.state {
+            State::Observing(_) | State::Salvaging(..) | State::Adopting(_) => {
+                Moment::RecordVerdict
+            }
+            State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_) => {
+                Moment::RecordProgress
+            }
+        },
+    }
 }

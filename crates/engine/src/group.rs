@@ -1,58 +1,43 @@
-//! Stepping an operation on a group: it starts children, waits for them, and says what came of them.
+//! What an operation on a group asks for: to see what there is, and to start children.
 
-use std::collections::BTreeMap;
-
-use tracing::{debug, info};
-use ucp_model::group_operation::{Child, Finish, Moved, Next, Refusal, Survey, decide};
+use tracing::debug;
 use ucp_model::operation::Options;
-use ucp_model::{CrashPoint, Crashed, Detail, Failure, Moment, OperationId};
-use ucp_store::{ClaimedGroup, Error, NewOperation};
+use ucp_model::operation::group::{Child, Refusal, Survey};
+use ucp_model::{CrashPoint, Detail, Failure, Moment, OperationId};
+use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
-use crate::Engine;
-use crate::engine::{Abandoned, Parts};
+use crate::engine::{Abandoned, Parts, Stepper};
 
-/// One operation on a group under its lease.
-pub(crate) struct GroupStepper<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) claimed: ClaimedGroup,
-}
+impl Stepper<'_> {
+    /// The references of the group, and the children so far.
+    pub(crate) async fn survey(&self) -> Result<Survey, Abandoned> {
+        let Parts { store, .. } = self.engine.parts();
+        let operation = &self.claimed.operation;
+        let references = match operation.work.group() {
+            Some(work) => store.list_references(&work.group).await?,
+            None => Vec::new(),
+        };
+        Ok(Survey {
+            references,
+            children: store.list_children(operation.header.id).await?,
+            refused: self.refused.clone(),
+        })
+    }
 
-impl GroupStepper<'_> {
-    pub(crate) async fn run(mut self) -> Result<(), Abandoned> {
-        let Parts { store, clock, .. } = self.engine.parts();
-        let mut refused = BTreeMap::new();
-        loop {
-            let operation = &self.claimed.operation;
-            let references = store.list_references(&operation.group).await?;
-            let children = store.list_children(operation.id).await?;
-            let survey = Survey {
-                references: &references,
-                children: &children,
-                refused: &refused,
-            };
-            let decision = decide(operation, survey, clock.now());
-            debug!(%decision, "decided");
-            match decision.next {
-                Next::Keep => return Ok(()),
-                Next::Start(children) => {
-                    for child in children {
-                        let key = child.reference.key();
-                        if let Some(refusal) = self.start(child).await? {
-                            refused.insert(key, refusal);
-                        }
-                    }
-                }
-                Next::Wait(moved) => {
-                    let ended = children.iter().filter(|child| child.ended_at.is_some());
-                    return self.commit(moved, ended.count()).await;
-                }
-                Next::Finish(finish) => return self.finish(finish, decision.reason).await,
+    /// Starts children, then surveys anew.
+    pub(crate) async fn start(&mut self, children: Vec<Child>) -> Result<Survey, Abandoned> {
+        for child in children {
+            let key = child.reference.key();
+            if let Some(refusal) = self.start_child(child).await? {
+                self.refused.insert(key, refusal);
             }
         }
+        self.survey().await
     }
 
     /// Starts a child. Why not, where something else stands in its way.
-    async fn start(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
+    async fn start_child(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
+        self.hold_lease().await?;
         let Parts {
             store,
             types,
@@ -60,77 +45,41 @@ impl GroupStepper<'_> {
             entropy,
             ..
         } = self.engine.parts();
-        let now = clock.now();
-        self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
         let schema = types.get(&child.scope, &child.reference.type_name).await;
-        let operation = &self.claimed.operation;
+        let header = &self.claimed.operation.header;
+        let kind = child.kind;
         let new = NewOperation {
             id: OperationId(entropy.uuid("operation")),
-            kind: child.kind,
-            scope: child.scope,
-            type_name: child.reference.type_name.clone(),
-            reference: Some(child.reference),
-            identifier: child.identifier,
-            options: Options {
-                take_ownership: child.take_ownership,
-                ..Options::default()
-            },
-            desired: None,
-            schema_fingerprint: schema
-                .map(|schema| schema.fingerprint().to_owned())
-                .unwrap_or_default(),
-            correlation_id: operation.correlation_id.clone(),
-            caller: operation.caller.clone(),
-            parent: Some(operation.id),
-            accepted_at: now,
+            parent: Some(header.id),
+            correlation_id: header.correlation_id.clone(),
+            caller: header.caller.clone(),
+            accepted_at: clock.now(),
+            work: NewWork::Resource(NewResourceWork {
+                kind,
+                scope: child.scope,
+                type_name: child.reference.type_name.clone(),
+                reference: Some(child.reference),
+                identifier: child.identifier,
+                options: Options {
+                    take_ownership: child.take_ownership,
+                    ..Options::default()
+                },
+                desired: None,
+                schema_fingerprint: schema
+                    .map(|schema| schema.fingerprint().to_owned())
+                    .unwrap_or_default(),
+            }),
         };
-        let kind = new.kind;
         self.reached(CrashPoint::before(Moment::StartChild))?;
         let started = store.accept_child(&self.claimed.lease, new).await;
         self.reached(CrashPoint::after(Moment::StartChild))?;
         match started {
             Ok(accepted) => {
-                debug!(child.id = %accepted.operation.id, %kind, "child started");
+                debug!(child.id = %accepted.operation.header.id, %kind, "child started");
                 Ok(None)
             }
             Err(error) => Ok(Some(refusal(error)?)),
         }
-    }
-
-    async fn commit(self, moved: Moved, ended_children: usize) -> Result<(), Abandoned> {
-        let Parts { store, clock, .. } = self.engine.parts();
-        let operation = self.claimed.operation.moved(moved);
-        let (lease, term) = (&self.claimed.lease, self.engine.lease_term());
-        self.reached(CrashPoint::before(Moment::RecordProgress))?;
-        let lease = store
-            .commit_group_step(lease, &operation, ended_children, clock.now(), term)
-            .await?;
-        self.reached(CrashPoint::after(Moment::RecordProgress))?;
-        store.release_lease(&lease).await?;
-        Ok(())
-    }
-
-    async fn finish(self, finish: Finish, reason: &'static str) -> Result<(), Abandoned> {
-        let Parts { store, clock, .. } = self.engine.parts();
-        let operation = self.claimed.operation.finished(finish, clock.now());
-        self.reached(CrashPoint::before(Moment::Finish))?;
-        store
-            .finish_group_operation(&self.claimed.lease, &operation)
-            .await?;
-        self.reached(CrashPoint::after(Moment::Finish))?;
-        let code = operation.failure().map(|failure| failure.code.as_str());
-        info!(
-            kind = operation.kind(),
-            outcome = operation.status(),
-            code,
-            reason,
-            "operation ended"
-        );
-        Ok(())
-    }
-
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
-        self.engine.parts().checkpoints.reached(point)
     }
 }
 

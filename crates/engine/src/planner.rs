@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::operation::{Operation, PlanOutcome, Presence, Replacing};
+use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
 use ucp_model::{Baseline, Digest, Failure, Identifier, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, ResourceSchema};
@@ -37,14 +37,14 @@ pub(crate) fn live_digest(live: &Value) -> String {
 /// The declaration that `operation` stored, with its write-only values digested for its alias. An untracked put keeps
 /// nothing to compare with, so its digests are never compared.
 pub(crate) fn declaration(
-    operation: &Operation,
+    work: &ResourceWork,
     properties: Value,
     schema: &ResourceSchema,
     key: &DigestKey,
 ) -> Desired {
     let declaration = Declaration::stored(properties);
     Desired::new(declaration, schema, |pointer, value| {
-        match &operation.reference {
+        match &work.reference {
             Some(reference) => key.digest(reference, pointer, value),
             None => Digest::default(),
         }
@@ -69,7 +69,7 @@ pub(crate) fn plan_import() -> Planned {
 
 /// Plans a put of `desired`.
 pub(crate) fn plan_put(
-    operation: &Operation,
+    work: &ResourceWork,
     desired: &Desired,
     baseline: Option<&Baseline>,
     presence: &Presence,
@@ -85,9 +85,9 @@ pub(crate) fn plan_put(
             } => Live::Present(identifier, live),
             Presence::Unreadable(_) | Presence::Unknown(_) => Live::Unknown,
         },
-        subject: subject(operation),
+        subject: subject(work),
         schema,
-        options: operation.options,
+        options: work.options,
     });
     let changes = judgement.plan.history();
     let (outcome, document) = match judgement.verdict {
@@ -132,18 +132,18 @@ pub(crate) fn plan_put(
 }
 
 /// The plan where somebody else has the identifier that a replacement declares.
-pub(crate) fn name_is_taken(operation: &Operation, new: &Identifier) -> Planned {
-    subject(operation).name_is_taken(new).into()
+pub(crate) fn name_is_taken(work: &ResourceWork, new: &Identifier) -> Planned {
+    subject(work).name_is_taken(new).into()
 }
 
-fn subject(operation: &Operation) -> Subject<'_> {
-    let makes_room = operation.replacing == Some(Replacing::OldFirst);
+fn subject(work: &ResourceWork) -> Subject<'_> {
+    let makes_room = work.replacing == Some(Replacing::OldFirst);
     Subject {
-        scope: &operation.scope,
-        type_name: &operation.type_name,
-        identifier: operation.identifier.as_ref(),
-        was_ours: operation.was_mapped || operation.created || makes_room,
-        was_owned: operation.was_owned,
-        is_tracked: operation.reference.is_some(),
+        scope: &work.scope,
+        type_name: &work.type_name,
+        identifier: work.identifier.as_ref(),
+        was_ours: work.was_mapped || work.created || makes_room,
+        was_owned: work.was_owned,
+        is_tracked: work.reference.is_some(),
     }
 }

@@ -93,10 +93,10 @@ impl Workers {
         }
         match self.engine.claim(room).await {
             Ok(claimed) => {
-                for job in claimed {
+                for claimed in claimed {
                     let engine = Arc::clone(&self.engine);
-                    let lease = job.lease().clone();
-                    let step = steps.spawn(async move { engine.step(job).await });
+                    let lease = claimed.lease.clone();
+                    let step = steps.spawn(async move { engine.step(claimed).await });
                     leases.insert(step.id(), lease);
                 }
                 self.until_next_due().await

@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 use crate::Failure;
 
 /// How an operation ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Ended {
     /// Done.
     Succeeded,

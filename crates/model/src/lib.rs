@@ -13,7 +13,6 @@ mod default_tags;
 mod ended;
 mod etag;
 mod failure;
-pub mod group_operation;
 pub mod ids;
 pub mod json;
 pub mod operation;
@@ -36,7 +35,6 @@ pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use ended::{Ended, Setback};
 pub use etag::ETag;
 pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, Reason, chain};
-pub use group_operation::GroupOperation;
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,

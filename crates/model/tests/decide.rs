@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::json;
+use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
-    Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Decision, Effect, Intent,
-    Kind, MappingChange, Next, Observation, Options, PATIENCE, PlanOutcome, Presence,
-    ReplacementOrder, Replacing, Verdict, decide,
+    Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Effect, Intent, Kind,
+    MappingChange, Observation, Options, PATIENCE, PlanOutcome, Presence, ReplacementOrder,
+    Replacing, ResourceWork as Operation, State, Verdict,
 };
 use ucp_model::{
-    AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Ended, Failure, Fault,
-    FaultClass, HandlerErrorCode, HookFailure, Identifier, Operation, OperationId, Progress,
-    ProgressStatus, RequestToken, Scope, State, Timestamp, TypeName,
+    AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
+    HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Scope,
+    Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -31,9 +32,18 @@ fn chance(number: u128) -> Chance {
     }
 }
 
+/// What is decided while nobody has asked to cancel it.
+fn decide(
+    operation: &Operation,
+    observation: Observation,
+    now: Timestamp,
+    chance: Chance,
+) -> Decision {
+    resource::decide(operation, false, observation, now, chance)
+}
+
 fn operation(kind: Kind) -> Operation {
     Operation {
-        id: OperationId(Uuid::nil()),
         kind,
         scope: Scope::new("aws", "123456789012", "us-west-2").unwrap(),
         type_name: TypeName::from_cloudformation("AWS::EC2::VPC").unwrap(),
@@ -45,20 +55,13 @@ fn operation(kind: Kind) -> Operation {
         was_owned: false,
         created: false,
         replacing: None,
-        cancel_requested_at: None,
         options: Options::default(),
         state: State::Accepted,
         state_since: START,
         attempt: 0,
-        due_at: START,
         changes: Vec::new(),
         result: None,
         schema_fingerprint: String::new(),
-        parent: None,
-        correlation_id: CorrelationId::new("c"),
-        caller: "anonymous".to_owned(),
-        accepted_at: START,
-        ended_at: None,
     }
 }
 
@@ -538,7 +541,7 @@ fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
 #[track_caller]
 fn step(operation: &Operation, observation: Observation, expected: &str) -> Operation {
     match assert_line(operation, observation, expected).next {
-        Next::Move(moved) => operation.moved(*moved, START),
+        Next::Move(moved) => moved.of(operation, START),
         other => panic!("{other:?} is no step"),
     }
 }
@@ -793,12 +796,13 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
 
 #[test]
 fn a_cancel_counts_when_aws_confirms_it() {
-    let asked = |operation: Operation| Operation {
-        cancel_requested_at: Some(START),
-        ..operation
+    let assert_line = |operation: &Operation, observation: Observation, expected: &str| {
+        let decision = resource::decide(operation, true, observation, START, chance(9));
+        assert_eq!(decision.to_string(), expected);
+        decision
     };
     assert_line(
-        &asked(operation(Kind::Put)),
+        &operation(Kind::Put),
         Observation::Claimed,
         "canceled: cancelled before anything was sent",
     );
@@ -807,7 +811,7 @@ fn a_cancel_counts_when_aws_confirms_it() {
             unanswered: 0,
             ..intent(action, None)
         }),
-        ..asked(operation(Kind::Put))
+        ..operation(Kind::Put)
     };
     assert_line(
         &throttled(Action::Create),
@@ -823,7 +827,7 @@ fn a_cancel_counts_when_aws_confirms_it() {
         Observation::Claimed,
         "keep, then Look: look before sending it again",
     );
-    let update = asked(waiting(Action::Update, mapped(operation(Kind::Put))));
+    let update = waiting(Action::Update, mapped(operation(Kind::Put)));
     assert_line(
         &update,
         Observation::Claimed,
@@ -963,7 +967,8 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         Observation::Claimed
         | Observation::Submitted(_)
         | Observation::Polled(_)
-        | Observation::CancelAsked(_) => return true,
+        | Observation::CancelAsked(_)
+        | Observation::Surveyed(_) => return true,
     };
     let is_present = matches!(presence, Presence::Present { .. });
     let plan_fits = match observation {
@@ -1001,10 +1006,9 @@ proptest! {
             if !can_be_observed(&operation, &observation) {
                 continue;
             }
-            if is_cancelled && number == 3 {
-                operation.cancel_requested_at = Some(now);
-            }
-            let decision = decide(&operation, observation, now, chance(100 + number as u128));
+            let is_cancelled = is_cancelled && number >= 3;
+            let chance = chance(100 + number as u128);
+            let decision = resource::decide(&operation, is_cancelled, observation, now, chance);
             let before = operation.clone();
             match decision.next {
                 Next::Keep => prop_assert!(!matches!(decision.effect, Some(Effect::Submit(_))), "sent but not recorded"),
@@ -1018,7 +1022,7 @@ proptest! {
                     if let (State::Submitting(old), State::Submitting(new), None) = (&before.state, &moved.state, &moved.planned) {
                         prop_assert_eq!(old.client_token, new.client_token);
                     }
-                    operation = operation.moved(*moved, now);
+                    operation = moved.of(&operation, now);
                 }
                 Next::Finish(finish) => {
                     prop_assert!(!before.state.is_terminal(), "a terminal state ended again");
@@ -1034,7 +1038,7 @@ proptest! {
                     let is_left = matches!(before.replacing, Some(Replacing::OldLast { .. }));
                     prop_assert!(!is_left, "ended without a word about the old one");
                     prop_assert!(decision.effect.is_none());
-                    operation = operation.finished(*finish, now);
+                    operation = finish.of(&operation, now);
                 }
             }
         }
@@ -1047,11 +1051,12 @@ proptest! {
         let mut operation = mapped(operation(Kind::Put));
         let deadline = START.after(PATIENCE * 9);
         let mut observation = Observation::Claimed;
+        let mut due_at = START;
         for turn in 0.. {
             let decision = decide(&operation, observation, now, chance(turn));
             match decision.next {
                 Next::Keep => {}
-                Next::Move(moved) => operation = operation.moved(*moved, now),
+                Next::Move(moved) => { due_at = moved.due_at; operation = moved.of(&operation, now); }
                 Next::Finish(_) => break,
             }
             prop_assert!(now < deadline, "still {} after nine days", operation.state.name());
@@ -1062,7 +1067,8 @@ proptest! {
                 Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
                 Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
                 Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
-                None => { now = now.max(operation.due_at); Observation::Claimed }
+                Some(Effect::Survey | Effect::Start(_)) => unreachable!("for operations on groups"),
+                None => { now = now.max(due_at); Observation::Claimed }
             };
         }
     }

@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::group_operation::{Decision, Next, Progress, Refusal, Survey, Task, decide};
-use ucp_model::operation::{Kind, Options};
+use ucp_model::operation::group::{
+    self, Decision, GroupWork, Next, Progress, Refusal, Survey, Task,
+};
+use ucp_model::operation::{Header, Kind, Options, ResourceWork, State, Work};
 use ucp_model::{
-    CorrelationId, Ended, Failure, GroupId, GroupOperation, Identifier, Operation, OperationId,
-    ProvisioningState, Reference, ReferenceId, Scope, State, Timestamp, TypeName,
+    CorrelationId, Ended, Failure, GroupId, Identifier, Operation, OperationId, ProvisioningState,
+    Reference, ReferenceId, Scope, Timestamp, TypeName,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -59,8 +61,17 @@ fn owned(alias: &str, live: Value) -> Reference {
 fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
     let id = reference_id(alias);
     let (ended_at, ended) = end.unzip();
-    Operation {
+    let header = Header {
         id: operation_id(from),
+        parent: None,
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        accepted_at: at(from),
+        due_at: at(from),
+        cancel_requested_at: None,
+        ended_at: ended_at.map(at),
+    };
+    let work = ResourceWork {
         kind: Kind::Delete,
         scope: scope(),
         type_name: id.type_name.clone(),
@@ -70,20 +81,17 @@ fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
         was_owned: true,
         created: false,
         replacing: None,
-        cancel_requested_at: None,
         options: Options::default(),
         state: ended.map_or(State::Accepted, State::Ended),
         state_since: at(from),
         attempt: 0,
-        due_at: at(from),
         changes: Vec::new(),
         result: None,
         schema_fingerprint: String::new(),
-        parent: None,
-        correlation_id: CorrelationId::new("deployment"),
-        caller: "caller".to_owned(),
-        accepted_at: at(from),
-        ended_at: ended_at.map(at),
+    };
+    Operation {
+        header,
+        work: Work::Resource(Box::new(work)),
     }
 }
 
@@ -91,31 +99,25 @@ fn failed(code: &str, message: &str) -> Ended {
     Ended::Failed(Failure::new(code, message))
 }
 
-fn deletion(total: u32) -> GroupOperation {
-    GroupOperation {
-        id: operation_id(0),
+fn deletion(total: u32) -> GroupWork {
+    GroupWork {
         group: group(),
         task: Task::Delete,
         progress: Progress::Running,
-        cancel_requested_at: None,
+        ended_children: 0,
         total,
         done: 0,
         outcomes: BTreeMap::new(),
-        due_at: at(0),
-        correlation_id: CorrelationId::new("deployment"),
-        caller: "caller".to_owned(),
-        accepted_at: at(0),
-        ended_at: None,
     }
 }
 
 fn next(references: &[Reference], children: &[Operation], now: i64) -> Decision {
     let survey = Survey {
-        references,
-        children,
-        refused: &BTreeMap::new(),
+        references: references.to_vec(),
+        children: children.to_vec(),
+        refused: BTreeMap::new(),
     };
-    decide(&deletion(3), survey, at(now))
+    group::decide(&deletion(3), false, &survey, at(now))
 }
 
 fn started(decision: &Decision) -> Vec<&str> {
@@ -277,11 +279,11 @@ fn what_something_else_works_on_is_tried_again() {
     let left = [owned("a", json!({}))];
     let refused = BTreeMap::from([(left[0].id.key(), Refusal::Busy)]);
     let survey = Survey {
-        references: &left,
-        children: &[],
-        refused: &refused,
+        references: left.to_vec(),
+        children: Vec::new(),
+        refused,
     };
-    let Next::Wait(moved) = decide(&deletion(1), survey, at(1)).next else {
+    let Next::Wait(moved) = group::decide(&deletion(1), false, &survey, at(1)).next else {
         panic!("expected a wait")
     };
     assert_eq!(moved.due_at, at(6));
@@ -289,29 +291,24 @@ fn what_something_else_works_on_is_tried_again() {
 
 #[test]
 fn how_much_is_done_is_told_honestly() {
-    let running = deletion(3).moved(
-        match next(&chain()[1..], &[child("subnet", 1, None)], 2).next {
-            Next::Wait(moved) => moved,
-            other => panic!("expected a wait, got {other:?}"),
-        },
-    );
+    let moved = match next(&chain()[1..], &[child("subnet", 1, None)], 2).next {
+        Next::Wait(moved) => moved,
+        other => panic!("expected a wait, got {other:?}"),
+    };
+    let running = moved.of(&deletion(3), 0);
     assert_eq!((running.done, running.percent_complete()), (1, 33));
 }
 
 #[test]
 fn what_is_cancelled_starts_nothing_more() {
     let references = chain();
-    let cancelled = GroupOperation {
-        cancel_requested_at: Some(at(5)),
-        ..deletion(3)
-    };
     let line = |children: &[Operation]| {
         let survey = Survey {
-            references: &references,
-            children,
-            refused: &BTreeMap::new(),
+            references: references.clone(),
+            children: children.to_vec(),
+            refused: BTreeMap::new(),
         };
-        decide(&cancelled, survey, at(6)).to_string()
+        group::decide(&deletion(3), true, &survey, at(6)).to_string()
     };
     assert_eq!(line(&[]), "canceled: cancelled, and nothing is under way");
     let running = child("instance", 1, None);

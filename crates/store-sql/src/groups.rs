@@ -1,15 +1,16 @@
 //! The resource groups.
 
 use async_trait::async_trait;
+use ucp_model::operation::Work;
 use ucp_model::{
-    GroupId, NewResourceGroup, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
 };
-use ucp_store::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, rules};
+use ucp_store::{Error, GroupDeletion, Groups, NewOperation, NewWork, Precondition, rules};
 
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, transaction, values};
-use crate::json::parsed;
-use crate::{Sql, group_operations};
+use crate::json::{corrupt, parsed};
+use crate::{Sql, busy, operation_row, reference_row};
 
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
@@ -52,14 +53,41 @@ impl Groups for Sql {
 
     async fn delete_resource_group(
         &self,
-        new: NewGroupOperation,
+        deletion: NewOperation,
         precondition: &Precondition,
     ) -> Result<GroupDeletion, Error> {
-        transaction!(self, |tx| group_operations::delete_group(
-            &mut tx,
-            &new,
-            precondition
-        ))
+        let NewWork::Group { group: id, task } = &deletion.work else {
+            return corrupt("only a group is deleted so");
+        };
+        transaction!(self, |tx| async {
+            let Some(group) = lock(&mut tx, id).await? else {
+                return Ok(GroupDeletion::Absent);
+            };
+            precondition.judge(Some(group.etag()))?;
+            if let Some(running) = group.body.deletion {
+                let running = operation_row::find(&mut tx, running).await?;
+                let running =
+                    running.ok_or_else(|| Error::Corrupt(format!("{id} has no deletion")))?;
+                return Ok(GroupDeletion::Running(Box::new(running)));
+            }
+            if let Some(busy) = busy::live_in(&mut tx, id).await? {
+                return Err(Error::Busy(busy).into());
+            }
+            let references = reference_row::of_group(&mut tx, id).await?;
+            if references.is_empty() {
+                delete(&mut tx, id).await?;
+                return Ok(GroupDeletion::Removed);
+            }
+            let owned = references.iter().filter(|reference| reference.owned);
+            let work = rules::accept_on_group(group.id, task.clone(), owned.count());
+            let operation = Operation {
+                header: deletion.header(),
+                work: Work::Group(Box::new(work)),
+            };
+            operation_row::insert(&mut tx, &operation, None, None).await?;
+            set_deletion(&mut tx, id, Some(deletion.id)).await?;
+            Ok(GroupDeletion::Accepted(Box::new(operation)))
+        })
     }
 }
 

@@ -2,14 +2,12 @@
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{
-    Claimed, ClaimedGroup, Documents, Error, Job, Lease, LeaseTerm, Leases, ListedOperation, Sealed,
-};
+use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
 
 use crate::Sql;
 use crate::database::{Row, statements, transaction, values};
 use crate::json::{corrupt, from_json};
-use crate::operations::{self, columns};
+use crate::operation_row::{self, columns, generation};
 
 statements! {
     /// Several workers claim at once: each takes rows that no other has locked.
@@ -40,7 +38,7 @@ impl Leases for Sql {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Job>, Error> {
+    ) -> Result<Vec<Claimed>, Error> {
         let expires_at = now.after(term.0);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = transaction!(self, |tx| async {
@@ -49,7 +47,7 @@ impl Leases for Sql {
         })?;
         // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for
         // it.
-        let mut claimed: Vec<Job> = Vec::with_capacity(rows.len());
+        let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
         for row in &rows {
             match read(row, owner, expires_at) {
                 Ok(readable) => claimed.push(readable),
@@ -59,7 +57,10 @@ impl Leases for Sql {
                 }
             }
         }
-        claimed.sort_unstable_by_key(Job::order);
+        claimed.sort_unstable_by_key(|claimed| {
+            let header = &claimed.operation.header;
+            (header.due_at, header.id)
+        });
         Ok(claimed)
     }
 
@@ -118,39 +119,23 @@ impl Leases for Sql {
     }
 }
 
-pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
-    // No row has a generation that large.
-    i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
-}
-
-fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Job, Error> {
-    let lease = |operation| {
-        Ok::<Lease, Error>(Lease {
-            operation,
-            owner: owner.to_owned(),
-            generation: row.count("generation")?,
-            expires_at,
-        })
-    };
-    let operation = match operations::read_listed(row)? {
-        ListedOperation::Resource(operation) => *operation,
-        ListedOperation::Group(operation) => {
-            return Ok(Job::Group(Box::new(ClaimedGroup {
-                lease: lease(operation.id)?,
-                operation: *operation,
-            })));
-        }
-    };
+fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error> {
+    let operation = operation_row::read(row)?;
     let desired: Option<Vec<u8>> = row.get("desired")?;
     let document: Option<Vec<u8>> = row.get("document")?;
     let baseline: Option<&str> = row.get("baseline")?;
-    Ok(Job::Resource(Box::new(Claimed {
-        lease: lease(operation.id)?,
+    Ok(Claimed {
+        lease: Lease {
+            operation: operation.header.id,
+            owner: owner.to_owned(),
+            generation: row.count("generation")?,
+            expires_at,
+        },
         operation,
         documents: Documents {
             desired: desired.map(Sealed),
             document: document.map(Sealed),
         },
         baseline: baseline.map(from_json).transpose()?,
-    })))
+    })
 }

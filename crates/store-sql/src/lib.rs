@@ -7,10 +7,10 @@
 //! Not here: compile-time checked queries, which know one database per crate. A test prepares every statement on both.
 
 mod arm_resources;
+mod busy;
 mod credentials;
 mod database;
 mod events;
-mod group_operations;
 mod groups;
 
 mod json;
@@ -18,11 +18,12 @@ mod leases;
 mod migrations;
 mod nudges;
 mod open;
+mod operation_row;
 mod operations;
 mod planes;
+mod reference_row;
 mod references;
 mod sealed;
-mod state;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -17,6 +17,7 @@ macro_rules! files {
             "0005_groups_with_content",
             "0006_type_schemas",
             "0007_arm_resources",
+            "0008_one_operation",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -13,15 +13,15 @@ use ucp_model::{
     ReferenceId, Scope, Timestamp, TypeName,
 };
 use ucp_store::{
-    Error, Groups, Leases, NewOperation, Operations, Planes, Precondition, Reachable, References,
-    Sealed,
+    Error, Groups, Leases, NewOperation, NewResourceWork, NewWork, Operations, Planes,
+    Precondition, Reachable, References, Sealed,
 };
 
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, credentials, events, group_operations, groups, leases, migrations, operations,
-    planes, references, sealed, store, type_schemas,
+    OpenError, Sql, busy, credentials, events, groups, leases, migrations, operation_row,
+    operations, planes, reference_row, sealed, store, type_schemas,
 };
 
 async fn sqlite() -> (Sql, TempDir) {
@@ -57,23 +57,30 @@ fn operation_id() -> OperationId {
     "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap()
 }
 
+fn reference_id() -> ReferenceId {
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    ReferenceId::new(group(), type_name, "a").unwrap()
+}
+
 /// A put of the alias `a`.
 fn put() -> NewOperation {
-    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let reference = reference_id();
     NewOperation {
         id: operation_id(),
-        kind: Kind::Put,
-        scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
-        reference: Some(ReferenceId::new(group(), type_name.clone(), "a").unwrap()),
-        type_name,
-        identifier: None,
-        options: Options::default(),
-        desired: Some(Sealed(b"desired".to_vec())),
-        schema_fingerprint: String::new(),
+        parent: None,
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
-        parent: None,
         accepted_at: NOW,
+        work: NewWork::Resource(NewResourceWork {
+            kind: Kind::Put,
+            scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
+            type_name: reference.type_name.clone(),
+            reference: Some(reference),
+            identifier: None,
+            options: Options::default(),
+            desired: Some(Sealed(b"desired".to_vec())),
+            schema_fingerprint: String::new(),
+        }),
     }
 }
 
@@ -93,11 +100,12 @@ fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
     [
         credentials::STATEMENTS,
         events::STATEMENTS,
-        group_operations::STATEMENTS,
         groups::STATEMENTS,
         store::STATEMENTS,
         leases::STATEMENTS,
-        references::STATEMENTS,
+        reference_row::STATEMENTS,
+        busy::STATEMENTS,
+        operation_row::STATEMENTS,
         operations::STATEMENTS,
         planes::STATEMENTS,
         sealed::STATEMENTS,
@@ -202,25 +210,25 @@ async fn rows_that_nobody_wrote_are_corrupt() {
 
 async fn corrupt(store: Sql) {
     accept(&store).await;
-    let id = put().reference.unwrap();
-    for damage in [
-        "kind = 'x'",
-        "attempt = -1",
-        "changes = '{'",
-        "state = 'waiting'",
+    let id = reference_id();
+    for (written, damage) in [
+        ("\"version\":1", "\"version\":2"),
+        ("\"kind\":\"put\"", "\"kind\":\"x\""),
+        ("\"attempt\":0", "\"attempt\":-1"),
+        ("\"changes\":[]", "\"changes\":["),
+        ("\"accepted\"", "\"waiting\""),
     ] {
-        tamper(
-            &store,
-            "UPDATE operations SET kind = 'put', attempt = 0, changes = '[]', state = 'accepted'",
-        )
-        .await;
+        let replace = |from: &str, to: &str| {
+            format!("UPDATE operations SET body = replace(body, '{from}', '{to}')")
+        };
         store.get_operation(operation_id()).await.unwrap();
-        tamper(&store, &format!("UPDATE operations SET {damage}")).await;
+        tamper(&store, &replace(written, damage)).await;
         let answer = store.get_operation(operation_id()).await;
         assert!(
             matches!(answer, Err(Error::Corrupt(_))),
             "{damage}: {answer:?}"
         );
+        tamper(&store, &replace(damage, written)).await;
     }
     for damage in ["provisioning_state = 'x'", "id = 'x'", "revision = -1"] {
         store.get_reference(&id).await.unwrap();

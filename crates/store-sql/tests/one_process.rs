@@ -9,7 +9,8 @@ use ucp_model::{
     CorrelationId, GroupBody, GroupId, NewResourceGroup, ReferenceId, Scope, Timestamp, TypeName,
 };
 use ucp_store::{
-    Groups, Job, LeaseTerm, Leases, NewOperation, Operations, Precondition, Sealed, SealedValues,
+    Groups, LeaseTerm, Leases, NewOperation, NewResourceWork, NewWork, Operations, Precondition,
+    Sealed, SealedValues,
 };
 use ucp_store_sql::{OpenError, Sql};
 
@@ -34,18 +35,20 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
     let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
     let put = NewOperation {
         id: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
-        kind: Kind::Put,
-        scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
-        reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
-        type_name,
-        identifier: None,
-        options: Options::default(),
-        desired: Some(Sealed(b"desired".to_vec())),
-        schema_fingerprint: String::new(),
+        parent: None,
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
-        parent: None,
         accepted_at: NOW,
+        work: NewWork::Resource(NewResourceWork {
+            kind: Kind::Put,
+            scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
+            reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
+            type_name,
+            identifier: None,
+            options: Options::default(),
+            desired: Some(Sealed(b"desired".to_vec())),
+            schema_fingerprint: String::new(),
+        }),
     };
     store.accept_operation(put).await.unwrap();
     let hour = LeaseTerm(Duration::from_secs(3_600));
@@ -84,9 +87,6 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         .await
         .unwrap()
         .remove(0);
-    let Job::Resource(claimed) = claimed else {
-        panic!("an operation on a group: {claimed:?}");
-    };
     assert_eq!(claimed.lease.generation, 2, "nobody else can hold it");
     assert_eq!(
         claimed.documents.desired,

@@ -1,9 +1,9 @@
 //! Resource groups: the scopes in which aliases are unique per type.
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, GroupOperation, NewResourceGroup, ResourceGroup, Timestamp};
+use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
-use crate::{Error, NewGroupOperation, Precondition};
+use crate::{Error, NewOperation, Precondition};
 
 /// What deleting a group came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,9 +13,9 @@ pub enum GroupDeletion {
     /// It tracked nothing and is gone.
     Removed,
     /// The operation that deletes it is recorded.
-    Accepted(Box<GroupOperation>),
+    Accepted(Box<Operation>),
     /// This operation deletes it already.
-    Running(Box<GroupOperation>),
+    Running(Box<Operation>),
 }
 
 /// The resource groups.
@@ -49,7 +49,7 @@ pub trait Groups: Send + Sync {
     ///   total, and from now on nobody but its children may change the group or what it tracks.
     async fn delete_resource_group(
         &self,
-        new: NewGroupOperation,
+        deletion: NewOperation,
         precondition: &Precondition,
     ) -> Result<GroupDeletion, Error>;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ucp_model::{Baseline, GroupOperation, Operation, OperationId, Timestamp};
+use ucp_model::{Baseline, Operation, OperationId, Timestamp};
 
 use crate::{Documents, Error};
 
@@ -48,42 +48,6 @@ pub struct Claimed {
     pub baseline: Option<Baseline>,
 }
 
-/// An operation on a group under a lease.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClaimedGroup {
-    /// The right to write.
-    pub lease: Lease,
-    /// The operation.
-    pub operation: GroupOperation,
-}
-
-/// What is under a lease.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Job {
-    /// An operation on a resource.
-    Resource(Box<Claimed>),
-    /// An operation on a group.
-    Group(Box<ClaimedGroup>),
-}
-
-impl Job {
-    /// The right to write.
-    pub fn lease(&self) -> &Lease {
-        match self {
-            Job::Resource(claimed) => &claimed.lease,
-            Job::Group(claimed) => &claimed.lease,
-        }
-    }
-
-    /// When it was due, and its id: the order in which jobs are claimed.
-    pub fn order(&self) -> (Timestamp, OperationId) {
-        match self {
-            Job::Resource(claimed) => (claimed.operation.due_at, claimed.operation.id),
-            Job::Group(claimed) => (claimed.operation.due_at, claimed.operation.id),
-        }
-    }
-}
-
 /// The leases on live operations, and what wakes those who take them.
 #[async_trait]
 pub trait Leases: Send + Sync {
@@ -95,7 +59,7 @@ pub trait Leases: Send + Sync {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Job>, Error>;
+    ) -> Result<Vec<Claimed>, Error>;
 
     /// Prolongs the lease from `now`, or [`Error::LeaseLost`].
     async fn renew_lease(

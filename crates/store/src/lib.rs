@@ -25,15 +25,15 @@ pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
 pub use groups::{GroupDeletion, Groups};
-pub use leases::{Claimed, ClaimedGroup, Job, Lease, LeaseTerm, Leases};
+pub use leases::{Claimed, Lease, LeaseTerm, Leases};
 pub use memory::Memory;
 pub use operations::{
-    Accepted, Documents, FinishOperation, ListedOperation, NewGroupOperation, NewOperation,
-    OperationPage, Operations, Status,
+    Accepted, FinishOperation, NewOperation, NewResourceWork, NewWork, OperationPage, Operations,
+    Status, place,
 };
 pub use planes::Planes;
 pub use precondition::{Precondition, Tags};
 pub use references::{Forgotten, ReferenceUpdate, References};
-pub use sealed::{Sealed, SealedKey, SealedPlace, SealedValues};
+pub use sealed::{Documents, Sealed, SealedKey, SealedPlace, SealedValues};
 pub use store::{Reachable, Store};
 pub use type_schemas::{TypeSchema, TypeSchemas};

@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::group_operation::{Progress, Task};
-use ucp_model::operation::{Kind, MappingChange, Replacing, State};
+use ucp_model::operation::group::{Progress, Task};
+use ucp_model::operation::{
+    GroupWork, Header, Kind, MappingChange, Replacing, ResourceWork, State, Work,
+};
 use ucp_model::{
-    CorrelationId, Ended, GroupId, GroupOperation, NewResourceGroup, Operation, ProvisioningState,
-    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    CorrelationId, Ended, GroupId, NewResourceGroup, Operation, ProvisioningState, Reference,
+    ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
-use crate::{
-    Accepted, Error, Event, FinishOperation, NewGroupOperation, NewOperation, Precondition,
-    ReferenceUpdate,
-};
+use crate::{Error, Event, FinishOperation, NewResourceWork, Precondition, ReferenceUpdate};
 
 /// What a PUT of a group writes over `current`.
 pub fn put_group(
@@ -47,49 +46,47 @@ pub enum Claimant {
     Child,
 }
 
-/// What [`Operations::accept_operation`](crate::Operations::accept_operation) records; `alias` is none when untracked.
+/// What [`Operations::accept_operation`](crate::Operations::accept_operation) records of a change of one resource; `alias`
+/// is none when untracked.
 ///
 /// Whether the alias or the target is busy, and who owns the target, is left to the engine.
-pub fn accept(new: NewOperation, alias: Option<Alias>) -> Result<Accepted, Error> {
+pub fn accept(
+    new: NewResourceWork,
+    alias: Option<Alias>,
+    now: Timestamp,
+) -> Result<(ResourceWork, Option<Reference>), Error> {
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
-        (Some(id), Some(alias)) => Some(claim(&new, id, alias)?),
+        (Some(id), Some(alias)) => Some(claim(&new, id, alias, now)?),
     };
     let mapped = reference.as_ref().and_then(|r| r.identifier.clone());
-    let was_owned = reference.as_ref().is_some_and(|r| r.owned);
-    let operation = Operation {
-        id: new.id,
+    let work = ResourceWork {
         kind: new.kind,
         scope: new.scope,
         type_name: new.type_name,
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_mapped: mapped.is_some(),
-        was_owned,
+        was_owned: reference.as_ref().is_some_and(|r| r.owned),
         identifier: mapped.or(new.identifier),
         created: false,
         replacing: None,
         options: new.options,
-        cancel_requested_at: None,
         state: State::Accepted,
-        state_since: new.accepted_at,
+        state_since: now,
         attempt: 0,
-        due_at: new.accepted_at,
         changes: Vec::new(),
         result: None,
         schema_fingerprint: new.schema_fingerprint,
-        parent: new.parent,
-        correlation_id: new.correlation_id,
-        caller: new.caller,
-        accepted_at: new.accepted_at,
-        ended_at: None,
     };
-    Ok(Accepted {
-        operation,
-        reference,
-    })
+    Ok((work, reference))
 }
 
-fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference, Error> {
+fn claim(
+    new: &NewResourceWork,
+    id: &ReferenceId,
+    alias: Alias,
+    now: Timestamp,
+) -> Result<Reference, Error> {
     match alias.mapping {
         Some(_) if new.kind == Kind::Import => Err(Error::AlreadyMapped),
         Some(mapping) if !mapping.scope.is_same_place(&new.scope) => {
@@ -97,7 +94,7 @@ fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference
         }
         Some(mapping) => Ok(Reference {
             provisioning_state: under_way(new.kind),
-            updated_at: new.accepted_at,
+            updated_at: now,
             revision: mapping.revision + 1,
             ..mapping
         }),
@@ -115,8 +112,8 @@ fn claim(new: &NewOperation, id: &ReferenceId, alias: Alias) -> Result<Reference
             baseline: None,
             observed: None,
             observed_at: None,
-            created_at: new.accepted_at,
-            updated_at: new.accepted_at,
+            created_at: now,
+            updated_at: now,
             revision: 1,
         }),
     }
@@ -129,18 +126,18 @@ fn under_way(kind: Kind) -> ProvisioningState {
     }
 }
 
-/// What a step that does not end `operation` makes of its mapping; none when it stays as it is, revision included.
+/// What a step that does not end an operation makes of its mapping; none when it stays as it is, revision included.
 /// `owned_elsewhere` says whether another reference owns the operation's target.
 pub fn step(
     mapping: &Reference,
-    operation: &Operation,
+    work: &ResourceWork,
     owned_elsewhere: bool,
     now: Timestamp,
 ) -> Option<Reference> {
-    let mapped = operation.mapped().map(|target| target.identifier.clone());
+    let mapped = work.mapped().map(|target| target.identifier.clone());
     // A create may still turn out to have been refused, for want of room.
     let being_created =
-        operation.created && matches!(operation.replacing, None | Some(Replacing::OldGone { .. }));
+        work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
     let owned = mapping.owned && !owned_elsewhere && !being_created;
     if mapping.identifier == mapped && mapping.owned == owned {
         return None;
@@ -161,7 +158,7 @@ pub fn step(
 
 /// The key of the old resource that a replacement has deleted by the step from `before` to `after`. Mappings of it go in
 /// the same step, except where a live operation holds them.
-pub fn replaced(before: &Operation, after: &Operation) -> Option<String> {
+pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
     match &after.replacing {
         None | Some(Replacing::OldGone { .. }) => {}
         Some(
@@ -191,15 +188,16 @@ pub fn replaced(before: &Operation, after: &Operation) -> Option<String> {
 /// another reference owns the operation's target.
 pub fn end(
     mapping: Reference,
+    work: &ResourceWork,
     finish: &FinishOperation,
     owned_elsewhere: bool,
 ) -> Option<Reference> {
-    let (state, owned, baseline) = match finish.mapping {
+    let (state, owned, baseline) = match finish.mapping? {
         MappingChange::Applied { owned } => {
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
         }
         MappingChange::Kept { owned } => {
-            let state = match finish.operation.state.ended() {
+            let state = match work.state.ended() {
                 Some(Ended::Canceled(_)) => ProvisioningState::Canceled,
                 Some(Ended::Succeeded | Ended::Failed(_)) | None => ProvisioningState::Failed,
             };
@@ -207,14 +205,13 @@ pub fn end(
         }
         MappingChange::Removed => return None,
     };
-    let operation = &finish.operation;
-    let now = ended_at(operation);
-    let (observed, observed_at) = match &operation.result {
+    let now = ended_at(&finish.operation.header);
+    let (observed, observed_at) = match &work.result {
         Some(live) => (Some(live.clone()), Some(now)),
         None => (mapping.observed, mapping.observed_at),
     };
     Some(Reference {
-        identifier: operation.identifier.clone(),
+        identifier: work.identifier.clone(),
         owned: (mapping.owned || owned) && !owned_elsewhere,
         provisioning_state: state,
         baseline,
@@ -227,66 +224,39 @@ pub fn end(
 }
 
 /// Whether every mapping of the operation's target goes with the operation's own.
-pub fn removes_all_mappings(operation: &Operation) -> bool {
-    operation.kind == Kind::Delete && operation.state == State::Ended(Ended::Succeeded)
+pub fn removes_all_mappings(work: &ResourceWork) -> bool {
+    work.kind == Kind::Delete && work.state == State::Ended(Ended::Succeeded)
 }
 
 /// Whether `operation` created `target` and ended well after `since`.
 pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> bool {
-    let ended_since = operation.ended_at.is_some_and(|ended_at| ended_at > since);
+    let ended_at = operation.header.ended_at;
+    let Some(work) = operation.work.resource() else {
+        return false;
+    };
     let is_target = |own: Target<'_>| own.key() == target.key();
-    operation.created
-        && operation.state == State::Ended(Ended::Succeeded)
-        && ended_since
-        && operation.target().is_some_and(is_target)
+    work.created
+        && work.state == State::Ended(Ended::Succeeded)
+        && ended_at.is_some_and(|ended_at| ended_at > since)
+        && work.target().is_some_and(is_target)
 }
 
 /// What is recorded for an operation on `group`, of whose references so many are owned.
-pub fn accept_group_operation(
-    new: NewGroupOperation,
-    group: GroupId,
-    owned: usize,
-) -> GroupOperation {
-    let total = match &new.task {
-        Task::Delete => owned,
-        Task::Import(items) => items.len(),
-    };
-    GroupOperation {
-        id: new.id,
+pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
+    GroupWork {
         group,
-        task: new.task,
         progress: Progress::Running,
-        cancel_requested_at: None,
-        total: u32::try_from(total).unwrap_or(u32::MAX),
+        total: u32::try_from(task.total(owned)).unwrap_or(u32::MAX),
+        task,
         done: 0,
+        ended_children: 0,
         outcomes: BTreeMap::new(),
-        due_at: new.accepted_at,
-        correlation_id: new.correlation_id,
-        caller: new.caller,
-        accepted_at: new.accepted_at,
-        ended_at: None,
     }
 }
 
-/// Whether the group goes with the end of `operation`.
-pub fn removes_group(operation: &GroupOperation) -> bool {
-    operation.task == Task::Delete && operation.progress == Progress::Ended(Ended::Succeeded)
-}
-
-/// The line of the history that ends `operation`.
-pub fn group_operation_ended(operation: &GroupOperation) -> Event {
-    Event {
-        at: operation.ended_at.unwrap_or(operation.due_at),
-        caller: operation.caller.clone(),
-        kind: operation.kind().to_owned(),
-        operation: Some(operation.id),
-        correlation_id: operation.correlation_id.clone(),
-        reference: None,
-        resource: Some(operation.group.to_string()),
-        changes: Vec::new(),
-        outcome: operation.status().to_owned(),
-        code: operation.failure().map(|failure| failure.code.clone()),
-    }
+/// Whether the group goes with the end of an operation on it.
+pub fn removes_group(work: &GroupWork) -> bool {
+    work.task == Task::Delete && work.progress == Progress::Ended(Ended::Succeeded)
 }
 
 /// By what the schemas of a type are kept: its account, its region and its name, in lower case.
@@ -297,17 +267,16 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
-/// The line of the history that forgets `mapping` because `operation` deletes its group.
-pub fn forgot_with_group(mapping: &Reference, operation: &GroupOperation) -> Event {
-    let GroupOperation {
+/// The line of the history that forgets `mapping` because an operation deletes its group.
+pub fn forgot_with_group(mapping: &Reference, header: &Header) -> Event {
+    let Header {
         caller,
         correlation_id,
         ..
-    } = operation;
-    let at = operation.ended_at.unwrap_or(operation.due_at);
+    } = header;
     Event {
-        operation: Some(operation.id),
-        ..forgot(mapping, caller, correlation_id, at)
+        operation: Some(header.id),
+        ..forgot(mapping, caller, correlation_id, ended_at(header))
     }
 }
 
@@ -324,17 +293,25 @@ pub fn update(mapping: Reference, update: ReferenceUpdate, now: Timestamp) -> Re
 
 /// The line of the history that ends `operation`.
 pub fn ended(operation: &Operation) -> Event {
+    let Operation { header, work } = operation;
+    let (reference, resource, changes) = match work {
+        Work::Resource(work) => {
+            let id =
+                |target: Target<'_>| target.scope.resource(target.type_name, target.identifier);
+            let reference = work.reference.as_ref().map(ToString::to_string);
+            (reference, work.target().map(id), work.changes.clone())
+        }
+        Work::Group(work) => (None, Some(work.group.to_string()), Vec::new()),
+    };
     Event {
-        at: ended_at(operation),
-        caller: operation.caller.clone(),
-        kind: operation.kind.to_string(),
-        operation: Some(operation.id),
-        correlation_id: operation.correlation_id.clone(),
-        reference: operation.reference.as_ref().map(ToString::to_string),
-        resource: operation
-            .target()
-            .map(|target| target.scope.resource(target.type_name, target.identifier)),
-        changes: operation.changes.clone(),
+        at: ended_at(header),
+        caller: header.caller.clone(),
+        kind: work.kind().to_owned(),
+        operation: Some(header.id),
+        correlation_id: header.correlation_id.clone(),
+        reference,
+        resource,
+        changes,
         outcome: operation.status().to_owned(),
         code: operation.failure().map(|failure| failure.code.clone()),
     }
@@ -383,6 +360,6 @@ fn without_operation(
     }
 }
 
-fn ended_at(operation: &Operation) -> Timestamp {
-    operation.ended_at.unwrap_or(operation.state_since)
+fn ended_at(header: &Header) -> Timestamp {
+    header.ended_at.unwrap_or(header.due_at)
 }

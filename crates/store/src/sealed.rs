@@ -11,6 +11,15 @@ use crate::Error;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sealed(pub Vec<u8>);
 
+/// The documents of an operation that wait to be sent. They are erased when it ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Documents {
+    /// The declared properties of a put.
+    pub desired: Option<Sealed>,
+    /// The exact bytes of the recorded intent.
+    pub document: Option<Sealed>,
+}
+
 /// A digest key, sealed under the encryption key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedKey {

@@ -5,9 +5,9 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
-use ucp_app::{AnyOperation, OperationQuery};
-use ucp_model::operation::Kind;
-use ucp_model::{Ended, GroupOperation, Operation, OperationId, PlaneId, PlaneKind, Timestamp};
+use ucp_app::OperationQuery;
+use ucp_model::operation::{GroupWork, Kind, ResourceWork, Work};
+use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp};
 
 use crate::context::{RequestContext, UnderWay};
 use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
@@ -32,7 +32,7 @@ pub(crate) async fn get_operation_status(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = aws_operation(&api, &path).await?;
-    Ok(status(AnyOperation::Resource(operation), &context))
+    Ok(status(operation, &context))
 }
 
 /// Asks for an operation on an AWS resource to be cancelled.
@@ -48,11 +48,8 @@ pub(crate) async fn cancel_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = aws_operation(&api, &path).await?;
-    let polling = PollingPaths::from(&*operation);
-    api.app
-        .cancel_operation(&AnyOperation::Resource(operation))
-        .await?;
-    Ok(context.accepted(polling))
+    api.app.cancel_operation(operation.header.id).await?;
+    Ok(context.accepted(&operation))
 }
 
 /// Answers what an operation on an AWS resource came to.
@@ -71,7 +68,8 @@ pub(crate) async fn get_operation_result(
     context: RequestContext,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    result(&api, &*aws_operation(&api, &path).await?, &uri, &context).await
+    let operation = aws_operation(&api, &path).await?;
+    result(&api, &operation, &uri, &context).await
 }
 
 /// Answers the status of an operation on a reference or a resource group.
@@ -102,12 +100,12 @@ pub(crate) async fn cancel_plane_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = plane_operation(&api, &path).await?;
-    api.app.cancel_operation(&operation).await?;
+    api.app.cancel_operation(operation.header.id).await?;
     let plane = PlaneId {
         kind: PlaneKind::Radius,
         name: path.plane,
     };
-    Ok(context.accepted(PollingPaths::below(&plane, operation.id())))
+    Ok(context.accepted(PollingPaths::below(&plane, operation.header.id)))
 }
 
 /// Answers what an operation on a reference or a resource group came to.
@@ -127,10 +125,8 @@ pub(crate) async fn get_plane_operation_result(
     context: RequestContext,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    match plane_operation(&api, &path).await? {
-        AnyOperation::Resource(operation) => result(&api, &operation, &uri, &context).await,
-        AnyOperation::Group(operation) => group_result(&operation, &uri, &context),
-    }
+    let operation = plane_operation(&api, &path).await?;
+    result(&api, &operation, &uri, &context).await
 }
 
 /// Lists the operations on a resource group and on what it tracks, the latest first.
@@ -152,7 +148,7 @@ pub(crate) async fn list_resource_group_operations(
         top: page.top,
     };
     let (operations, has_more) = api.app.list_operations(&path.id()?, query).await?;
-    let last = operations.last().map(AnyOperation::place);
+    let last = operations.last().map(ucp_app::place);
     let next_link = last.filter(|_| has_more).map(|(accepted_at, id)| {
         let token = format!("{}.{id}", accepted_at.as_millis());
         let link = page.next_link(&token, &context);
@@ -180,7 +176,7 @@ fn place(token: &str) -> Result<(Timestamp, OperationId), Problem> {
     })
 }
 
-fn status(operation: AnyOperation, context: &RequestContext) -> Response {
+fn status(operation: Operation, context: &RequestContext) -> Response {
     let is_running = !operation.is_terminal();
     let body = Json(OperationStatus::from(operation).explained(&context.base_url));
     if is_running {
@@ -196,67 +192,68 @@ async fn result(
     uri: &Uri,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    match (operation.state.ended(), operation.kind) {
-        (None, _) => Ok(context.not_yet(uri.path())),
-        (Some(Ended::Succeeded), Kind::Put) => {
-            let properties = match &operation.result {
-                Some(Value::Object(properties)) => properties.clone(),
-                _ => Map::new(),
-            };
-            let resource = AwsResource::of(operation, properties);
-            Ok(Json(resource.in_state("Succeeded")).into_response())
-        }
-        (Some(Ended::Succeeded), Kind::Delete) => Ok(StatusCode::NO_CONTENT.into_response()),
-        (Some(Ended::Succeeded), Kind::Import) => {
-            Ok(match api.app.imported(operation).await? {
-                Some(reference) => Json(ReferenceBody::from(reference)).into_response(),
-                // It was imported, and has been forgotten since.
-                None => StatusCode::NO_CONTENT.into_response(),
-            })
-        }
-        (Some(Ended::Failed(failure) | Ended::Canceled(failure)), _) => {
+    match operation.ended() {
+        None => Ok(context.not_yet(uri.path())),
+        Some(Ended::Failed(failure) | Ended::Canceled(failure)) => {
             Err(Problem::ended(failure.clone()))
         }
+        Some(Ended::Succeeded) => match &operation.work {
+            Work::Resource(work) => resource_result(api, operation, work).await,
+            Work::Group(work) => Ok(group_result(work)),
+        },
     }
 }
 
-fn group_result(
-    operation: &GroupOperation,
-    uri: &Uri,
-    context: &RequestContext,
+async fn resource_result(
+    api: &Api,
+    operation: &Operation,
+    work: &ResourceWork,
 ) -> Result<Response, Problem> {
-    match (operation.is_terminal(), operation.failure()) {
-        (false, _) => Ok(context.not_yet(uri.path())),
-        (true, Some(failure)) => Err(Problem::ended(failure.clone())),
-        (true, None) => Ok(match ImportResult::of(operation) {
-            Some(result) => Json(result).into_response(),
+    match work.kind {
+        Kind::Put => {
+            let properties = match &work.result {
+                Some(Value::Object(properties)) => properties.clone(),
+                Some(_) | None => Map::new(),
+            };
+            let resource = AwsResource::of(&work.type_name, work.target(), properties);
+            Ok(Json(resource.in_state("Succeeded")).into_response())
+        }
+        Kind::Delete => Ok(StatusCode::NO_CONTENT.into_response()),
+        Kind::Import => Ok(match api.app.imported(operation).await? {
+            Some(reference) => Json(ReferenceBody::from(reference)).into_response(),
+            // It was imported, and has been forgotten since.
             None => StatusCode::NO_CONTENT.into_response(),
         }),
     }
 }
 
-async fn aws_operation(api: &Api, path: &OperationPath) -> Result<Box<Operation>, Problem> {
+fn group_result(work: &GroupWork) -> Response {
+    match ImportResult::of(work) {
+        Some(result) => Json(result).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    }
+}
+
+async fn aws_operation(api: &Api, path: &OperationPath) -> Result<Operation, Problem> {
     let operation = api.app.operation(operation_id(&path.id)?).await?;
-    let (scope, namespace) = (&operation.scope, operation.type_name.namespace());
-    let own = [&scope.plane, &scope.account, &scope.region, &namespace];
-    let given = [&path.plane, &path.account, &path.region, &path.namespace];
-    let here = own.iter().zip(given);
-    if here
-        .into_iter()
-        .all(|(own, given)| own.eq_ignore_ascii_case(given))
-    {
-        Ok(Box::new(operation))
+    let is_here = operation.work.resource().is_some_and(|work| {
+        let (scope, namespace) = (&work.scope, work.type_name.namespace());
+        let own = [&scope.plane, &scope.account, &scope.region, &namespace];
+        let given = [&path.plane, &path.account, &path.region, &path.namespace];
+        own.iter()
+            .zip(given)
+            .all(|(own, given)| own.eq_ignore_ascii_case(given))
+    });
+    if is_here {
+        Ok(operation)
     } else {
         Err(no_such_operation(&path.id))
     }
 }
 
-async fn plane_operation(api: &Api, path: &PlaneOperationPath) -> Result<AnyOperation, Problem> {
-    let operation = api.app.any_operation(operation_id(&path.id)?).await?;
-    let group = match &operation {
-        AnyOperation::Resource(operation) => operation.reference.as_ref().map(|id| &id.group),
-        AnyOperation::Group(operation) => Some(&operation.group),
-    };
+async fn plane_operation(api: &Api, path: &PlaneOperationPath) -> Result<Operation, Problem> {
+    let operation = api.app.operation(operation_id(&path.id)?).await?;
+    let group = operation.work.group_id();
     if group.is_some_and(|group| group.plane.eq_ignore_ascii_case(&path.plane)) {
         Ok(operation)
     } else {

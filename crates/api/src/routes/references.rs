@@ -82,9 +82,10 @@ pub(crate) async fn delete_reference(
     let id = path.id()?;
     Ok(
         match api.app.delete_reference(&id, &context.caller).await? {
-            DeleteOutcome::Accepted(operation) => {
-                context.accepted(PollingPaths::below(&id.group.plane_id(), operation.id))
-            }
+            DeleteOutcome::Accepted(operation) => context.accepted(PollingPaths::below(
+                &id.group.plane_id(),
+                operation.header.id,
+            )),
             DeleteOutcome::Forgotten => StatusCode::OK.into_response(),
             DeleteOutcome::AlreadyGone => StatusCode::NO_CONTENT.into_response(),
         },

@@ -1,9 +1,9 @@
 use serde::Serialize;
 use serde_json::Value;
-use ucp_app::{AnyOperation, Status};
-use ucp_model::group_operation::{ImportOutcome, Task};
-use ucp_model::operation::Kind;
-use ucp_model::{GroupOperation, Operation};
+use ucp_app::Status;
+use ucp_model::operation::group::{ImportOutcome, Task};
+use ucp_model::operation::{GroupWork, Kind, Work};
+use ucp_model::{Ended, Operation};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
@@ -57,48 +57,39 @@ impl OperationStatus {
 
 impl From<Operation> for OperationStatus {
     fn from(operation: Operation) -> Self {
-        let target = match operation.kind {
-            Kind::Put | Kind::Import => operation.target(),
-            Kind::Delete => None,
+        let polling = PollingPaths::from(&operation);
+        let ended = operation.ended();
+        let succeeded = ended == Some(&Ended::Succeeded);
+        let (status, error) = (operation.status(), operation.failure().cloned());
+        let is_terminal = ended.is_some();
+        let Operation { header, work } = operation;
+        let (resource_id, properties, percent_complete) = match work {
+            Work::Resource(work) => {
+                let target = match work.kind {
+                    Kind::Put | Kind::Import => work.target(),
+                    Kind::Delete => None,
+                };
+                let id =
+                    target.map(|target| target.scope.resource(target.type_name, target.identifier));
+                (id, work.result.filter(|_| succeeded), None)
+            }
+            Work::Group(work) => {
+                let result = ImportResult::of(&work).filter(|_| is_terminal);
+                let result = result.and_then(|result| serde_json::to_value(result).ok());
+                let percent_complete = work.percent_complete();
+                (Some(work.group.to_string()), result, Some(percent_complete))
+            }
         };
-        let succeeded = operation.failure().is_none() && operation.state.is_terminal();
         Self {
-            id: PollingPaths::from(&operation).status,
-            name: operation.id.to_string(),
-            status: operation.status(),
-            start_time: operation.accepted_at.to_string(),
-            end_time: operation.ended_at.map(|moment| moment.to_string()),
-            resource_id: target
-                .map(|target| target.scope.resource(target.type_name, target.identifier)),
-            percent_complete: None,
-            error: operation.failure().cloned().map(ErrorBody::from),
-            properties: operation.result.filter(|_| succeeded),
-        }
-    }
-}
-
-impl From<GroupOperation> for OperationStatus {
-    fn from(operation: GroupOperation) -> Self {
-        let result = ImportResult::of(&operation).filter(|_| operation.is_terminal());
-        Self {
-            id: PollingPaths::from(&operation).status,
-            name: operation.id.to_string(),
-            status: operation.status(),
-            start_time: operation.accepted_at.to_string(),
-            end_time: operation.ended_at.map(|moment| moment.to_string()),
-            resource_id: Some(operation.group.to_string()),
-            percent_complete: Some(operation.percent_complete()),
-            error: operation.failure().cloned().map(ErrorBody::from),
-            properties: result.and_then(|result| serde_json::to_value(result).ok()),
-        }
-    }
-}
-
-impl From<AnyOperation> for OperationStatus {
-    fn from(operation: AnyOperation) -> Self {
-        match operation {
-            AnyOperation::Resource(operation) => (*operation).into(),
-            AnyOperation::Group(operation) => (*operation).into(),
+            id: polling.status,
+            name: header.id.to_string(),
+            status,
+            start_time: header.accepted_at.to_string(),
+            end_time: header.ended_at.map(|moment| moment.to_string()),
+            resource_id,
+            properties,
+            percent_complete,
+            error: error.map(ErrorBody::from),
         }
     }
 }
@@ -146,12 +137,12 @@ pub(crate) struct ImportResultItem {
 
 impl ImportResult {
     /// The outcomes of an import; none when the operation is something else.
-    pub(crate) fn of(operation: &GroupOperation) -> Option<Self> {
-        let Task::Import(items) = &operation.task else {
+    pub(crate) fn of(work: &GroupWork) -> Option<Self> {
+        let Task::Import(items) = &work.task else {
             return None;
         };
         let mut result = Self::default();
-        for (index, outcome) in &operation.outcomes {
+        for (index, outcome) in &work.outcomes {
             let Some(item) = items.get(*index) else {
                 continue;
             };

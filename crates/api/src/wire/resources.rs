@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{LiveResource, PutResource, Selector};
 use ucp_model::operation::{self, Options};
-use ucp_model::{Operation, Scope, TypeName, valid_tag};
+use ucp_model::{Scope, Target, TypeName, valid_tag};
 use utoipa::ToSchema;
 
 /// What a put by name, a `:put`, a `:get` or a `:delete` says.
@@ -143,15 +143,18 @@ pub(crate) struct AwsResource {
 }
 
 impl AwsResource {
-    /// The resource that `operation` works on, with `properties`.
-    pub(crate) fn of(operation: &Operation, properties: Map<String, Value>) -> Self {
-        let target = operation.target();
+    /// The resource `target`, as far as it is known, with `properties`.
+    pub(crate) fn of(
+        type_name: &TypeName,
+        target: Option<Target<'_>>,
+        properties: Map<String, Value>,
+    ) -> Self {
         Self {
             id: target
                 .as_ref()
                 .map(|target| target.scope.resource(target.type_name, target.identifier)),
             name: target.as_ref().map(|target| target.identifier.to_string()),
-            r#type: operation.type_name.arm(),
+            r#type: type_name.arm(),
             properties,
         }
     }

@@ -7,6 +7,7 @@
 mod arm;
 mod aws;
 mod invalid;
+pub(crate) mod optional_text;
 mod reference;
 mod segment;
 #[cfg(test)]

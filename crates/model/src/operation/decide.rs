@@ -1,89 +1,120 @@
-use super::decision::{Chance, Decision, Effect, Observation};
-use super::record::Operation;
-use super::state::State;
-use super::step::Step;
-use super::{looking, progressing, reading, submitting};
+use super::decision::{Chance, Decision, Effect, Next, Observation};
+use super::group::{self, GroupWork, Survey};
+use super::header::Header;
+use super::record::{Operation, Work};
+use super::resource::{self, ResourceWork};
 use crate::Timestamp;
 
-/// What happens next to `operation`, given what was observed. Total and pure: every state meets every observation, and
-/// an observation that does not belong to the state (late, duplicate) changes nothing.
+/// What happens next to `operation`, given what was observed. Total and pure: every state meets every observation, and an
+/// observation that does not belong to the state (late, duplicate) changes nothing.
 pub fn decide(
     operation: &Operation,
     observation: Observation,
     now: Timestamp,
     chance: Chance,
 ) -> Decision {
-    let step = Step {
-        operation,
-        now,
-        chance,
-    };
-    let subject = || operation.subject().cloned();
-    match (&operation.state, observation) {
-        (State::Accepted, Observation::Claimed) if operation.is_to_be_cancelled() => {
-            step.cancel("cancelled before anything was sent")
-        }
-        (State::Accepted, Observation::Claimed) => {
-            Decision::then(Effect::Look(subject()), "look before deciding")
-        }
-        (State::Accepted, Observation::Looked(presence, plan)) => {
-            looking::at_first(&step, presence, plan)
-        }
-        (State::Submitting(intent), Observation::Claimed)
-            if operation.is_to_be_cancelled() && intent.unanswered == 0 =>
-        {
-            submitting::cancelled(&step, intent)
-        }
-        (State::Submitting(intent), Observation::Claimed) => submitting::resumed(&step, intent),
-        (State::Submitting(intent), Observation::Looked(presence, plan)) => {
-            looking::after_lost_reply(&step, intent, presence, plan)
-        }
-        (State::Submitting(intent), Observation::Submitted(reply)) => {
-            submitting::answered(&step, intent, reply)
-        }
-        (State::Waiting(_, request), Observation::Claimed) if operation.is_to_be_cancelled() => {
-            Decision::then(
-                Effect::Cancel(request.clone()),
-                "somebody asked to cancel it",
-            )
-        }
-        (State::Waiting(intent, request), Observation::CancelAsked(reply)) => {
-            progressing::cancel_asked(&step, intent, request, reply)
-        }
-        (State::Waiting(_, request), Observation::Claimed) => {
-            Decision::then(Effect::Poll(request.clone()), "a change is in flight")
-        }
-        (State::Waiting(intent, _), Observation::Polled(reply)) => {
-            progressing::polled(&step, intent, reply)
-        }
-        (State::Observing(_) | State::Salvaging(..), Observation::Claimed) => {
-            Decision::then(Effect::Read(subject()), "the outcome is to be read")
-        }
-        (State::Observing(action), Observation::Read(presence)) => {
-            reading::confirmed(&step, *action, presence)
-        }
-        (State::Salvaging(action, setback), Observation::Read(presence)) => {
-            reading::salvaged(&step, *action, setback, presence)
-        }
-        (State::Adopting(_), Observation::Claimed) => {
-            Decision::then(Effect::Look(subject()), "the identifier is taken")
-        }
-        (State::Adopting(failure), Observation::Looked(presence, plan)) => {
-            looking::at_what_exists(&step, failure, presence, plan)
-        }
-        (State::Ended(_), _) => Decision::ignore("already ended"),
+    let Operation { header, work } = operation;
+    match (work, observation) {
+        (Work::Resource(work), observation) => on_resource(header, work, observation, now, chance),
+        (Work::Group(work), Observation::Surveyed(survey)) => on_group(header, work, survey, now),
+        (Work::Group(work), Observation::Claimed) if work.ended().is_none() => Decision {
+            next: Next::Keep,
+            effect: Some(Effect::Survey),
+            reason: "see what there is",
+        },
         (
-            State::Accepted
-            | State::Submitting(_)
-            | State::Waiting(..)
-            | State::Observing(_)
-            | State::Salvaging(..)
-            | State::Adopting(_),
-            Observation::Looked(..)
+            Work::Group(_),
+            Observation::Claimed
+            | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_),
-        ) => Decision::ignore("not what this state asked for"),
+        ) => Decision {
+            next: Next::Keep,
+            effect: None,
+            reason: "not what an operation on a group asked for",
+        },
+    }
+}
+
+fn on_resource(
+    header: &Header,
+    work: &ResourceWork,
+    observation: Observation,
+    now: Timestamp,
+    chance: Chance,
+) -> Decision {
+    let is_cancel_requested = header.cancel_requested_at.is_some();
+    let decision = resource::decide(work, is_cancel_requested, observation, now, chance);
+    let next = match decision.next {
+        resource::Next::Keep => Next::Keep,
+        resource::Next::Move(moved) => Next::Move {
+            is_new_intent: moved.planned.is_some(),
+            operation: Box::new(Operation {
+                header: Header {
+                    due_at: moved.due_at,
+                    ..header.clone()
+                },
+                work: Work::Resource(Box::new(moved.of(work, now))),
+            }),
+        },
+        resource::Next::Finish(finish) => Next::Finish {
+            mapping: Some(finish.mapping),
+            operation: Box::new(Operation {
+                header: ended(header, now),
+                work: Work::Resource(Box::new(finish.of(work, now))),
+            }),
+        },
+    };
+    Decision {
+        next,
+        effect: decision.effect,
+        reason: decision.reason,
+    }
+}
+
+fn on_group(header: &Header, work: &GroupWork, survey: Survey, now: Timestamp) -> Decision {
+    let is_cancel_requested = header.cancel_requested_at.is_some();
+    let decision = group::decide(work, is_cancel_requested, &survey, now);
+    let (next, effect) = match decision.next {
+        group::Next::Keep => (Next::Keep, None),
+        group::Next::Start(children) => (Next::Keep, Some(Effect::Start(children))),
+        group::Next::Wait(moved) => {
+            let next = Next::Move {
+                is_new_intent: false,
+                operation: Box::new(Operation {
+                    header: Header {
+                        due_at: moved.due_at,
+                        ..header.clone()
+                    },
+                    work: Work::Group(Box::new(moved.of(work, survey.ended_children()))),
+                }),
+            };
+            (next, None)
+        }
+        group::Next::Finish(finish) => {
+            let next = Next::Finish {
+                mapping: None,
+                operation: Box::new(Operation {
+                    header: ended(header, now),
+                    work: Work::Group(Box::new(finish.of(work))),
+                }),
+            };
+            (next, None)
+        }
+    };
+    Decision {
+        next,
+        effect,
+        reason: decision.reason,
+    }
+}
+
+fn ended(header: &Header, now: Timestamp) -> Header {
+    Header {
+        due_at: now,
+        ended_at: Some(now),
+        ..header.clone()
     }
 }

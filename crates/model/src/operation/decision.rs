@@ -1,13 +1,11 @@
-//! The words of the state machine: what is observed, what is decided, and what is done about it.
-
-use std::fmt;
+//! The words of the state machines: what is observed, what is decided, and what is done about it.
 
 use serde_json::Value;
 
-use super::intent::{Change, Intent};
-use super::replacement::{ReplacementOrder, Replacing};
-use super::state::State;
-use crate::{ClientToken, Ended, Failure, Fault, Identifier, Progress, RequestToken, Timestamp};
+use super::group::{Child, Survey};
+use super::record::Operation;
+use super::resource::{Change, Intent, ReplacementOrder};
+use crate::{ClientToken, Failure, Fault, Identifier, Progress, RequestToken};
 
 /// What the engine has learned since the last decision.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +22,8 @@ pub enum Observation {
     Polled(Result<Progress, Fault>),
     /// [`Effect::Cancel`] was carried out.
     CancelAsked(Result<Progress, Fault>),
+    /// [`Effect::Survey`] or [`Effect::Start`] was carried out.
+    Surveyed(Survey),
 }
 
 /// Whether AWS has the resource.
@@ -108,41 +108,19 @@ pub enum Next {
     /// Nothing.
     Keep,
     /// It moved.
-    Move(Box<Moved>),
+    Move {
+        /// The operation from now on.
+        operation: Box<Operation>,
+        /// Whether an intent is new. Its document is to be recorded with it.
+        is_new_intent: bool,
+    },
     /// It ended.
-    Finish(Box<Finish>),
-}
-
-/// A step that does not end the operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
-    /// The state it is in now.
-    pub state: State,
-    /// AWS's name of the resource, as far as known.
-    pub identifier: Option<Identifier>,
-    /// Whether a create was recorded for what `identifier` names.
-    pub created: bool,
-    /// The replacement that is under way.
-    pub replacing: Option<Replacing>,
-    /// Tries so far in this state that told nothing.
-    pub attempt: u32,
-    /// When to go on.
-    pub due_at: Timestamp,
-    /// The changes of a new intent, whose document is to be recorded with it.
-    pub planned: Option<Vec<Change>>,
-}
-
-/// The step that ends the operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finish {
-    /// How it ended.
-    pub ended: Ended,
-    /// AWS's name of the resource, as far as known.
-    pub identifier: Option<Identifier>,
-    /// What becomes of the mapping.
-    pub mapping: MappingChange,
-    /// The live form, where it was read.
-    pub live: Option<Value>,
+    Finish {
+        /// The operation for good.
+        operation: Box<Operation>,
+        /// What becomes of the mapping of one on a resource.
+        mapping: Option<MappingChange>,
+    },
 }
 
 /// What becomes of the alias when its operation ends.
@@ -163,7 +141,7 @@ pub enum MappingChange {
 }
 
 /// What the engine does to the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Read the live resource and plan against it. Without a name nothing can be seen.
     Look(Option<Identifier>),
@@ -175,87 +153,23 @@ pub enum Effect {
     Cancel(RequestToken),
     /// Read the live resource.
     Read(Option<Identifier>),
-}
-
-impl Decision {
-    /// Nothing to write; do `effect`.
-    pub(crate) fn then(effect: Effect, reason: &'static str) -> Self {
-        Self {
-            next: Next::Keep,
-            effect: Some(effect),
-            reason,
-        }
-    }
-
-    /// Nothing to write, nothing to do.
-    pub(crate) fn ignore(reason: &'static str) -> Self {
-        Self {
-            next: Next::Keep,
-            effect: None,
-            reason,
-        }
-    }
-}
-
-impl Moved {
-    /// Written, then followed by a look.
-    pub(crate) fn then_look(self, reason: &'static str) -> Decision {
-        let effect = Effect::Look(self.subject());
-        self.then(effect, reason)
-    }
-
-    /// Written, then followed by a read.
-    pub(crate) fn then_read(self, reason: &'static str) -> Decision {
-        let effect = Effect::Read(self.subject());
-        self.then(effect, reason)
-    }
-
-    fn subject(&self) -> Option<Identifier> {
-        Replacing::subject(self.replacing.as_ref(), self.identifier.as_ref()).cloned()
-    }
-
-    /// Written, then followed by `effect`.
-    pub(crate) fn then(self, effect: Effect, reason: &'static str) -> Decision {
-        Decision {
-            next: Next::Move(Box::new(self)),
-            effect: Some(effect),
-            reason,
-        }
-    }
-
-    /// Written, and gone on with when it is due.
-    pub(crate) fn wait(self, reason: &'static str) -> Decision {
-        Decision {
-            next: Next::Move(Box::new(self)),
-            effect: None,
-            reason,
-        }
-    }
+    /// Read the references of the group and the children so far.
+    Survey,
+    /// Start these children, then survey anew.
+    Start(Vec<Child>),
 }
 
 impl Effect {
-    fn name(&self) -> &'static str {
+    /// One word for the log.
+    pub fn name(&self) -> &'static str {
         match self {
             Effect::Look(_) => "Look",
             Effect::Submit(_) => "Submit",
             Effect::Poll(_) => "Poll",
             Effect::Cancel(_) => "Cancel",
             Effect::Read(_) => "Read",
+            Effect::Survey => "Survey",
+            Effect::Start(_) => "Start",
         }
-    }
-}
-
-impl fmt::Display for Decision {
-    /// One line for logs and tests, as in `submitting, then Submit: nothing stands there yet`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.next {
-            Next::Keep => f.write_str("keep")?,
-            Next::Move(moved) => f.write_str(moved.state.name())?,
-            Next::Finish(finish) => f.write_str(finish.ended.name())?,
-        }
-        if let Some(effect) = &self.effect {
-            write!(f, ", then {}", effect.name())?;
-        }
-        write!(f, ": {}", self.reason)
     }
 }

@@ -1,35 +1,27 @@
-//! Operations: one asynchronous create, update, delete or import each, and the state machine that moves them.
+//! Operations: asynchronous changes, and the state machines that move them.
 //!
-//! From the bottom up: what an operation is (`record` and what it is made of), the words of a decision (`decision`), what
-//! each family of transitions decides, and [`decide`], which asks the family that knows.
+//! From the bottom up: what an operation is ([`Operation`]: a [`Header`], and [`Work`] on a [`resource`] or on a whole
+//! [`group`]), the words of a decision ([`Decision`]), what the machine of each kind of work decides, and [`decide`], which
+//! asks the one that knows.
 
 mod decide;
 mod decision;
-mod ending;
-mod intent;
-mod looking;
-mod options;
-mod progressing;
-mod reading;
+pub mod group;
+mod header;
 mod record;
-mod replacement;
-mod replacing;
-mod state;
-mod step;
-mod submitting;
+pub mod resource;
 
 pub use decide::decide;
 pub use decision::{
-    Chance, Decision, Effect, Finish, MappingChange, Moved, Next, Observation, PlanOutcome,
-    Presence,
+    Chance, Decision, Effect, MappingChange, Next, Observation, PlanOutcome, Presence,
 };
-pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
-pub use options::{AdoptionPolicy, Options, ReplacementPolicy, UpdateMode};
-pub use progressing::REQUEST_TOKEN_LIFE;
-pub use reading::CONSISTENCY_BOUND;
-pub use record::{Kind, Operation, Verdict};
-pub use replacement::{ReplacementOrder, Replacing};
-pub use state::State;
-pub use step::{PATIENCE, TRIES_BEFORE_GIVING_UP};
+pub use group::GroupWork;
+pub use header::Header;
+pub use record::{Operation, Work};
+pub use resource::{
+    AdoptionPolicy, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Change, Intent, Kind, Options,
+    PATIENCE, REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork,
+    State, TRIES_BEFORE_GIVING_UP, UpdateMode, Verdict,
+};
 
 pub use crate::cloud::Action;

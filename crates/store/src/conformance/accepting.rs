@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::operation::Options;
 use ucp_model::{ProvisioningState, Reference, Scope, State};
 
 use super::fixture::*;
@@ -12,9 +11,8 @@ use crate::{Error, NewOperation};
 pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let new = NewOperation {
-        identifier: identifier("declared"),
         parent: Some(operation_id(99)),
-        ..put(1, "a")
+        ..named(put(1, "a"), "declared")
     };
     let accepted = accept(&store, new).await;
 
@@ -36,11 +34,12 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     assert_eq!(reference(&store, "a").await, expected);
 
     let operation = accepted.operation;
-    assert_eq!(operation.identifier, identifier("declared"));
-    assert!(!operation.was_mapped && !operation.created);
-    assert_eq!(operation.state, State::Accepted);
-    assert_eq!(operation.due_at, at(1));
-    assert_eq!(operation.parent, Some(operation_id(99)));
+    let work = resource_work(&operation);
+    assert_eq!(work.identifier, identifier("declared"));
+    assert!(!work.was_mapped && !work.created);
+    assert_eq!(work.state, State::Accepted);
+    assert_eq!(operation.header.due_at, at(1));
+    assert_eq!(operation.header.parent, Some(operation_id(99)));
     let recorded = store.get_operation(operation_id(1)).await.unwrap();
     assert_eq!(recorded, Some(operation));
 }
@@ -51,13 +50,13 @@ pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
     let mapped = map(&store, 1, "a", "x", true).await;
 
     let new = NewOperation {
-        identifier: identifier("other"),
         accepted_at: at(4),
-        ..put(2, "a")
+        ..named(put(2, "a"), "other")
     };
     let accepted = accept(&store, new).await;
-    assert!(accepted.operation.was_mapped);
-    assert_eq!(accepted.operation.identifier, identifier("x"));
+    let work = resource_work(&accepted.operation);
+    assert!(work.was_mapped);
+    assert_eq!(work.identifier, identifier("x"));
     let under_way = Reference {
         provisioning_state: ProvisioningState::Provisioning,
         updated_at: at(4),
@@ -75,8 +74,9 @@ pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
     )
     .await;
     let accepted = accept(&store, delete(3, "a")).await;
-    assert!(accepted.operation.was_mapped);
-    assert_eq!(accepted.operation.identifier, identifier("x"));
+    let work = resource_work(&accepted.operation);
+    assert!(work.was_mapped);
+    assert_eq!(work.identifier, identifier("x"));
     let state = accepted.reference.unwrap().provisioning_state;
     assert_eq!(state, ProvisioningState::Deleting);
 }
@@ -87,9 +87,9 @@ pub async fn an_alias_needs_its_group(store: Engine) {
     refused!(store.accept_operation(delete(2, "a")), Error::NoSuchGroup);
     with_group(&store, "RG").await;
     let accepted = accept(&store, put(3, "a")).await;
-    let id = accepted.operation.reference.unwrap();
+    let id = accepted.operation.work.reference().unwrap();
     assert_eq!(id.group, group("RG"), "the casing of the first write");
-    assert_eq!(accepted.reference.unwrap().id, id);
+    assert_eq!(accepted.reference.unwrap().id, *id);
 }
 
 /// One live operation per alias.
@@ -111,7 +111,7 @@ pub async fn a_busy_alias_is_refused_in_any_casing(store: Engine) {
     )
     .await;
     let accepted = accept(&store, put(6, "üNÏ")).await;
-    assert_eq!(accepted.operation.reference, Some(alias("Ünï")));
+    assert_eq!(accepted.operation.work.reference(), Some(&alias("Ünï")));
     assert_eq!(reference(&store, "üNÏ").await.id, alias("Ünï"));
 }
 
@@ -126,23 +126,14 @@ pub async fn a_busy_target_is_refused_whatever_leads_to_it(store: Engine) {
     refused!(store.accept_operation(delete(4, "b")), Error::Busy(id) if busy(id));
     let by_name = untracked(delete(5, "a"), "x");
     refused!(store.accept_operation(by_name.clone()), Error::Busy(id) if busy(id));
-    let by_alias = NewOperation {
-        identifier: identifier("x"),
-        ..put(6, "c")
-    };
+    let by_alias = named(put(6, "c"), "x");
     refused!(store.accept_operation(by_alias), Error::Busy(id) if busy(id));
 
     // The account compares without regard to case, the plane not at all; another region is another resource.
     let place = |region| Scope::new("other", "123456789012", region).unwrap();
-    let here = NewOperation {
-        scope: place("us-west-2"),
-        ..by_name.clone()
-    };
+    let here = with(by_name.clone(), |new| new.scope = place("us-west-2"));
     refused!(store.accept_operation(here), Error::Busy(id) if busy(id));
-    let there = NewOperation {
-        scope: place("eu-west-1"),
-        ..by_name
-    };
+    let there = with(by_name, |new| new.scope = place("eu-west-1"));
     accept(&store, there).await;
 }
 
@@ -173,24 +164,17 @@ pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
         Scope::new("aws", "210987654321", "us-west-2").unwrap(),
     ];
     for place in elsewhere {
-        let moved = NewOperation {
-            scope: place.clone(),
-            ..put(2, "a")
-        };
+        let moved = with(put(2, "a"), |new| new.scope = place.clone());
         refused!(
             store.accept_operation(moved),
             Error::MappedElsewhere(mapped) if mapped == scope()
         );
-        let moved = NewOperation {
-            scope: place,
-            ..delete(3, "a")
-        };
+        let moved = with(delete(3, "a"), |new| new.scope = place);
         refused!(store.accept_operation(moved), Error::MappedElsewhere(_));
     }
-    let other_plane = NewOperation {
-        scope: Scope::new("other", "123456789012", "us-west-2").unwrap(),
-        ..put(4, "a")
-    };
+    let other_plane = with(put(4, "a"), |new| {
+        new.scope = Scope::new("other", "123456789012", "us-west-2").unwrap();
+    });
     accept(&store, other_plane).await;
 }
 
@@ -198,24 +182,18 @@ pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
 pub async fn a_delete_needs_a_mapping(store: Engine) {
     with_group(&store, "rg").await;
     refused!(store.accept_operation(delete(1, "a")), Error::NotMapped);
-    let named = NewOperation {
-        identifier: identifier("x"),
-        ..delete(2, "a")
-    };
-    refused!(store.accept_operation(named), Error::NotMapped);
+    let by_alias = named(delete(2, "a"), "x");
+    refused!(store.accept_operation(by_alias), Error::NotMapped);
 }
 
 /// At most one reference owns a resource.
 pub async fn ownership_is_not_taken_from_another_reference(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
-    let taking = |number, name| NewOperation {
-        identifier: identifier("x"),
-        options: Options {
-            take_ownership: true,
-            ..Options::default()
-        },
-        ..put(number, name)
+    let taking = |number, name| {
+        with(named(put(number, name), "x"), |new| {
+            new.options.take_ownership = true;
+        })
     };
     refused!(
         store.accept_operation(taking(2, "b")),
@@ -230,11 +208,8 @@ pub async fn what_is_refused_leaves_no_trace(store: Engine) {
     let before = map(&store, 1, "a", "x", true).await;
     accept(&store, untracked(delete(2, "-"), "x")).await;
     refused!(store.accept_operation(put(3, "a")), Error::Busy(_));
-    let named = NewOperation {
-        identifier: identifier("x"),
-        ..put(4, "b")
-    };
-    refused!(store.accept_operation(named), Error::Busy(_));
+    let by_alias = named(put(4, "b"), "x");
+    refused!(store.accept_operation(by_alias), Error::Busy(_));
 
     assert_eq!(reference(&store, "a").await, before);
     assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
@@ -249,14 +224,12 @@ pub async fn what_is_refused_leaves_no_trace(store: Engine) {
 pub async fn an_untracked_operation_needs_no_group(store: Engine) {
     let accepted = accept(&store, untracked(put(1, "-"), "x")).await;
     assert_eq!(accepted.reference, None);
-    assert_eq!(accepted.operation.identifier, identifier("x"));
-    assert!(!accepted.operation.was_mapped);
+    let work = resource_work(&accepted.operation);
+    assert_eq!(work.identifier, identifier("x"));
+    assert!(!work.was_mapped);
 
     // Two creates whose names AWS will choose do not meet.
-    let nameless = |number| NewOperation {
-        identifier: None,
-        ..untracked(put(number, "-"), "x")
-    };
+    let nameless = |number| with(put(number, "-"), |new| new.reference = None);
     accept(&store, nameless(2)).await;
     accept(&store, nameless(3)).await;
 }

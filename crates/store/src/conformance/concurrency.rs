@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tokio::task::JoinSet;
-use ucp_model::{Operation, OperationId, PlaneKind};
+use ucp_model::{OperationId, PlaneKind};
 
 use super::fixture::*;
 use crate::{Error, NewOperation, Precondition, SealedKey};
@@ -19,7 +19,7 @@ async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {
     let (mut won, mut busy) = (Vec::new(), Vec::new());
     while let Some(outcome) = tasks.join_next().await {
         match outcome.unwrap() {
-            Ok(accepted) => won.push(accepted.operation.id),
+            Ok(accepted) => won.push(accepted.operation.header.id),
             Err(Error::Busy(id)) => busy.push(id),
             Err(other) => panic!("{other:?}"),
         }
@@ -55,13 +55,11 @@ pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
     with_group(&store, "rg").await;
     let contenders = (1..=50).map(|number| match number % 2 {
         0 => untracked(delete(number, "-"), "x"),
-        _ => NewOperation {
-            identifier: identifier("x"),
-            ..put(number, &format!("alias-{number}"))
-        },
+        _ => named(put(number, &format!("alias-{number}")), "x"),
     });
     let won = race(&store, contenders.collect()).await;
-    let tracked = store.get_operation(won).await.unwrap().unwrap().reference;
+    let won = store.get_operation(won).await.unwrap().unwrap();
+    let tracked = won.work.reference().cloned();
     let references = store.list_references(&group("rg")).await.unwrap();
     let found: Vec<_> = references.into_iter().map(|r| r.id).collect();
     assert_eq!(found, Vec::from_iter(tracked), "losers map nothing");
@@ -81,7 +79,7 @@ pub async fn claimers_share_no_operation(store: Engine) {
             loop {
                 let owner = format!("worker-{claimer}");
                 let claimed = store.claim_due_operations(&owner, at(2), TERM, 5).await;
-                let claimed = on_resources(claimed.unwrap());
+                let claimed = claimed.unwrap();
                 assert!(claimed.len() <= 5);
                 if claimed.is_empty() {
                     return mine;
@@ -92,7 +90,7 @@ pub async fn claimers_share_no_operation(store: Engine) {
     }
     let claimed = claimers.join_all().await.concat();
     assert!(claimed.iter().all(|claimed| claimed.lease.generation == 1));
-    let ids: BTreeSet<OperationId> = claimed.iter().map(|c| c.operation.id).collect();
+    let ids: BTreeSet<OperationId> = claimed.iter().map(|c| c.operation.header.id).collect();
     assert_eq!(ids.len(), claimed.len(), "claimed twice");
     let rest = claim(&store, at(2)).await.len();
     assert_eq!(ids.len() + rest, usize::try_from(OPERATIONS).unwrap());
@@ -113,10 +111,7 @@ pub async fn two_ends_make_one_owner(store: Engine) {
     for claimed in claim(&store, at(2)).await {
         let store = store.clone();
         tasks.spawn(async move {
-            let revealed = Operation {
-                identifier: identifier("x"),
-                ..claimed.operation
-            };
+            let revealed = naming(&claimed.operation, "x");
             let step = store.commit_step(&claimed.lease, &revealed, None, at(2), TERM);
             let lease = step.await.unwrap();
             finish(&store, &lease, applied(&revealed, "x", true)).await;

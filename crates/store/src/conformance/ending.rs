@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use ucp_model::operation::{Change, MappingChange};
-use ucp_model::{
-    Ended, Failure, Identifier, Operation, ProvisioningState, Reference, Scope, Target,
-};
+use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope, Target};
 
 use super::fixture::*;
-use crate::{Documents, Error, Event, FinishOperation, Forgotten, NewOperation};
+use crate::{Documents, Error, Event, FinishOperation, Forgotten};
 
 /// Identifier, live form and baseline are in the mapping.
 pub async fn applied_writes_the_mapping(store: Engine) {
@@ -36,9 +34,8 @@ pub async fn applied_writes_the_mapping(store: Engine) {
 
     // Without a live form, the last one stays.
     let claimed = accept_and_claim(&store, put(2, "a")).await;
-    let mut end = applied(&claimed.operation, "x", false);
-    end.operation.result = None;
-    end.operation.ended_at = Some(at(9));
+    let mut end = finding(applied(&claimed.operation, "x", false), None);
+    end.operation.header.ended_at = Some(at(9));
     finish(&store, &claimed.lease, end).await;
     let again = reference(&store, "a").await;
     assert_eq!(again.observed, expected.observed);
@@ -52,8 +49,8 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
     let before = map(&store, 1, "a", "x", false).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
     let kept = MappingChange::Kept { owned: false };
-    let mut end = end(&claimed.operation, failed(), kept, Some("x"));
-    end.operation.result = Some(json!({ "Name": "seen" }));
+    let live = Some(json!({ "Name": "seen" }));
+    let end = finding(end(&claimed.operation, failed(), kept, Some("x")), live);
     finish(&store, &claimed.lease, end).await;
     let expected = Reference {
         provisioning_state: ProvisioningState::Failed,
@@ -108,10 +105,7 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
     assert!(map(&store, 5, "d", "y", true).await.owned);
 
     let claimed = accept_and_claim(&store, put(6, "d")).await;
-    let moved = Operation {
-        identifier: identifier("x"),
-        ..claimed.operation
-    };
+    let moved = naming(&claimed.operation, "x");
     let step = store.commit_step(&claimed.lease, &moved, None, at(5), TERM);
     step.await.unwrap();
     assert!(!reference(&store, "d").await.owned);
@@ -137,10 +131,7 @@ pub async fn a_delete_spares_mappings_that_are_worked_on(store: Engine) {
     map(&store, 1, "a", "x", true).await;
     let put = accept_and_claim(&store, put(2, "b")).await;
     let delete = accept_and_claim(&store, delete(3, "a")).await;
-    let revealed = Operation {
-        identifier: identifier("x"),
-        ..put.operation
-    };
+    let revealed = naming(&put.operation, "x");
     let step = store.commit_step(&put.lease, &revealed, None, at(5), TERM);
     let lease = step.await.unwrap();
     finish(&store, &delete.lease, deleted(&delete.operation)).await;
@@ -171,10 +162,7 @@ pub async fn a_failed_delete_takes_no_other_mapping(store: Engine) {
         Some("x"),
     );
     finish(&store, &claimed.lease, removed).await;
-    let new = NewOperation {
-        identifier: identifier("x"),
-        ..put(3, "b")
-    };
+    let new = named(put(3, "b"), "x");
     let claimed = accept_and_claim(&store, new).await;
     let removed = end(
         &claimed.operation,
@@ -246,10 +234,7 @@ pub async fn every_end_is_an_event(store: Engine) {
         path: "/Name".to_owned(),
         op: "add".to_owned(),
     }];
-    let planned = Operation {
-        changes: changes.clone(),
-        ..claimed.operation
-    };
+    let planned = stepped(&claimed.operation, |work| work.changes.clone_from(&changes));
     finish(&store, &claimed.lease, applied(&planned, "x/y", true)).await;
     let claimed = accept_and_claim(&store, delete(2, "a B")).await;
     let ended = Ended::Canceled(Failure::new("Canceled", "The delete was cancelled."));
@@ -338,10 +323,7 @@ pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
 pub async fn a_creation_is_known_by_its_resource(store: Engine) {
     let create = async |number: u64, name: &str, created: bool, ended: Ended| {
         let claimed = accept_and_claim(&store, untracked(put(number, name), name)).await;
-        let operation = Operation {
-            created,
-            ..claimed.operation
-        };
+        let operation = stepped(&claimed.operation, |work| work.created = created);
         let end = end(&operation, ended, MappingChange::Removed, Some(name));
         finish(&store, &claimed.lease, end).await;
     };

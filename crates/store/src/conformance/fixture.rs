@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, json};
-use ucp_model::operation::{Finish, Kind, MappingChange, Options};
+use serde_json::{Map, Value, json};
+use ucp_model::operation::group::{Progress, Task};
+use ucp_model::operation::resource::Finish;
+use ucp_model::operation::{GroupWork, Header, Kind, MappingChange, Options, ResourceWork, Work};
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope,
@@ -13,8 +15,8 @@ use ucp_model::{
 };
 
 use crate::{
-    Accepted, Claimed, Error, FinishOperation, Forgotten, Job, Lease, LeaseTerm, NewOperation,
-    Precondition, Sealed, Store,
+    Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
+    NewResourceWork, NewWork, Precondition, Sealed, Store,
 };
 
 pub(super) type Engine = Arc<dyn Store>;
@@ -122,35 +124,61 @@ pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> NewPlane {
 pub(super) fn put(number: u64, name: &str) -> NewOperation {
     NewOperation {
         id: operation_id(number),
-        kind: Kind::Put,
-        scope: scope(),
-        type_name: type_name(),
-        reference: Some(alias(name)),
-        identifier: None,
-        options: Options::default(),
-        desired: Some(sealed("desired")),
-        schema_fingerprint: "fingerprint".to_owned(),
+        parent: None,
         correlation_id: correlation(),
         caller: "caller".to_owned(),
-        parent: None,
         accepted_at: at(1),
+        work: NewWork::Resource(NewResourceWork {
+            kind: Kind::Put,
+            scope: scope(),
+            type_name: type_name(),
+            reference: Some(alias(name)),
+            identifier: None,
+            options: Options::default(),
+            desired: Some(sealed("desired")),
+            schema_fingerprint: "fingerprint".to_owned(),
+        }),
     }
 }
 
 pub(super) fn delete(number: u64, name: &str) -> NewOperation {
-    NewOperation {
-        kind: Kind::Delete,
-        desired: None,
-        ..put(number, name)
+    with(put(number, name), |new| {
+        new.kind = Kind::Delete;
+        new.desired = None;
+    })
+}
+
+/// The same with a change of what it is to do to its resource.
+pub(super) fn with(
+    mut new: NewOperation,
+    change: impl FnOnce(&mut NewResourceWork),
+) -> NewOperation {
+    match &mut new.work {
+        NewWork::Resource(work) => change(work),
+        NewWork::Group { .. } => panic!("an operation on a group: {new:?}"),
     }
+    new
+}
+
+/// The same for a request that determines the identifier.
+pub(super) fn named(new: NewOperation, name: &str) -> NewOperation {
+    with(new, |new| new.identifier = identifier(name))
 }
 
 /// The same by name, under no alias.
 pub(super) fn untracked(new: NewOperation, name: &str) -> NewOperation {
+    with(named(new, name), |new| new.reference = None)
+}
+
+/// An operation on a group.
+pub(super) fn on_group(number: u64, name: &str, task: Task) -> NewOperation {
     NewOperation {
-        reference: None,
-        identifier: identifier(name),
-        ..new
+        accepted_at: at(10),
+        work: NewWork::Group {
+            group: group(name),
+            task,
+        },
+        ..put(number, "-")
     }
 }
 
@@ -158,29 +186,75 @@ pub(super) async fn accept(store: &Engine, new: NewOperation) -> Accepted {
     store.accept_operation(new).await.unwrap()
 }
 
-/// Everything that can be claimed at `now`; nothing of it is on a group.
+/// Everything that can be claimed at `now`.
 pub(super) async fn claim(store: &Engine, now: Timestamp) -> Vec<Claimed> {
-    let jobs = store.claim_due_operations("worker", now, TERM, 100).await;
-    on_resources(jobs.unwrap())
+    let claimed = store.claim_due_operations("worker", now, TERM, 100).await;
+    claimed.unwrap()
 }
 
-/// The jobs as operations on resources, which all of them have to be.
-pub(super) fn on_resources(jobs: Vec<Job>) -> Vec<Claimed> {
-    let claimed = |job| match job {
-        Job::Resource(claimed) => *claimed,
-        Job::Group(claimed) => panic!("an operation on a group: {claimed:?}"),
-    };
-    jobs.into_iter().map(claimed).collect()
+/// The only operation that can be claimed at `now`.
+pub(super) async fn claim_one(store: &Engine, now: Timestamp) -> Claimed {
+    let mut claimed = claim(store, now).await;
+    assert_eq!(claimed.len(), 1, "{claimed:?}");
+    claimed.remove(0)
 }
 
 /// Accepts and claims, when nothing else can be claimed.
 pub(super) async fn accept_and_claim(store: &Engine, new: NewOperation) -> Claimed {
     let accepted = accept(store, new).await;
-    let mut claimed = claim(store, at(2)).await;
-    assert_eq!(claimed.len(), 1, "{claimed:?}");
-    let claimed = claimed.remove(0);
+    let claimed = claim_one(store, at(2)).await;
     assert_eq!(claimed.operation, accepted.operation);
     claimed
+}
+
+/// What the operation does to its resource; it is not on a group.
+pub(super) fn resource_work(operation: &Operation) -> &ResourceWork {
+    operation.work.resource().unwrap()
+}
+
+/// What the operation does to its group; it is on one.
+pub(super) fn group_work(operation: &Operation) -> &GroupWork {
+    operation.work.group().unwrap()
+}
+
+/// The operation with a change of what it does to its resource.
+pub(super) fn stepped(operation: &Operation, change: impl FnOnce(&mut ResourceWork)) -> Operation {
+    let mut work = resource_work(operation).clone();
+    change(&mut work);
+    Operation {
+        header: operation.header.clone(),
+        work: Work::Resource(Box::new(work)),
+    }
+}
+
+/// The same for an operation on a group.
+pub(super) fn stepped_on_group(
+    operation: &Operation,
+    change: impl FnOnce(&mut GroupWork),
+) -> Operation {
+    let mut work = group_work(operation).clone();
+    change(&mut work);
+    Operation {
+        header: operation.header.clone(),
+        work: Work::Group(Box::new(work)),
+    }
+}
+
+/// The operation with another identifier.
+pub(super) fn naming(operation: &Operation, name: &str) -> Operation {
+    stepped(operation, |work| work.identifier = identifier(name))
+}
+
+/// The operation, to go on at `due_at`.
+pub(super) fn due(operation: &Operation, due_at: Timestamp) -> Operation {
+    let header = Header {
+        due_at,
+        ..operation.header.clone()
+    };
+    Operation {
+        header,
+        work: operation.work.clone(),
+    }
 }
 
 pub(super) fn failed() -> Ended {
@@ -201,10 +275,43 @@ pub(super) fn end(
         mapping,
         live,
     };
+    let work = finish.of(resource_work(operation), at(3));
     FinishOperation {
-        operation: operation.finished(finish, at(3)),
-        mapping,
+        operation: ended_at(operation, Work::Resource(Box::new(work)), at(3)),
+        mapping: Some(mapping),
         baseline: None,
+    }
+}
+
+/// The end of `operation` at `now`, on a group.
+pub(super) fn end_on_group(
+    operation: &Operation,
+    outcome: Ended,
+    now: Timestamp,
+) -> FinishOperation {
+    let last = stepped_on_group(operation, |work| work.progress = Progress::Ended(outcome));
+    FinishOperation {
+        operation: ended_at(operation, last.work, now),
+        mapping: None,
+        baseline: None,
+    }
+}
+
+/// The operation with its last work, ended at `now`.
+pub(super) fn ended_at(operation: &Operation, work: Work, now: Timestamp) -> Operation {
+    let header = Header {
+        due_at: now,
+        ended_at: Some(now),
+        ..operation.header.clone()
+    };
+    Operation { header, work }
+}
+
+/// The same end with another live form.
+pub(super) fn finding(end: FinishOperation, live: Option<Value>) -> FinishOperation {
+    FinishOperation {
+        operation: stepped(&end.operation, |work| work.result = live),
+        ..end
     }
 }
 
@@ -219,15 +326,10 @@ pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishO
 
 /// A delete that ended well.
 pub(super) fn deleted(operation: &Operation) -> FinishOperation {
-    let name = operation.identifier.as_ref().map(Identifier::as_str);
-    FinishOperation {
-        operation: Operation {
-            result: None,
-            ..end(operation, Ended::Succeeded, MappingChange::Removed, name).operation
-        },
-        mapping: MappingChange::Removed,
-        baseline: None,
-    }
+    let identifier = resource_work(operation).identifier.as_ref();
+    let name = identifier.map(Identifier::as_str);
+    let end = end(operation, Ended::Succeeded, MappingChange::Removed, name);
+    finding(end, None)
 }
 
 pub(super) async fn finish(store: &Engine, lease: &Lease, finish: FinishOperation) {

@@ -2,26 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
-use ucp_model::{Ended, Failure, GroupOperation, Identifier, OperationId, State, Timestamp};
+use ucp_model::operation::Kind;
+use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
+use ucp_model::{Ended, Failure, Identifier, Operation, OperationId};
 
 use super::fixture::*;
 use crate::{
-    ClaimedGroup, Error, GroupDeletion, Job, NewGroupOperation, NewOperation, OperationPage,
-    Precondition, ReferenceUpdate, Status,
+    Claimed, Error, FinishOperation, GroupDeletion, NewOperation, OperationPage, Precondition,
+    ReferenceUpdate, Status,
 };
-
-/// An operation on the group `rg`.
-fn on_group(number: u64, task: Task) -> NewGroupOperation {
-    NewGroupOperation {
-        id: operation_id(number),
-        group: group("rg"),
-        task,
-        correlation_id: correlation(),
-        caller: "caller".to_owned(),
-        accepted_at: at(10),
-    }
-}
 
 fn item(name: &str) -> ImportItem {
     ImportItem {
@@ -33,36 +22,24 @@ fn item(name: &str) -> ImportItem {
 }
 
 async fn delete_group(store: &Engine, number: u64) -> GroupDeletion {
-    let new = on_group(number, Task::Delete);
+    let new = on_group(number, "rg", Task::Delete);
     let deletion = store.delete_resource_group(new, &Precondition::NONE);
     deletion.await.unwrap()
 }
 
 /// Begins to delete the group `rg`, and claims that.
-async fn begin(store: &Engine, number: u64) -> ClaimedGroup {
+async fn begin(store: &Engine, number: u64) -> Claimed {
     let GroupDeletion::Accepted(accepted) = delete_group(store, number).await else {
         panic!("the group tracks something");
     };
-    let claimed = claim_group(store, at(11)).await;
+    let claimed = claim_one(store, at(11)).await;
     assert_eq!(claimed.operation, *accepted);
     claimed
 }
 
-async fn claim_group(store: &Engine, now: Timestamp) -> ClaimedGroup {
-    let jobs = store.claim_due_operations("worker", now, TERM, 100).await;
-    match &jobs.unwrap()[..] {
-        [Job::Group(claimed)] => (**claimed).clone(),
-        other => panic!("expected one operation on a group, got {other:?}"),
-    }
-}
-
-fn ended(operation: &GroupOperation, ended: Ended) -> GroupOperation {
-    GroupOperation {
-        progress: Progress::Ended(ended),
-        ended_at: Some(at(20)),
-        due_at: at(20),
-        ..operation.clone()
-    }
+/// The end of an operation on a group at second 20.
+fn end(operation: &Operation, outcome: Ended) -> FinishOperation {
+    end_on_group(operation, outcome, at(20))
 }
 
 fn child(number: u64, parent: u64, name: &str) -> NewOperation {
@@ -88,13 +65,13 @@ pub async fn an_empty_group_is_removed(store: Engine) {
         if_match: Some(crate::Tags::Of(Vec::new())),
         ..Precondition::NONE
     };
-    let refused = store.delete_resource_group(on_group(1, Task::Delete), &other);
+    let refused = store.delete_resource_group(on_group(1, "rg", Task::Delete), &other);
     refused!(refused, Error::PreconditionFailed);
     assert_eq!(delete_group(&store, 2).await, GroupDeletion::Removed);
     assert_eq!(delete_group(&store, 3).await, GroupDeletion::Absent);
-    let absent = store.delete_resource_group(on_group(4, Task::Delete), &other);
+    let absent = store.delete_resource_group(on_group(4, "rg", Task::Delete), &other);
     assert_eq!(absent.await.unwrap(), GroupDeletion::Absent);
-    let get = store.get_group_operation(operation_id(2)).await.unwrap();
+    let get = store.get_operation(operation_id(2)).await.unwrap();
     assert_eq!(get, None, "there was nothing to record");
 }
 
@@ -102,7 +79,8 @@ pub async fn an_empty_group_is_removed(store: Engine) {
 pub async fn a_busy_group_is_not_deleted(store: Engine) {
     with_group(&store, "rg").await;
     accept(&store, put(1, "a")).await;
-    let deletion = store.delete_resource_group(on_group(2, Task::Delete), &Precondition::NONE);
+    let deletion =
+        store.delete_resource_group(on_group(2, "rg", Task::Delete), &Precondition::NONE);
     refused!(deletion, Error::Busy(id) if id == operation_id(1));
     let claimed = claim(&store, at(2)).await.remove(0);
     finish(
@@ -112,10 +90,12 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     )
     .await;
 
-    let import = on_group(3, Task::Import(vec![item("b")]));
-    let accepted = store.accept_group_import(import).await.unwrap();
-    assert_eq!((accepted.total, accepted.done), (1, 0));
-    let deletion = store.delete_resource_group(on_group(4, Task::Delete), &Precondition::NONE);
+    let import = on_group(3, "rg", Task::Import(vec![item("b")]));
+    let accepted = accept(&store, import).await.operation;
+    let work = group_work(&accepted);
+    assert_eq!((work.total, work.done), (1, 0));
+    let deletion =
+        store.delete_resource_group(on_group(4, "rg", Task::Delete), &Precondition::NONE);
     refused!(deletion, Error::Busy(id) if id == operation_id(3));
 }
 
@@ -125,12 +105,11 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
     map(&store, 1, "a", "x", true).await;
     map(&store, 2, "b", "y", false).await;
     let claimed = begin(&store, 3).await;
-    assert_eq!(claimed.operation.total, 1, "what is owned");
+    let work = group_work(&claimed.operation);
+    assert_eq!(work.total, 1, "what is owned");
     let running = GroupDeletion::Running(Box::new(claimed.operation.clone()));
     assert_eq!(delete_group(&store, 4).await, running);
-    let recorded = store.get_group_operation(operation_id(3)).await.unwrap();
-    assert_eq!(recorded, Some(claimed.operation));
-    assert_eq!(store.get_operation(operation_id(3)).await.unwrap(), None);
+    assert_eq!(operation(&store, 3).await, claimed.operation);
     let deletion = store
         .get_resource_group(&group("rg"))
         .await
@@ -143,11 +122,10 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
     let put_group = put_group(group("rg"), "global", "");
     let put_group = store.put_resource_group(put_group, &Precondition::NONE, at(12));
     refused!(put_group, Error::GroupDeleting(id) if by(id));
-    for new in [put(5, "a"), put(6, "new"), delete(7, "a")] {
+    let import = on_group(8, "rg", Task::Import(vec![item("b")]));
+    for new in [put(5, "a"), put(6, "new"), delete(7, "a"), import] {
         refused!(store.accept_operation(new), Error::GroupDeleting(id) if by(id));
     }
-    let import = on_group(8, Task::Import(vec![item("b")]));
-    refused!(store.accept_group_import(import), Error::GroupDeleting(id) if by(id));
     refused!(forget(&store, "b"), Error::GroupDeleting(id) if by(id));
     let (id, update) = (alias("b"), ReferenceUpdate::default());
     let correlation = correlation();
@@ -155,14 +133,15 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
     refused!(update, Error::GroupDeleting(id) if by(id));
 
     let started = store.accept_child(&claimed.lease, child(9, 3, "a")).await;
-    assert_eq!(started.unwrap().operation.parent, Some(operation_id(3)));
+    let parent = started.unwrap().operation.header.parent;
+    assert_eq!(parent, Some(operation_id(3)));
     refused!(
         store.accept_child(&claimed.lease, child(10, 3, "a")),
         Error::Busy(_)
     );
 }
 
-/// Who has lost the lease starts nothing.
+/// Who has lost the lease starts nothing, whatever it was on.
 pub async fn a_child_needs_its_parents_lease(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -172,22 +151,26 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
         store.accept_child(&claimed.lease, child(3, 2, "a")),
         Error::LeaseLost
     );
-    let again = claim_group(&store, at(12)).await;
-    let failed = Ended::Failed(Failure::new("Blocked", "It stays."));
-    let end = ended(&again.operation, failed);
-    store
-        .finish_group_operation(&again.lease, &end)
-        .await
-        .unwrap();
+    let again = claim_one(&store, at(12)).await;
+    let end = end(&again.operation, failed());
+    finish(&store, &again.lease, end.clone()).await;
     refused!(
         store.accept_child(&again.lease, child(4, 2, "a")),
         Error::LeaseLost
     );
+    refused!(store.finish_operation(&again.lease, end), Error::LeaseLost);
+    assert_eq!(store.live_operations().await.unwrap().0, 0);
+
+    let on_resource = accept_and_claim(&store, put(5, "b")).await;
+    let started = store.accept_child(&on_resource.lease, child(6, 5, "a"));
+    let parent = started.await.unwrap().operation.header.parent;
+    assert_eq!(parent, Some(operation_id(5)));
+    let end = applied(&on_resource.operation, "y", true);
+    finish(&store, &on_resource.lease, end).await;
     refused!(
-        store.finish_group_operation(&again.lease, &end),
+        store.accept_child(&on_resource.lease, child(7, 5, "c")),
         Error::LeaseLost
     );
-    assert_eq!(store.live_operations().await.unwrap().0, 0);
 }
 
 /// The end of a child makes its parent due; one that the parent's worker has not seen is not slept over.
@@ -199,11 +182,8 @@ pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
         .accept_child(&claimed.lease, child(3, 2, "a"))
         .await
         .unwrap();
-    let waiting = GroupOperation {
-        due_at: at(900),
-        ..claimed.operation.clone()
-    };
-    let step = store.commit_group_step(&claimed.lease, &waiting, 0, at(12), TERM);
+    let waiting = due(&claimed.operation, at(900));
+    let step = store.commit_step(&claimed.lease, &waiting, None, at(12), TERM);
     let lease = step.await.unwrap();
     store.release_lease(&lease).await.unwrap();
     let claimed = claim(&store, at(12)).await.remove(0);
@@ -216,17 +196,15 @@ pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
 
     let children = store.list_children(operation_id(2)).await.unwrap();
     assert_eq!(children.len(), 1);
-    let claimed = claim_group(&store, at(13)).await;
-    let seen_none = store.commit_group_step(&claimed.lease, &waiting, 0, at(14), TERM);
+    let claimed = claim_one(&store, at(13)).await;
+    let seen_none = store.commit_step(&claimed.lease, &waiting, None, at(14), TERM);
     let lease = seen_none.await.unwrap();
-    let due_at = async || {
-        let operation = store.get_group_operation(operation_id(2)).await;
-        operation.unwrap().unwrap().due_at
-    };
-    assert_eq!(due_at().await, at(14), "there is one that it has not seen");
-    let seen_it = store.commit_group_step(&lease, &waiting, 1, at(15), TERM);
+    let expected = due(&waiting, at(14));
+    assert_eq!(operation(&store, 2).await, expected, "one is unseen");
+    let waiting = stepped_on_group(&waiting, |work| work.ended_children = 1);
+    let seen_it = store.commit_step(&lease, &waiting, None, at(15), TERM);
     seen_it.await.unwrap();
-    assert_eq!(due_at().await, at(900));
+    assert_eq!(operation(&store, 2).await, waiting);
 }
 
 /// A deletion that ended well takes the group and its references along, with an event each.
@@ -234,11 +212,8 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", false).await;
     let claimed = begin(&store, 2).await;
-    let end = ended(&claimed.operation, Ended::Succeeded);
-    store
-        .finish_group_operation(&claimed.lease, &end)
-        .await
-        .unwrap();
+    let end = end(&claimed.operation, Ended::Succeeded);
+    finish(&store, &claimed.lease, end.clone()).await;
     refused!(store.get_resource_group(&group("rg")), Error::NoSuchGroup);
     let events = store.list_events(&alias("a")).await.unwrap();
     let last = events.last().unwrap();
@@ -247,8 +222,7 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
         ("forget", Some(operation_id(2)))
     );
     assert_eq!(last.at, at(20));
-    let recorded = store.get_group_operation(operation_id(2)).await.unwrap();
-    assert_eq!(recorded, Some(end));
+    assert_eq!(operation(&store, 2).await, end.operation);
 
     with_group(&store, "rg").await;
     assert!(
@@ -266,12 +240,8 @@ pub async fn a_failed_deletion_opens_the_group(store: Engine) {
     map(&store, 1, "a", "x", true).await;
     let before = store.get_resource_group(&group("rg")).await.unwrap();
     let claimed = begin(&store, 2).await;
-    let failed = Ended::Failed(Failure::new("Blocked", "It stays."));
-    let end = ended(&claimed.operation, failed);
-    store
-        .finish_group_operation(&claimed.lease, &end)
-        .await
-        .unwrap();
+    let end = end(&claimed.operation, failed());
+    finish(&store, &claimed.lease, end).await;
     assert_eq!(
         store.get_resource_group(&group("rg")).await.unwrap(),
         before
@@ -283,46 +253,36 @@ pub async fn a_failed_deletion_opens_the_group(store: Engine) {
 /// Items and outcomes of an import survive, and its end leaves the group alone.
 pub async fn an_import_is_remembered(store: Engine) {
     with_group(&store, "rg").await;
-    let import = on_group(1, Task::Import(vec![item("a"), item("é|b")]));
-    let accepted = store.accept_group_import(import).await.unwrap();
-    let claimed = claim_group(&store, at(11)).await;
-    assert_eq!(claimed.operation, accepted);
+    let import = on_group(1, "rg", Task::Import(vec![item("a"), item("é|b")]));
+    let accepted = accept(&store, import).await;
+    assert_eq!(accepted.reference, None);
+    let claimed = claim_one(&store, at(11)).await;
+    assert_eq!(claimed.operation, accepted.operation);
     let outcomes = BTreeMap::from([
         (0, ImportOutcome::AlreadyTracked),
         (1, ImportOutcome::Failed(Failure::new("AccessDenied", "no"))),
     ]);
-    let stepped = GroupOperation {
-        done: 2,
-        outcomes,
-        ..accepted
-    };
-    let step = store.commit_group_step(&claimed.lease, &stepped, 0, at(12), TERM);
+    let stepped = stepped_on_group(&claimed.operation, |work| {
+        work.done = 2;
+        work.outcomes = outcomes;
+    });
+    let step = store.commit_step(&claimed.lease, &stepped, None, at(12), TERM);
     let lease = step.await.unwrap();
-    let recorded = async || {
-        let operation = store.get_group_operation(operation_id(1)).await;
-        operation.unwrap().unwrap()
-    };
-    assert_eq!(recorded().await, stepped);
-    let end = ended(&stepped, Ended::Succeeded);
-    store.finish_group_operation(&lease, &end).await.unwrap();
-    assert_eq!(recorded().await, end);
+    assert_eq!(operation(&store, 1).await, stepped);
+    let end = end(&stepped, Ended::Succeeded);
+    finish(&store, &lease, end.clone()).await;
+    assert_eq!(operation(&store, 1).await, end.operation);
     store.get_resource_group(&group("rg")).await.unwrap();
-    let nowhere = NewGroupOperation {
-        group: group("nowhere"),
-        ..on_group(2, Task::Import(Vec::new()))
-    };
-    refused!(store.accept_group_import(nowhere), Error::NoSuchGroup);
+    let nowhere = on_group(2, "nowhere", Task::Import(Vec::new()));
+    refused!(store.accept_operation(nowhere), Error::NoSuchGroup);
 }
 
 /// An alias that is mapped already is not imported anew.
 pub async fn an_import_claims_a_new_alias(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
-    let import = |number, name: &str| NewOperation {
-        kind: ucp_model::operation::Kind::Import,
-        identifier: identifier("x"),
-        ..put(number, name)
-    };
+    let import =
+        |number, name: &str| with(named(put(number, name), "x"), |new| new.kind = Kind::Import);
     refused!(store.accept_operation(import(2, "a")), Error::AlreadyMapped);
     assert_eq!(reference(&store, "a").await, before);
     let accepted = accept(&store, import(3, "b")).await;
@@ -380,21 +340,18 @@ pub async fn the_operations_of_a_group_are_listed(store: Engine) {
     );
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
-    accept(
-        &store,
-        NewOperation {
-            accepted_at: at(4),
-            ..put(2, "b")
-        },
-    )
-    .await;
+    let later = NewOperation {
+        accepted_at: at(4),
+        ..put(2, "b")
+    };
+    accept(&store, later).await;
     accept(&store, untracked(delete(3, "-"), "z")).await;
-    let import = on_group(4, Task::Import(vec![item("c")]));
-    store.accept_group_import(import).await.unwrap();
+    let import = on_group(4, "rg", Task::Import(vec![item("c")]));
+    accept(&store, import).await;
 
     let ids = async |page| {
         let listed = store.list_operations(&group("RG"), page).await.unwrap();
-        let ids = listed.iter().map(|operation| operation.place().1);
+        let ids = listed.iter().map(|operation| operation.header.id);
         ids.collect::<Vec<OperationId>>()
     };
     let expected = [4, 2, 1].map(operation_id);
@@ -436,15 +393,12 @@ pub async fn ended_operations_are_removed(store: Engine) {
     assert_eq!(store.get_operation(operation_id(1)).await.unwrap(), None);
     assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 1);
     assert_eq!(
-        operation(&store, 4).await.state,
-        State::Ended(Ended::Succeeded),
+        operation(&store, 4).await.ended(),
+        Some(&Ended::Succeeded),
         "its parent is live"
     );
-    let end = ended(&claimed.operation, Ended::Succeeded);
-    store
-        .finish_group_operation(&claimed.lease, &end)
-        .await
-        .unwrap();
+    let end = end(&claimed.operation, Ended::Succeeded);
+    finish(&store, &claimed.lease, end).await;
     assert_eq!(store.remove_ended_operations(at(100), 9).await.unwrap(), 2);
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 2);
 }
@@ -456,21 +410,27 @@ pub async fn a_cancel_of_a_group_operation_reaches_its_children(store: Engine) {
     let claimed = begin(&store, 2).await;
     let lease = claimed.lease.clone();
     store.accept_child(&lease, child(3, 2, "a")).await.unwrap();
-    assert_eq!(
-        store.request_cancel(operation_id(2), at(14)).await.unwrap(),
-        None
-    );
-    let asked = store.request_group_cancel(operation_id(2), at(15)).await;
+    let asked = store.request_cancel(operation_id(2), at(15)).await;
     let asked = asked.unwrap().unwrap();
-    assert_eq!(asked.cancel_requested_at, Some(at(15)));
-    assert_eq!(operation(&store, 3).await.cancel_requested_at, Some(at(15)));
-    assert_eq!(operation(&store, 1).await.cancel_requested_at, None);
-    let unknown = store.request_group_cancel(operation_id(1), at(15)).await;
-    assert_eq!(unknown.unwrap(), None, "not on a group");
+    let asked_at = async |number| operation(&store, number).await.header.cancel_requested_at;
+    assert_eq!(asked.header.cancel_requested_at, Some(at(15)));
+    assert_eq!(asked_at(2).await, Some(at(15)));
+    assert_eq!(asked_at(3).await, Some(at(15)));
+    assert_eq!(asked_at(1).await, None);
+
+    // A step that did not know of it is not slept over.
+    let unknowing = due(&claimed.operation, at(900));
+    let step = store.commit_step(&lease, &unknowing, None, at(16), TERM);
+    let lease = step.await.unwrap();
+    let known = operation(&store, 2).await.header;
+    assert_eq!(
+        (known.cancel_requested_at, known.due_at),
+        (Some(at(15)), at(15))
+    );
 
     let canceled = Ended::Canceled(Failure::new("Canceled", "Enough."));
-    let end = ended(&asked, canceled);
-    store.finish_group_operation(&lease, &end).await.unwrap();
-    let again = store.request_group_cancel(operation_id(2), at(30)).await;
-    assert_eq!(again.unwrap().as_ref(), Some(&end));
+    let end = end(&asked, canceled);
+    finish(&store, &lease, end.clone()).await;
+    let again = store.request_cancel(operation_id(2), at(30)).await;
+    assert_eq!(again.unwrap(), Some(end.operation));
 }

@@ -1,9 +1,7 @@
 //! Claiming, renewing and handing back.
 
-use ucp_model::{Operation, State};
-
 use super::fixture::*;
-use crate::{Documents, Error, LeaseTerm, NewOperation};
+use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation};
 
 /// Earliest first, and no more than asked for.
 pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
@@ -16,15 +14,15 @@ pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
     }
     let claim = |limit| store.claim_due_operations("worker", at(40), TERM, limit);
     assert!(claim(0).await.unwrap().is_empty());
-    let ids = |jobs: Vec<crate::Job>| -> Vec<_> {
-        let claimed = on_resources(jobs).into_iter();
-        claimed.map(|claimed| claimed.operation.id).collect()
+    let ids = |claimed: Vec<Claimed>| -> Vec<_> {
+        let ids = claimed.iter().map(|claimed| claimed.operation.header.id);
+        ids.collect()
     };
     let first = claim(2).await.unwrap();
-    assert_eq!(first[0].lease().owner, "worker");
-    assert_eq!(first[0].lease().generation, 1);
-    assert_eq!(first[0].lease().operation, operation_id(2));
-    assert_eq!(first[0].lease().expires_at, at(40).after(TERM.0));
+    assert_eq!(first[0].lease.owner, "worker");
+    assert_eq!(first[0].lease.generation, 1);
+    assert_eq!(first[0].lease.operation, operation_id(2));
+    assert_eq!(first[0].lease.expires_at, at(40).after(TERM.0));
     assert_eq!(ids(first), [operation_id(2), operation_id(3)]);
     assert_eq!(ids(claim(2).await.unwrap()), [operation_id(1)]);
     assert!(claim(2).await.unwrap().is_empty());
@@ -94,11 +92,10 @@ pub async fn a_lost_lease_writes_nothing(store: Engine) {
     let new = claim(&store, at(100)).await.remove(0);
     let before = (operation(&store, 1).await, reference(&store, "a").await);
 
-    let stepped = Operation {
-        attempt: 7,
-        identifier: identifier("y"),
-        ..old.operation.clone()
-    };
+    let stepped = stepped(&old.operation, |work| {
+        work.attempt = 7;
+        work.identifier = identifier("y");
+    });
     let document = || Some(sealed("late"));
     refused!(
         store.commit_step(&old.lease, &stepped, document(), at(101), TERM),
@@ -187,11 +184,7 @@ pub async fn the_next_claim_is_foretold(store: Engine) {
     assert_eq!(live().await, (2, Some(at(20))));
 
     // Due later than the lease runs out.
-    let stepped = Operation {
-        state: State::Accepted,
-        due_at: at(15),
-        ..claimed.operation.clone()
-    };
+    let stepped = due(&claimed.operation, at(15));
     let term = LeaseTerm(std::time::Duration::from_secs(1));
     let lease = store.commit_step(&claimed.lease, &stepped, None, at(3), term);
     let lease = lease.await.unwrap();

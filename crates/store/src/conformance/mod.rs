@@ -55,7 +55,6 @@ macro_rules! conformance {
             }
             stepping {
                 a_step_is_remembered_in_every_state
-                a_step_never_changes_what_was_accepted
                 a_step_renews_the_lease
                 the_document_stays_until_it_is_replaced
                 the_mapping_follows_the_identifier

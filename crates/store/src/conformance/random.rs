@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
-use ucp_model::group_operation::{ImportItem, ImportOutcome, Progress, Task};
-use ucp_model::operation::{Action, Call, Intent, Kind, MappingChange, Options};
-use ucp_model::{
-    Ended, Failure, GroupOperation, Identifier, Operation, PlaneKind, Scope, State, Timestamp,
+use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
+use ucp_model::operation::resource::Finish;
+use ucp_model::operation::{
+    Action, Call, GroupWork, Intent, Kind, MappingChange, ResourceWork, State, Work,
 };
+use ucp_model::{Ended, Identifier, Operation, PlaneKind, Scope, Timestamp};
 
 use super::fixture::*;
 use crate::{
-    Claimed, ClaimedGroup, FinishOperation, Job, LeaseTerm, Memory, NewGroupOperation,
-    NewOperation, OperationPage, Precondition, ReferenceUpdate, Status, Store,
+    Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, OperationPage, Precondition,
+    ReferenceUpdate, Status, Store,
 };
 
 /// Seeds that are always played.
@@ -34,12 +35,7 @@ pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
                 got.text, expected.text,
                 "seed {seed}, turn {turn}: {command:?}"
             );
-            for job in expected.claimed {
-                match job {
-                    Job::Resource(claimed) => player.held.push(*claimed),
-                    Job::Group(claimed) => player.held_groups.push(*claimed),
-                }
-            }
+            player.held.extend(expected.claimed);
         }
         for command in player.questions() {
             let expected = play(&memory, &command).await;
@@ -55,17 +51,14 @@ pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
 #[derive(Clone, Debug)]
 enum Command {
     PutGroup(String, i64),
-    DeleteGroup(NewGroupOperation),
-    ImportGroup(NewGroupOperation),
+    DeleteGroup(NewOperation),
     Accept(NewOperation),
-    AcceptChild(Box<ClaimedGroup>, NewOperation),
+    AcceptChild(Box<Claimed>, NewOperation),
     Claim(Timestamp, usize),
     Step(Box<Claimed>, Operation, bool, Timestamp),
     Renew(Box<Claimed>, Timestamp),
     Release(Box<Claimed>),
     Finish(Box<Claimed>, FinishOperation),
-    GroupStep(Box<ClaimedGroup>, GroupOperation, usize, Timestamp),
-    GroupFinish(Box<ClaimedGroup>, GroupOperation),
     Forget(String, String, Timestamp),
     Update(String, String, ReferenceUpdate, Timestamp),
     RemoveEnded(Timestamp, usize),
@@ -82,7 +75,7 @@ enum Command {
 
 struct Reply {
     text: String,
-    claimed: Vec<Job>,
+    claimed: Vec<Claimed>,
 }
 
 async fn play(store: &dyn Store, command: &Command) -> Reply {
@@ -98,7 +91,6 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             let deletion = store.delete_resource_group(new, &Precondition::NONE);
             format!("{:?}", deletion.await)
         }
-        Command::ImportGroup(new) => format!("{:?}", store.accept_group_import(new).await),
         Command::Accept(new) => format!("{:?}", store.accept_operation(new).await),
         Command::AcceptChild(parent, new) => {
             format!("{:?}", store.accept_child(&parent.lease, new).await)
@@ -119,14 +111,6 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         Command::Release(claimed) => format!("{:?}", store.release_lease(&claimed.lease).await),
         Command::Finish(claimed, finish) => {
             format!("{:?}", store.finish_operation(&claimed.lease, finish).await)
-        }
-        Command::GroupStep(claimed, operation, ended, now) => {
-            let step = store.commit_group_step(&claimed.lease, &operation, ended, now, TERM);
-            format!("{:?}", step.await)
-        }
-        Command::GroupFinish(claimed, operation) => {
-            let finish = store.finish_group_operation(&claimed.lease, &operation);
-            format!("{:?}", finish.await)
         }
         Command::Update(group, name, update, now) => {
             let (id, correlation) = (alias_in(&group, &name), correlation());
@@ -158,11 +142,7 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         Command::GetOperation(number) => {
             let id = operation_id(number);
             let children = store.list_children(id).await;
-            let (on_resource, on_group) = (
-                store.get_operation(id).await,
-                store.get_group_operation(id).await,
-            );
-            format!("{on_resource:?} {on_group:?} {children:?}")
+            format!("{:?} {children:?}", store.get_operation(id).await)
         }
         Command::GetReference(group, name) => {
             format!("{:?}", store.get_reference(&alias_in(&group, &name)).await)
@@ -195,7 +175,6 @@ struct Player {
     now: i64,
     /// Whatever was claimed, whether or not the lease is still good.
     held: Vec<Claimed>,
-    held_groups: Vec<ClaimedGroup>,
 }
 
 const ALIASES: [&str; 5] = ["a", "A", "b", "c", "é d"];
@@ -209,7 +188,6 @@ impl Player {
             operations: 0,
             now: 10,
             held: Vec::new(),
-            held_groups: Vec::new(),
         }
     }
 
@@ -248,10 +226,11 @@ impl Player {
     fn draw(&mut self) -> Command {
         match self.below(30) {
             24 => match self.flip() {
-                true => Command::DeleteGroup(self.new_group_operation(Task::Delete)),
-                false => Command::ImportGroup(self.import()),
+                true => Command::DeleteGroup(self.new_on_group(Task::Delete)),
+                false => Command::Accept(self.import()),
             },
-            25..=27 => self.with_held_group(),
+            25 | 26 => self.with_held_group(),
+            27 => self.with_held(Self::child),
             28 => {
                 let update = ReferenceUpdate {
                     owned: self.flip().then(|| self.flip()),
@@ -267,8 +246,8 @@ impl Player {
                 Command::ListOperations(self.group(), page)
             }
             0 => Command::PutGroup(self.group(), self.now),
-            1..=6 => Command::Accept(self.new_operation()),
-            7..=9 => Command::Claim(self.now(), usize::try_from(self.below(4)).unwrap()),
+            1..=4 => Command::Accept(self.new_operation()),
+            5..=9 => Command::Claim(self.now(), usize::try_from(self.below(4)).unwrap()),
             10..=12 => self.with_held(Self::step),
             13..=17 => self.with_held(Self::finish),
             18 => self.with_held(|player, claimed| Command::Renew(claimed, player.now())),
@@ -296,38 +275,29 @@ impl Player {
         };
         let tracked = self.below(4) != 0;
         let named = !tracked || self.flip();
-        NewOperation {
-            kind,
-            scope: Scope::new("aws", &format!("{:012}", self.seed), region).unwrap(),
-            reference: tracked.then(|| alias_in(&self.group(), &self.alias())),
-            identifier: if named {
-                identifier(self.pick(&NAMES))
-            } else {
-                None
-            },
-            options: Options {
-                take_ownership: self.below(4) == 0,
-                ..Options::default()
-            },
-            desired: (kind == Kind::Put).then(|| sealed("desired")),
+        let new = NewOperation {
             accepted_at: self.now(),
             ..put(number, "-")
-        }
+        };
+        with(new, |new| {
+            new.kind = kind;
+            new.scope = Scope::new("aws", &format!("{:012}", self.seed), region).unwrap();
+            new.reference = tracked.then(|| alias_in(&self.group(), &self.alias()));
+            new.identifier = named.then(|| Identifier::new(self.pick(&NAMES)));
+            new.options.take_ownership = self.below(4) == 0;
+            new.desired = (kind == Kind::Put).then(|| sealed("desired"));
+        })
     }
 
-    fn new_group_operation(&mut self, task: Task) -> NewGroupOperation {
+    fn new_on_group(&mut self, task: Task) -> NewOperation {
         self.operations += 1;
-        NewGroupOperation {
-            id: operation_id(self.seed * 10_000 + self.operations),
-            group: group(&self.group()),
-            task,
-            correlation_id: correlation(),
-            caller: "caller".to_owned(),
+        NewOperation {
             accepted_at: self.now(),
+            ..on_group(self.seed * 10_000 + self.operations, &self.group(), task)
         }
     }
 
-    fn import(&mut self) -> NewGroupOperation {
+    fn import(&mut self) -> NewOperation {
         let items = (0..self.below(3)).map(|_| ImportItem {
             reference: alias_in("g", self.pick(&ALIASES)),
             scope: scope(),
@@ -335,7 +305,7 @@ impl Player {
             owned: self.flip(),
         });
         let items = items.collect();
-        self.new_group_operation(Task::Import(items))
+        self.new_on_group(Task::Import(items))
     }
 
     fn page(&mut self) -> OperationPage {
@@ -350,55 +320,6 @@ impl Player {
         }
     }
 
-    /// A command under the lease of an operation on a group.
-    fn with_held_group(&mut self) -> Command {
-        let Some(claimed) = self.held_groups.last().cloned() else {
-            return Command::Live;
-        };
-        let now = self.now();
-        let operation = GroupOperation {
-            done: 1,
-            outcomes: BTreeMap::from([(0, ImportOutcome::Missing)]),
-            ..claimed.operation.clone()
-        };
-        let claimed = Box::new(claimed);
-        match self.below(4) {
-            0 => {
-                let due_at = self.now();
-                let ended = usize::try_from(self.below(3)).unwrap();
-                Command::GroupStep(
-                    claimed,
-                    GroupOperation {
-                        due_at,
-                        ..operation
-                    },
-                    ended,
-                    now,
-                )
-            }
-            1 => {
-                let ended = match self.flip() {
-                    true => Ended::Succeeded,
-                    false => Ended::Failed(Failure::new("Blocked", "It stays.")),
-                };
-                let operation = GroupOperation {
-                    progress: Progress::Ended(ended),
-                    due_at: now,
-                    ended_at: Some(now),
-                    ..operation
-                };
-                Command::GroupFinish(claimed, operation)
-            }
-            _ => {
-                let new = NewOperation {
-                    parent: Some(claimed.operation.id),
-                    ..self.new_operation()
-                };
-                Command::AcceptChild(claimed, new)
-            }
-        }
-    }
-
     /// A command under one of the leases, most likely a recent one.
     fn with_held(&mut self, command: impl FnOnce(&mut Self, Box<Claimed>) -> Command) -> Command {
         let Some(last) = self.held.len().checked_sub(1) else {
@@ -409,9 +330,41 @@ impl Player {
         command(self, Box::new(claimed))
     }
 
+    /// A command under the last lease of an operation on a group: there are few.
+    fn with_held_group(&mut self) -> Command {
+        let is_on_group = |claimed: &&Claimed| claimed.operation.work.group().is_some();
+        let Some(claimed) = self.held.iter().rfind(is_on_group).cloned() else {
+            return Command::Live;
+        };
+        let claimed = Box::new(claimed);
+        match self.below(4) {
+            0 => self.step(claimed),
+            1 => self.finish(claimed),
+            _ => self.child(claimed),
+        }
+    }
+
+    fn child(&mut self, claimed: Box<Claimed>) -> Command {
+        let new = NewOperation {
+            parent: Some(claimed.operation.header.id),
+            ..self.new_operation()
+        };
+        Command::AcceptChild(claimed, new)
+    }
+
     fn step(&mut self, claimed: Box<Claimed>) -> Command {
         let now = self.now();
-        let state = match self.below(3) {
+        let operation = match &claimed.operation.work {
+            Work::Resource(_) => stepped(&claimed.operation, |work| self.move_resource(work, now)),
+            Work::Group(_) => stepped_on_group(&claimed.operation, |work| self.move_group(work)),
+        };
+        let operation = due(&operation, self.now());
+        let document = self.flip();
+        Command::Step(claimed, operation, document, now)
+    }
+
+    fn move_resource(&mut self, work: &mut ResourceWork, now: Timestamp) {
+        work.state = match self.below(3) {
             0 => State::Accepted,
             1 => State::Observing(Action::Create),
             _ => State::Submitting(Intent {
@@ -422,28 +375,45 @@ impl Player {
                 base: None,
             }),
         };
-        let stepped = Operation {
-            identifier: if self.below(5) == 0 {
-                None
-            } else {
-                identifier(self.pick(&NAMES))
-            },
-            created: self.flip(),
-            state,
-            state_since: now,
-            attempt: 1,
-            due_at: self.now(),
-            ..claimed.operation.clone()
+        work.identifier = match self.below(5) {
+            0 => None,
+            _ => identifier(self.pick(&NAMES)),
         };
-        let document = self.flip();
-        Command::Step(claimed, stepped, document, now)
+        work.created = self.flip();
+        work.state_since = now;
+        work.attempt = 1;
+    }
+
+    fn move_group(&mut self, work: &mut GroupWork) {
+        work.done = 1;
+        work.outcomes = BTreeMap::from([(0, ImportOutcome::Missing)]);
+        work.ended_children = usize::try_from(self.below(3)).unwrap();
     }
 
     fn finish(&mut self, claimed: Box<Claimed>) -> Command {
+        let operation = &claimed.operation;
+        let finish = match &operation.work {
+            Work::Resource(work) => self.end_of(operation, work),
+            Work::Group(_) => {
+                let ended = match self.flip() {
+                    true => Ended::Succeeded,
+                    false => failed(),
+                };
+                let last = stepped_on_group(operation, |work| self.move_group(work));
+                end_on_group(&last, ended, self.now())
+            }
+        };
+        // What has ended is tried again now and then.
+        if self.below(4) != 0 {
+            self.held.retain(|held| held.lease != claimed.lease);
+        }
+        Command::Finish(claimed, finish)
+    }
+
+    fn end_of(&mut self, operation: &Operation, work: &ResourceWork) -> FinishOperation {
         let owned = self.flip();
         let name = self.pick(&NAMES);
-        let operation = &claimed.operation;
-        let (ended, mapping) = match (operation.kind, self.below(4)) {
+        let (ended, mapping) = match (work.kind, self.below(4)) {
             (Kind::Put | Kind::Import, 0 | 1) => {
                 (Ended::Succeeded, MappingChange::Applied { owned })
             }
@@ -451,21 +421,25 @@ impl Player {
             (_, 2) => (failed(), MappingChange::Kept { owned }),
             _ => (failed(), MappingChange::Removed),
         };
-        let mut finish = end(operation, ended, mapping, Some(name));
-        if operation.kind == Kind::Delete && self.below(4) != 0 {
-            finish
-                .operation
-                .identifier
-                .clone_from(&operation.identifier);
-        }
-        if self.flip() {
-            finish.operation.result = Some(json!({ "At": self.now }));
-        }
-        finish.baseline = matches!(mapping, MappingChange::Applied { .. }).then(|| baseline(name));
+        let finish = Finish {
+            ended,
+            identifier: match work.kind == Kind::Delete && self.below(4) != 0 {
+                true => work.identifier.clone(),
+                false => identifier(name),
+            },
+            mapping,
+            live: Some(match self.flip() {
+                true => json!({ "At": self.now }),
+                false => json!({ "Name": name }),
+            }),
+        };
         let now = self.now();
-        finish.operation.ended_at = Some(now);
-        finish.operation.state_since = now;
-        Command::Finish(claimed, finish)
+        let work = Work::Resource(Box::new(finish.of(work, now)));
+        FinishOperation {
+            operation: ended_at(operation, work, now),
+            mapping: Some(mapping),
+            baseline: matches!(mapping, MappingChange::Applied { .. }).then(|| baseline(name)),
+        }
     }
 
     /// All that can be asked about the sequence.

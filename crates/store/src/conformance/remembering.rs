@@ -8,7 +8,7 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use crate::{Error, Precondition, SealedKey};
+use crate::{Error, FinishOperation, Precondition, SealedKey};
 
 /// All but the id is that of the last write, the casing is that of the first.
 pub async fn a_plane_keeps_its_first_casing(store: Engine) {
@@ -156,8 +156,9 @@ pub async fn references_are_listed_by_group(store: Engine) {
     for (number, name) in [(1, "b"), (2, "É"), (3, "A"), (4, "z")] {
         accept(&store, put(number, name)).await;
     }
-    let mut elsewhere = put(5, "c");
-    elsewhere.reference = Some(alias_in("rg-2", "c"));
+    let elsewhere = with(put(5, "c"), |new| {
+        new.reference = Some(alias_in("rg-2", "c"));
+    });
     accept(&store, elsewhere).await;
 
     let references = store.list_references(&group("RG")).await.unwrap();
@@ -193,9 +194,10 @@ pub async fn json_survives(store: Engine) {
         )]),
     };
     let claimed = accept_and_claim(&store, put(1, "a")).await;
-    let mut end = applied(&claimed.operation, "x", true);
-    end.operation.result = Some(value.clone());
-    end.baseline = Some(declared.clone());
+    let end = FinishOperation {
+        baseline: Some(declared.clone()),
+        ..finding(applied(&claimed.operation, "x", true), Some(value.clone()))
+    };
     finish(&store, &claimed.lease, end).await;
 
     let reference = reference(&store, "a").await;
@@ -203,7 +205,8 @@ pub async fn json_survives(store: Engine) {
     let kept = reference.baseline.unwrap();
     assert_eq!(kept.declared.to_string(), value.to_string());
     assert_eq!(kept, declared);
-    let result = operation(&store, 1).await.result.unwrap();
+    let ended = operation(&store, 1).await;
+    let result = resource_work(&ended).result.as_ref().unwrap();
     assert_eq!(result.to_string(), value.to_string());
     let claimed = accept_and_claim(&store, put(2, "a")).await;
     assert_eq!(claimed.baseline, Some(declared));

@@ -107,7 +107,8 @@ pub async fn what_is_resealed_is_read_anew(store: Engine) {
     assert!(values.iter().all(|(_, value)| value.0.starts_with(b"new ")));
 
     let before = (reference(&store, "a").await, operation(&store, 1).await);
-    assert_eq!((before.0.revision, before.1.state_since), (1, at(1)));
+    let state_since = resource_work(&before.1).state_since;
+    assert_eq!((before.0.revision, state_since), (1, at(1)));
     let two = CredentialId::new("aws", "two").unwrap();
     let two = store.get_credential(&two).await.unwrap().unwrap();
     assert_eq!(two.secret, Some(sealed("new secret-2")));
@@ -118,7 +119,7 @@ pub async fn what_is_resealed_is_read_anew(store: Engine) {
     let key = store.ensure_digest_key(digest_key("other", "other"), at(1));
     assert_eq!(key.await.unwrap(), digest_key("key", "new digest-key"));
     for claimed in claim(&store, at(1_000)).await {
-        let first = claimed.operation.id == operation_id(1);
+        let first = claimed.operation.header.id == operation_id(1);
         assert_eq!(claimed.documents.desired, Some(sealed("new desired")));
         let document = first.then(|| sealed("new document"));
         assert_eq!(claimed.documents.document, document);

@@ -1,25 +1,16 @@
 //! [`Operations::commit_step`](crate::Operations::commit_step).
 
-use serde_json::json;
-use ucp_model::operation::{Action, Call, Change, Intent, Options, ReplacementPolicy, Replacing};
+use ucp_model::operation::{Action, Call, Change, Header, Intent, ReplacementPolicy, Replacing};
 use ucp_model::{Failure, Operation, Reference, RequestToken, Setback, State};
 
 use super::fixture::*;
-use crate::{Claimed, Error, Lease, NewOperation};
+use crate::{Error, Lease};
 
 async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
     store
         .commit_step(lease, operation, None, at(5), TERM)
         .await
         .unwrap()
-}
-
-/// The claimed operation with another identifier.
-fn naming(claimed: &Claimed, name: &str) -> Operation {
-    Operation {
-        identifier: identifier(name),
-        ..claimed.operation.clone()
-    }
 }
 
 /// Each state that is not an end comes back as it was written, as do the facts beside it.
@@ -45,34 +36,20 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
     ];
     let mut lease = claimed.lease.clone();
     for (attempt, state) in (1..).zip(states) {
-        let stepped = Operation {
-            state,
-            created: attempt % 2 == 1,
-            state_since: at(attempt.into()),
-            attempt,
-            due_at: at(i64::from(attempt) + 10),
-            changes: vec![Change {
+        let stepped = stepped(&claimed.operation, |work| {
+            work.state = state;
+            work.created = attempt % 2 == 1;
+            work.state_since = at(attempt.into());
+            work.attempt = attempt;
+            work.changes = vec![Change {
                 path: "/Tags/0".to_owned(),
                 op: "replace".to_owned(),
-            }],
-            ..claimed.operation.clone()
-        };
+            }];
+        });
+        let stepped = due(&stepped, at(i64::from(attempt) + 10));
         lease = step(&store, &lease, &stepped).await;
         assert_eq!(operation(&store, 1).await, stepped);
     }
-}
-
-/// Who asked for what, where, stays.
-pub async fn a_step_never_changes_what_was_accepted(store: Engine) {
-    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
-    let stepped = Operation {
-        caller: "somebody else".to_owned(),
-        schema_fingerprint: "another".to_owned(),
-        accepted_at: at(900),
-        ..claimed.operation.clone()
-    };
-    step(&store, &claimed.lease, &stepped).await;
-    assert_eq!(operation(&store, 1).await, claimed.operation);
 }
 
 /// A step counts as a sign of life.
@@ -110,7 +87,7 @@ pub async fn the_mapping_follows_the_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let before = reference(&store, "a").await;
-    let lease = step(&store, &claimed.lease, &naming(&claimed, "x")).await;
+    let lease = step(&store, &claimed.lease, &naming(&claimed.operation, "x")).await;
     let revealed = Reference {
         identifier: identifier("x"),
         updated_at: at(5),
@@ -134,10 +111,7 @@ pub async fn a_step_that_reveals_nothing_leaves_the_mapping_alone(store: Engine)
     map(&store, 1, "a", "x", true).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
     let before = reference(&store, "a").await;
-    let polled = Operation {
-        attempt: 3,
-        ..claimed.operation.clone()
-    };
+    let polled = stepped(&claimed.operation, |work| work.attempt = 3);
     step(&store, &claimed.lease, &polled).await;
     assert_eq!(reference(&store, "a").await, before);
 }
@@ -146,17 +120,14 @@ pub async fn a_step_that_reveals_nothing_leaves_the_mapping_alone(store: Engine)
 pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
-    let creating = Operation {
-        created: true,
-        ..naming(&claimed, "x")
-    };
+    let creating = stepped(&claimed.operation, |work| {
+        work.created = true;
+        work.identifier = identifier("x");
+    });
     let lease = step(&store, &claimed.lease, &creating).await;
     assert!(!reference(&store, "a").await.owned);
 
-    let adopting = Operation {
-        created: false,
-        ..creating
-    };
+    let adopting = stepped(&creating, |work| work.created = false);
     let lease = step(&store, &lease, &adopting).await;
     finish(&store, &lease, applied(&adopting, "x", false)).await;
     assert!(!reference(&store, "a").await.owned);
@@ -166,14 +137,14 @@ pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
 pub async fn a_revealed_target_keeps_others_off(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
-    let lease = step(&store, &claimed.lease, &naming(&claimed, "x")).await;
+    let lease = step(&store, &claimed.lease, &naming(&claimed.operation, "x")).await;
     let by_name = |number| untracked(delete(number, "-"), "x");
     refused!(
         store.accept_operation(by_name(2)),
         Error::Busy(id) if id == operation_id(1)
     );
     // Once it names another resource, the first one is free.
-    step(&store, &lease, &naming(&claimed, "y")).await;
+    step(&store, &lease, &naming(&claimed.operation, "y")).await;
     accept(&store, by_name(3)).await;
 }
 
@@ -182,23 +153,18 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
     with_group(&store, "rg").await;
     let second = accept_and_claim(&store, put(1, "a")).await;
     let first = accept_and_claim(&store, untracked(put(2, "-"), "x")).await;
-    let stepped = naming(&second, "x");
+    let stepped = naming(&second.operation, "x");
     let lease = step(&store, &second.lease, &stepped).await;
     assert_eq!(operation(&store, 1).await, stepped);
     assert_eq!(reference(&store, "a").await.identifier, identifier("x"));
-    let again = |number| NewOperation {
-        identifier: identifier("x"),
-        ..put(number, "b")
-    };
+    let again = |number| named(put(number, "b"), "x");
     refused!(
         store.accept_operation(again(3)),
         Error::Busy(id) if id == operation_id(2)
     );
 
     // When the first has ended, the second keeps others off from its next step on.
-    let live = json!({ "Name": "x" });
-    let mut end = applied(&first.operation, "x", false);
-    end.operation.result = Some(live);
+    let end = applied(&first.operation, "x", false);
     finish(&store, &first.lease, end).await;
     step(&store, &lease, &stepped).await;
     refused!(
@@ -212,17 +178,17 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "old", true).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
-    assert!(claimed.operation.was_owned);
+    assert!(resource_work(&claimed.operation).was_owned);
     let before = reference(&store, "a").await;
     let old = identifier("old").unwrap();
-    let creating = Operation {
-        replacing: Some(Replacing::NewFirst {
+    let creating = stepped(&claimed.operation, |work| {
+        work.replacing = Some(Replacing::NewFirst {
             old: old.clone(),
             is_named: true,
-        }),
-        created: true,
-        ..naming(&claimed, "new")
-    };
+        });
+        work.created = true;
+        work.identifier = identifier("new");
+    });
     let lease = step(&store, &claimed.lease, &creating).await;
     assert_eq!(operation(&store, 2).await, creating);
     assert_eq!(reference(&store, "a").await, before);
@@ -231,10 +197,9 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
         Error::Busy(id) if id == operation_id(2)
     );
 
-    let deleting = Operation {
-        replacing: Some(Replacing::OldLast { old }),
-        ..creating
-    };
+    let deleting = stepped(&creating, |work| {
+        work.replacing = Some(Replacing::OldLast { old });
+    });
     let lease = step(&store, &lease, &deleting).await;
     let moved = Reference {
         identifier: identifier("new"),
@@ -251,10 +216,7 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
     );
     accept(&store, untracked(put(4, "-"), "new")).await;
 
-    let deleted = Operation {
-        replacing: None,
-        ..deleting
-    };
+    let deleted = stepped(&deleting, |work| work.replacing = None);
     step(&store, &lease, &deleted).await;
     accept(&store, untracked(put(5, "-"), "old")).await;
 }
@@ -265,25 +227,19 @@ pub async fn a_replaced_resource_takes_its_other_mappings(store: Engine) {
     map(&store, 1, "a", "old", true).await;
     map(&store, 2, "b", "old", false).await;
     map(&store, 3, "c", "other", true).await;
-    let replacing = NewOperation {
-        options: Options {
-            replacement_policy: ReplacementPolicy::DeleteBeforeCreate,
-            ..Options::default()
-        },
-        ..put(4, "a")
-    };
+    let replacing = with(put(4, "a"), |new| {
+        new.options.replacement_policy = ReplacementPolicy::DeleteBeforeCreate;
+    });
     let claimed = accept_and_claim(&store, replacing).await;
-    let deleting = Operation {
-        replacing: Some(Replacing::OldFirst),
-        ..claimed.operation.clone()
-    };
+    let deleting = stepped(&claimed.operation, |work| {
+        work.replacing = Some(Replacing::OldFirst);
+    });
     let lease = step(&store, &claimed.lease, &deleting).await;
     assert_eq!(reference(&store, "b").await.identifier, identifier("old"));
-    let deleted = Operation {
-        replacing: None,
-        identifier: None,
-        ..deleting
-    };
+    let deleted = stepped(&deleting, |work| {
+        work.replacing = None;
+        work.identifier = None;
+    });
     step(&store, &lease, &deleted).await;
     assert_eq!(reference(&store, "a").await.identifier, None);
     assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
@@ -293,29 +249,26 @@ pub async fn a_replaced_resource_takes_its_other_mappings(store: Engine) {
 /// Whoever steps the operation next learns of it, also when a step that was under way did not know.
 pub async fn a_cancel_makes_the_operation_due_and_outlives_steps(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
-    let waiting = Operation {
-        due_at: at(500),
-        ..claimed.operation.clone()
-    };
+    let waiting = due(&claimed.operation, at(500));
     let lease = step(&store, &claimed.lease, &waiting).await;
     let asked = store.request_cancel(operation_id(1), at(6)).await.unwrap();
     let expected = Operation {
-        cancel_requested_at: Some(at(6)),
-        due_at: at(6),
-        ..waiting.clone()
+        header: Header {
+            cancel_requested_at: Some(at(6)),
+            due_at: at(6),
+            ..waiting.header.clone()
+        },
+        work: waiting.work.clone(),
     };
     assert_eq!(asked, Some(expected));
 
     let lease = step(&store, &lease, &waiting).await;
     store.release_lease(&lease).await.unwrap();
     let again = claim(&store, at(6)).await.remove(0);
-    assert_eq!(again.operation.cancel_requested_at, Some(at(6)));
+    assert_eq!(again.operation.header.cancel_requested_at, Some(at(6)));
 
     store.request_cancel(operation_id(1), at(8)).await.unwrap();
-    let known = Operation {
-        due_at: at(500),
-        ..again.operation.clone()
-    };
+    let known = due(&again.operation, at(500));
     step(&store, &again.lease, &known).await;
     assert_eq!(operation(&store, 1).await, known);
 }

@@ -75,10 +75,7 @@ pub async fn a_type_schema_stays_while_a_live_operation_needs_it(store: Engine) 
     let here = place("1234", "us-west-2");
     let one = schema("one", 1);
     remember(&store, &here, &one).await;
-    let new = crate::NewOperation {
-        schema_fingerprint: "one".to_owned(),
-        ..put(1, "a")
-    };
+    let new = with(put(1, "a"), |new| new.schema_fingerprint = "one".to_owned());
     let claimed = accept_and_claim(&store, new).await;
     remember(&store, &here, &schema("two", 2)).await;
     let kept = store.get_type_schema(&here, &report(), Some("one")).await;

@@ -1,8 +1,9 @@
 use async_trait::async_trait;
-use ucp_model::{GroupId, NewResourceGroup, ResourceGroup, Timestamp};
+use ucp_model::operation::Work;
+use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use super::Memory;
-use crate::{Error, GroupDeletion, Groups, NewGroupOperation, Precondition, rules};
+use crate::{Documents, Error, GroupDeletion, Groups, NewOperation, NewWork, Precondition, rules};
 
 #[async_trait]
 impl Groups for Memory {
@@ -39,9 +40,41 @@ impl Groups for Memory {
 
     async fn delete_resource_group(
         &self,
-        new: NewGroupOperation,
+        deletion: NewOperation,
         precondition: &Precondition,
     ) -> Result<GroupDeletion, Error> {
-        self.tables().delete_group(new, precondition)
+        let mut tables = self.tables();
+        let NewWork::Group { group: id, task } = &deletion.work else {
+            return Err(Error::Corrupt("only a group is deleted so".to_owned()));
+        };
+        let key = id.key();
+        let Some(group) = tables.groups.get(&key) else {
+            return Ok(GroupDeletion::Absent);
+        };
+        precondition.judge(Some(group.etag()))?;
+        if let Some(running) = group.body.deletion {
+            let running = tables.operations.get(&running);
+            let running = running.ok_or_else(|| Error::Corrupt(format!("{id} has no deletion")))?;
+            return Ok(GroupDeletion::Running(Box::new(running.operation.clone())));
+        }
+        if let Some(busy) = tables.live_in(&key) {
+            return Err(Error::Busy(busy));
+        }
+        let references = tables.references_of(id);
+        if references.is_empty() {
+            tables.groups.remove(&key);
+            return Ok(GroupDeletion::Removed);
+        }
+        let owned = references.iter().filter(|reference| reference.owned);
+        let work = rules::accept_on_group(group.id.clone(), task.clone(), owned.count());
+        let operation = Operation {
+            header: deletion.header(),
+            work: Work::Group(Box::new(work)),
+        };
+        if let Some(group) = tables.groups.get_mut(&key) {
+            group.body.deletion = Some(deletion.id);
+        }
+        tables.insert(operation.clone(), None, Documents::default());
+        Ok(GroupDeletion::Accepted(Box::new(operation)))
     }
 }

@@ -2,7 +2,8 @@ use async_trait::async_trait;
 use ucp_model::{OperationId, Timestamp};
 
 use super::Memory;
-use crate::{Claimed, ClaimedGroup, Error, Job, Lease, LeaseTerm, Leases};
+use super::tables::Row;
+use crate::{Claimed, Error, Lease, LeaseTerm, Leases};
 
 #[async_trait]
 impl Leases for Memory {
@@ -12,40 +13,34 @@ impl Leases for Memory {
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
-    ) -> Result<Vec<Job>, Error> {
+    ) -> Result<Vec<Claimed>, Error> {
         let mut tables = self.tables();
         let expires_at = now.after(term.0);
         let mut due: Vec<(Timestamp, OperationId)> = tables
-            .claimable()
-            .filter(|(claimable_at, _, _)| *claimable_at <= now)
-            .map(|(_, due_at, id)| (due_at, id))
+            .live()
+            .filter(|row| row.claimable_at() <= now)
+            .map(|row| (row.operation.header.due_at, row.operation.header.id))
             .collect();
         due.sort_unstable();
         due.truncate(limit);
 
-        let mut jobs = Vec::new();
+        let mut claimed = Vec::new();
         for (_, id) in due {
-            if let Some(row) = tables.group_operations.get_mut(&id) {
-                jobs.push(Job::Group(Box::new(ClaimedGroup {
-                    lease: row.slot.claim(id, owner, expires_at),
-                    operation: row.operation.clone(),
-                })));
-            }
             let Some(row) = tables.operations.get_mut(&id) else {
                 continue;
             };
             let lease = row.slot.claim(id, owner, expires_at);
             let row = row.clone();
-            let reference = row.operation.reference.as_ref();
+            let reference = row.operation.work.reference();
             let mapping = reference.and_then(|id| tables.references.get(&id.key()));
-            jobs.push(Job::Resource(Box::new(Claimed {
+            claimed.push(Claimed {
                 lease,
+                baseline: mapping.and_then(|mapping| mapping.baseline.clone()),
                 operation: row.operation,
                 documents: row.documents,
-                baseline: mapping.and_then(|mapping| mapping.baseline.clone()),
-            })));
+            });
         }
-        Ok(jobs)
+        Ok(claimed)
     }
 
     async fn renew_lease(
@@ -54,27 +49,27 @@ impl Leases for Memory {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        Ok(self.tables().slot_leased(lease)?.renew(lease, now, term))
+        Ok(self.tables().leased(lease)?.slot.renew(lease, now, term))
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
-        if let Ok(slot) = self.tables().slot_leased(lease) {
-            slot.held = None;
+        if let Ok(row) = self.tables().leased(lease) {
+            row.slot.held = None;
         }
         Ok(())
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {
-        for slot in self.tables().slots() {
-            slot.held = None;
+        for row in self.tables().operations.values_mut() {
+            row.slot.held = None;
         }
         Ok(())
     }
 
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
         let tables = self.tables();
-        let count = tables.claimable().fold(0, |count, _| count + 1);
-        let next = tables.claimable().map(|(claimable_at, _, _)| claimable_at);
+        let count = tables.live().fold(0, |count, _| count + 1);
+        let next = tables.live().map(Row::claimable_at);
         Ok((count, next.min()))
     }
 }

@@ -1,7 +1,6 @@
 //! The in-memory reference engine: one lock, ordered maps, and nothing that outlives the process.
 
 mod credentials;
-mod group_operations;
 mod groups;
 mod leases;
 mod operations;

@@ -1,11 +1,13 @@
 use async_trait::async_trait;
-use ucp_model::{GroupId, GroupOperation, Operation, OperationId, Target, Timestamp};
+use ucp_model::operation::{GroupWork, Work};
+use ucp_model::{GroupId, Operation, OperationId, Target, Timestamp};
 
 use super::Memory;
+use super::tables::{Row, Slot, Tables};
 use crate::rules::Claimant;
 use crate::{
-    Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, ListedOperation,
-    NewGroupOperation, NewOperation, OperationPage, Operations, Sealed, rules,
+    Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, NewOperation, NewWork,
+    OperationPage, Operations, Sealed, place, rules,
 };
 
 #[async_trait]
@@ -14,13 +16,9 @@ impl Operations for Memory {
         self.tables().accept(new, Claimant::Anyone)
     }
 
-    async fn accept_group_import(&self, new: NewGroupOperation) -> Result<GroupOperation, Error> {
-        self.tables().accept_import(new)
-    }
-
     async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
         let mut tables = self.tables();
-        tables.group_leased(lease)?;
+        tables.leased(lease)?;
         tables.accept(new, Claimant::Child)
     }
 
@@ -29,24 +27,37 @@ impl Operations for Memory {
         Ok(tables.operations.get(&id).map(|row| row.operation.clone()))
     }
 
-    async fn get_group_operation(&self, id: OperationId) -> Result<Option<GroupOperation>, Error> {
-        let tables = self.tables();
-        let row = tables.group_operations.get(&id);
-        Ok(row.map(|row| row.operation.clone()))
-    }
-
     async fn list_operations(
         &self,
         group: &GroupId,
         page: OperationPage,
-    ) -> Result<Vec<ListedOperation>, Error> {
+    ) -> Result<Vec<Operation>, Error> {
         let tables = self.tables();
         tables.group(group)?;
-        Ok(tables.operations_of(group, page))
+        let key = group.key();
+        let of_group = |operation: &&Operation| {
+            let group = operation.work.group_id();
+            group.is_some_and(|group| group.key() == key)
+        };
+        let operations = tables.operations.values().map(|row| &row.operation);
+        let mut operations: Vec<Operation> = operations
+            .filter(of_group)
+            .filter(|operation| page.holds(operation))
+            .cloned()
+            .collect();
+        operations.sort_unstable_by_key(|operation| std::cmp::Reverse(place(operation)));
+        operations.truncate(page.limit);
+        Ok(operations)
     }
 
     async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error> {
-        Ok(self.tables().children_of(parent))
+        let tables = self.tables();
+        let mut children: Vec<Operation> = tables
+            .children_of(parent)
+            .map(|row| row.operation.clone())
+            .collect();
+        children.sort_unstable_by_key(place);
+        Ok(children)
     }
 
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
@@ -66,82 +77,74 @@ impl Operations for Memory {
         let mut tables = self.tables();
         let renewed = tables.leased(lease)?.slot.renew(lease, now, term);
         let target = tables.free_target(operation);
-        let owned_elsewhere = tables.is_owned_elsewhere(operation);
+        let ended_children = tables
+            .children_of(lease.operation)
+            .filter(|row| row.operation.is_terminal())
+            .count();
 
         let row = tables.leased(lease)?;
-        let replaced = rules::replaced(&row.operation, operation);
-        row.write(operation);
-        if operation.cancel_requested_at.is_none()
-            && let Some(asked_at) = row.operation.cancel_requested_at
-        {
-            row.operation.due_at = row.operation.due_at.min(asked_at);
-        }
+        let before = std::mem::replace(&mut row.operation, operation.clone());
         row.target = target;
         if document.is_some() {
             row.documents.document = document;
         }
-        if let Some(mapping) = tables.mapping_of(operation)
-            && let Some(stepped) = rules::step(mapping, operation, owned_elsewhere, now)
+        let header = &mut row.operation.header;
+        header.cancel_requested_at = before.header.cancel_requested_at;
+        if operation.header.cancel_requested_at.is_none()
+            && let Some(asked_at) = before.header.cancel_requested_at
         {
-            *mapping = stepped;
+            header.due_at = header.due_at.min(asked_at);
         }
-        if let Some(target) = replaced {
-            tables.remove_idle_mappings(&target);
+        match (&before.work, &operation.work) {
+            (Work::Resource(before), Work::Resource(work)) => {
+                let owned_elsewhere = tables.is_owned_elsewhere(work);
+                if let Some(mapping) = tables.mapping_of(work)
+                    && let Some(stepped) = rules::step(mapping, work, owned_elsewhere, now)
+                {
+                    *mapping = stepped;
+                }
+                if let Some(target) = rules::replaced(before, work) {
+                    tables.remove_idle_mappings(&target);
+                }
+            }
+            (_, Work::Group(work)) if work.ended_children != ended_children => {
+                header.due_at = header.due_at.min(now);
+            }
+            (_, Work::Group(_)) | (Work::Group(_), _) => {}
         }
         Ok(renewed)
-    }
-
-    async fn commit_group_step(
-        &self,
-        lease: &Lease,
-        operation: &GroupOperation,
-        ended_children: usize,
-        now: Timestamp,
-        term: LeaseTerm,
-    ) -> Result<Lease, Error> {
-        let mut tables = self.tables();
-        let unseen = tables.ended_children(lease.operation) != ended_children;
-        let row = tables.group_leased(lease)?;
-        row.write(operation);
-        if unseen {
-            row.operation.due_at = now;
-        }
-        Ok(row.slot.renew(lease, now, term))
     }
 
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error> {
         let mut tables = self.tables();
         let row = tables.leased(lease)?;
-        row.write(&finish.operation);
+        let cancel_requested_at = row.operation.header.cancel_requested_at;
+        row.operation = finish.operation.clone();
+        row.operation.header.cancel_requested_at = cancel_requested_at;
         row.documents = Documents::default();
         row.target = None;
         row.slot.held = None;
-        let operation = row.operation.clone();
-
-        if let Some(id) = &operation.reference
-            && let Some(mapping) = tables.references.remove(&id.key())
-        {
-            let owned_elsewhere = tables.is_owned_elsewhere(&operation);
-            if let Some(mapping) = rules::end(mapping, &finish, owned_elsewhere) {
-                tables.references.insert(id.key(), mapping);
+        match &finish.operation.work {
+            Work::Resource(work) => {
+                if let Some(id) = &work.reference
+                    && let Some(mapping) = tables.references.remove(&id.key())
+                {
+                    let owned_elsewhere = tables.is_owned_elsewhere(work);
+                    if let Some(mapping) = rules::end(mapping, work, &finish, owned_elsewhere) {
+                        tables.references.insert(id.key(), mapping);
+                    }
+                }
+                if rules::removes_all_mappings(work)
+                    && let Some(target) = work.target().map(|target| target.key())
+                {
+                    tables.remove_idle_mappings(&target);
+                }
             }
+            Work::Group(work) => tables.finish_on_group(&finish.operation, work),
         }
-        if rules::removes_all_mappings(&operation)
-            && let Some(target) = operation.target().map(|target| target.key())
-        {
-            tables.remove_idle_mappings(&target);
-        }
-        tables.events.push(rules::ended(&operation));
-        tables.wake_parent(&operation);
+        tables.events.push(rules::ended(&finish.operation));
+        tables.wake_parent(&finish.operation);
         Ok(())
-    }
-
-    async fn finish_group_operation(
-        &self,
-        lease: &Lease,
-        operation: &GroupOperation,
-    ) -> Result<(), Error> {
-        self.tables().finish_group_operation(lease, operation)
     }
 
     async fn request_cancel(
@@ -154,34 +157,144 @@ impl Operations for Memory {
             return Ok(None);
         };
         row.request_cancel(now);
-        Ok(Some(row.operation.clone()))
-    }
-
-    async fn request_group_cancel(
-        &self,
-        id: OperationId,
-        now: Timestamp,
-    ) -> Result<Option<GroupOperation>, Error> {
-        let mut tables = self.tables();
-        let Some(row) = tables.group_operations.get_mut(&id) else {
-            return Ok(None);
-        };
-        let operation = &mut row.operation;
-        if operation.is_terminal() {
-            return Ok(Some(operation.clone()));
-        }
-        operation.cancel_requested_at.get_or_insert(now);
-        operation.due_at = operation.due_at.min(now);
-        let operation = operation.clone();
-        for row in tables.operations.values_mut() {
-            if row.operation.parent == Some(id) {
-                row.request_cancel(now);
+        let operation = row.operation.clone();
+        if !operation.is_terminal() {
+            let rows = tables.operations.values_mut();
+            for child in rows.filter(|row| row.operation.header.parent == Some(id)) {
+                child.request_cancel(now);
             }
         }
         Ok(Some(operation))
     }
 
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        Ok(self.tables().remove_ended(before, limit))
+        let mut tables = self.tables();
+        let rows = tables.operations.values().map(|row| &row.operation.header);
+        let mut old: Vec<(Timestamp, OperationId)> = rows
+            .filter(|header| !tables.is_live(header.parent))
+            .filter_map(|header| Some((header.ended_at.filter(|at| *at < before)?, header.id)))
+            .collect();
+        old.sort_unstable();
+        old.truncate(limit);
+        let count = old.iter().fold(0, |count, _| count + 1);
+        for (_, id) in old {
+            tables.operations.remove(&id);
+        }
+        Ok(count)
+    }
+}
+
+impl Tables {
+    fn accept(&mut self, new: NewOperation, by: Claimant) -> Result<Accepted, Error> {
+        let (header, now) = (new.header(), new.accepted_at);
+        let new = match new.work {
+            NewWork::Resource(new) => new,
+            NewWork::Group { group, task } => {
+                self.refuse_deletion(&group)?;
+                let group = self.group(&group)?.id.clone();
+                let operation = Operation {
+                    header,
+                    work: Work::Group(Box::new(rules::accept_on_group(group, task, 0))),
+                };
+                self.insert(operation.clone(), None, Documents::default());
+                return Ok(Accepted {
+                    operation,
+                    reference: None,
+                });
+            }
+        };
+        let alias = match &new.reference {
+            Some(id) => Some(self.idle_alias(id, by)?),
+            None => None,
+        };
+        let documents = Documents {
+            desired: new.desired.clone(),
+            document: None,
+        };
+        let (work, reference) = rules::accept(new, alias, now)?;
+        let target = work.target().map(|target| target.key());
+        if let Some(busy) = target.as_ref().and_then(|key| self.holder_of(key)) {
+            return Err(Error::Busy(busy));
+        }
+        if let Some(reference) = &reference {
+            let owner = self.owner_of(target.as_deref(), &reference.id.key());
+            if let Some(owner) = owner.filter(|_| work.options.take_ownership) {
+                return Err(Error::OwnedElsewhere(owner.id.clone()));
+            }
+            self.references
+                .insert(reference.id.key(), reference.clone());
+        }
+        let operation = Operation {
+            header,
+            work: Work::Resource(Box::new(work)),
+        };
+        self.insert(operation.clone(), target, documents);
+        Ok(Accepted {
+            operation,
+            reference,
+        })
+    }
+
+    pub(super) fn insert(
+        &mut self,
+        operation: Operation,
+        target: Option<String>,
+        documents: Documents,
+    ) {
+        let row = Row {
+            operation,
+            documents,
+            target,
+            slot: Slot::default(),
+        };
+        self.operations.insert(row.operation.header.id, row);
+    }
+
+    fn children_of(&self, parent: OperationId) -> impl Iterator<Item = &Row> {
+        let rows = self.operations.values();
+        rows.filter(move |row| row.operation.header.parent == Some(parent))
+    }
+
+    fn is_live(&self, id: Option<OperationId>) -> bool {
+        let row = id.and_then(|id| self.operations.get(&id));
+        row.is_some_and(|row| !row.operation.is_terminal())
+    }
+
+    fn finish_on_group(&mut self, operation: &Operation, work: &GroupWork) {
+        let key = work.group.key();
+        if rules::removes_group(work) {
+            for mapping in self.references_of(&work.group) {
+                self.references.remove(&mapping.id.key());
+                let event = rules::forgot_with_group(&mapping, &operation.header);
+                self.events.push(event);
+            }
+            self.groups.remove(&key);
+        } else if let Some(group) = self.groups.get_mut(&key)
+            && group.body.deletion == Some(operation.header.id)
+        {
+            group.body.deletion = None;
+        }
+    }
+
+    /// Lets the operation that an ended one is a part of go on.
+    fn wake_parent(&mut self, ended: &Operation) {
+        let parent = ended.header.parent;
+        let parent = parent.and_then(|id| self.operations.get_mut(&id));
+        let parent = parent.filter(|row| !row.operation.is_terminal());
+        if let (Some(row), Some(ended_at)) = (parent, ended.header.ended_at) {
+            let header = &mut row.operation.header;
+            header.due_at = header.due_at.min(ended_at);
+        }
+    }
+}
+
+impl Row {
+    /// Notes that a live operation is to be cancelled.
+    fn request_cancel(&mut self, now: Timestamp) {
+        if !self.operation.is_terminal() {
+            let header = &mut self.operation.header;
+            header.cancel_requested_at.get_or_insert(now);
+            header.due_at = header.due_at.min(now);
+        }
     }
 }

@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
+use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    GroupId, GroupOperation, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup,
-    Timestamp,
+    GroupId, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use crate::rules::{Alias, Claimant};
 use crate::{
     Documents, Error, Event, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace, StoredCredential,
-    TypeSchema,
+    TypeSchema, place,
 };
 
 /// All that is remembered, by key.
@@ -19,7 +19,6 @@ pub(super) struct Tables {
     pub(super) credentials: BTreeMap<String, StoredCredential>,
     pub(super) references: BTreeMap<String, Reference>,
     pub(super) operations: BTreeMap<OperationId, Row>,
-    pub(super) group_operations: BTreeMap<OperationId, GroupRow>,
     pub(super) events: Vec<Event>,
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
@@ -33,13 +32,6 @@ pub(super) struct Row {
     pub(super) documents: Documents,
     /// The key of the AWS resource that no other live operation may work on.
     pub(super) target: Option<String>,
-    pub(super) slot: Slot,
-}
-
-/// An operation on a group, which is also the job.
-#[derive(Clone, Debug)]
-pub(super) struct GroupRow {
-    pub(super) operation: GroupOperation,
     pub(super) slot: Slot,
 }
 
@@ -65,7 +57,7 @@ impl Tables {
     pub(super) fn live(&self) -> impl Iterator<Item = &Row> {
         self.operations
             .values()
-            .filter(|row| !row.operation.state.is_terminal())
+            .filter(|row| !row.operation.is_terminal())
     }
 
     /// Every sealed value with its place.
@@ -75,7 +67,7 @@ impl Tables {
             Some((place, row.secret.as_mut()?))
         });
         let documents = self.operations.values_mut().flat_map(|row| {
-            let id = row.operation.id;
+            let id = row.operation.header.id;
             let Documents { desired, document } = &mut row.documents;
             let desired = desired
                 .as_mut()
@@ -94,8 +86,8 @@ impl Tables {
         let works_on_it = |id: &ReferenceId| id.key() == key;
         let busy = self
             .live()
-            .find(|row| row.operation.reference.as_ref().is_some_and(works_on_it));
-        busy.map_or(Ok(()), |row| Err(Error::Busy(row.operation.id)))
+            .find(|row| row.operation.work.reference().is_some_and(works_on_it));
+        busy.map_or(Ok(()), |row| Err(Error::Busy(row.operation.header.id)))
     }
 
     pub(super) fn refuse_deletion(&self, group: &GroupId) -> Result<(), Error> {
@@ -105,24 +97,16 @@ impl Tables {
         }
     }
 
-    /// The operations on groups that are live.
-    pub(super) fn live_on_groups(&self) -> impl Iterator<Item = &GroupRow> {
-        let rows = self.group_operations.values();
-        rows.filter(|row| !row.operation.is_terminal())
-    }
-
     /// The live operation on the group, or on one of its references, that was accepted first.
     pub(super) fn live_in(&self, group: &str) -> Option<OperationId> {
-        let of_group = |id: &ReferenceId| id.group.key() == group;
-        let on_references = self
-            .live()
-            .filter(|row| row.operation.reference.as_ref().is_some_and(of_group))
-            .map(|row| (row.operation.accepted_at, row.operation.id));
-        let on_group = self
-            .live_on_groups()
-            .filter(|row| row.operation.group.key() == group)
-            .map(|row| (row.operation.accepted_at, row.operation.id));
-        on_references.chain(on_group).min().map(|(_, id)| id)
+        let of_group = |row: &&Row| {
+            let id = row.operation.work.group_id();
+            id.is_some_and(|id| id.key() == group)
+        };
+        let live = self.live().filter(of_group);
+        live.map(|row| place(&row.operation))
+            .min()
+            .map(|(_, id)| id)
     }
 
     /// The references of a group, in the order of their keys.
@@ -133,14 +117,6 @@ impl Tables {
             .filter(|reference| reference.id.group.key() == key)
             .cloned()
             .collect()
-    }
-
-    /// Whether the operation that this one is a part of is live.
-    pub(super) fn has_live_parent(&self, operation: &Operation) -> bool {
-        let parent = operation
-            .parent
-            .and_then(|id| self.group_operations.get(&id));
-        parent.is_some_and(|parent| !parent.operation.is_terminal())
     }
 
     /// What stands under an alias that no live operation works on.
@@ -158,15 +134,15 @@ impl Tables {
     pub(super) fn holder_of(&self, target: &str) -> Option<OperationId> {
         self.live()
             .find(|row| row.target.as_deref() == Some(target))
-            .map(|row| row.operation.id)
+            .map(|row| row.operation.header.id)
     }
 
     /// The operation's target, unless another live operation holds it.
     pub(super) fn free_target(&self, operation: &Operation) -> Option<String> {
-        let key = operation.held()?.key();
+        let key = operation.work.resource()?.held()?.key();
         let holder = self.holder_of(&key);
         holder
-            .is_none_or(|holder| holder == operation.id)
+            .is_none_or(|holder| holder == operation.header.id)
             .then_some(key)
     }
 
@@ -179,9 +155,9 @@ impl Tables {
             .map(|(_, reference)| reference)
     }
 
-    pub(super) fn is_owned_elsewhere(&self, operation: &Operation) -> bool {
-        let target = operation.mapped().map(|target| target.key());
-        let own = operation.reference.as_ref().map(ReferenceId::key);
+    pub(super) fn is_owned_elsewhere(&self, work: &ResourceWork) -> bool {
+        let target = work.mapped().map(|target| target.key());
+        let own = work.reference.as_ref().map(ReferenceId::key);
         self.owner_of(target.as_deref(), &own.unwrap_or_default())
             .is_some()
     }
@@ -194,36 +170,8 @@ impl Tables {
             .ok_or(Error::LeaseLost)
     }
 
-    /// The same for an operation on a group.
-    pub(super) fn group_leased(&mut self, lease: &Lease) -> Result<&mut GroupRow, Error> {
-        self.group_operations
-            .get_mut(&lease.operation)
-            .filter(|row| row.slot.is_leased(lease))
-            .ok_or(Error::LeaseLost)
-    }
-
-    /// The slot, when `lease` is still good for writing to its row.
-    pub(super) fn slot_leased(&mut self, lease: &Lease) -> Result<&mut Slot, Error> {
-        let slot = match self.operations.get_mut(&lease.operation) {
-            Some(row) => Some(&mut row.slot),
-            None => self
-                .group_operations
-                .get_mut(&lease.operation)
-                .map(|row| &mut row.slot),
-        };
-        slot.filter(|slot| slot.is_leased(lease))
-            .ok_or(Error::LeaseLost)
-    }
-
-    /// The slots of all rows.
-    pub(super) fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
-        let on_resources = self.operations.values_mut().map(|row| &mut row.slot);
-        let on_groups = self.group_operations.values_mut().map(|row| &mut row.slot);
-        on_resources.chain(on_groups)
-    }
-
-    pub(super) fn mapping_of(&mut self, operation: &Operation) -> Option<&mut Reference> {
-        let id = operation.reference.as_ref()?;
+    pub(super) fn mapping_of(&mut self, work: &ResourceWork) -> Option<&mut Reference> {
+        let id = work.reference.as_ref()?;
         self.references.get_mut(&id.key())
     }
 
@@ -231,7 +179,7 @@ impl Tables {
     pub(super) fn remove_idle_mappings(&mut self, target: &str) {
         let busy: Vec<String> = self
             .live()
-            .filter_map(|row| row.operation.reference.as_ref().map(ReferenceId::key))
+            .filter_map(|row| row.operation.work.reference().map(ReferenceId::key))
             .collect();
         self.references
             .retain(|key, reference| busy.contains(key) || !maps(reference, target));
@@ -253,13 +201,6 @@ fn maps(reference: &Reference, target: &str) -> bool {
 }
 
 impl Slot {
-    /// When the row can be claimed: when it is due and any lease on it has run out.
-    pub(super) fn claimable_at(&self, due_at: Timestamp) -> Timestamp {
-        self.held
-            .as_ref()
-            .map_or(due_at, |held| held.expires_at.max(due_at))
-    }
-
     fn is_leased(&self, lease: &Lease) -> bool {
         let is_owner = |held: &Held| held.owner == lease.owner;
         self.generation == lease.generation && self.held.as_ref().is_some_and(is_owner)
@@ -298,30 +239,10 @@ impl Slot {
 }
 
 impl Row {
-    /// Notes that a live operation is to be cancelled.
-    pub(super) fn request_cancel(&mut self, now: Timestamp) {
-        let operation = &mut self.operation;
-        if !operation.state.is_terminal() {
-            operation.cancel_requested_at.get_or_insert(now);
-            operation.due_at = operation.due_at.min(now);
-        }
-    }
-
-    /// Takes over what may change about an operation.
-    pub(super) fn write(&mut self, operation: &Operation) {
-        let new = operation.clone();
-        self.operation = Operation {
-            identifier: new.identifier,
-            created: new.created,
-            replacing: new.replacing,
-            state: new.state,
-            state_since: new.state_since,
-            attempt: new.attempt,
-            due_at: new.due_at,
-            changes: new.changes,
-            result: new.result,
-            ended_at: new.ended_at,
-            ..self.operation.clone()
-        };
+    /// When it can be claimed: when it is due and any lease on it has run out.
+    pub(super) fn claimable_at(&self) -> Timestamp {
+        let due_at = self.operation.header.due_at;
+        let held = self.slot.held.as_ref();
+        held.map_or(due_at, |held| held.expires_at.max(due_at))
     }
 }

@@ -18,7 +18,7 @@ impl TypeSchemas for Memory {
         let key = rules::type_key(scope, type_name);
         let live = tables.live();
         let needed: BTreeSet<String> = live
-            .map(|row| row.operation.schema_fingerprint.clone())
+            .filter_map(|row| Some(row.operation.work.resource()?.schema_fingerprint.clone()))
             .collect();
         let schemas = tables.type_schemas.entry(key).or_default();
         let fetched_at = schema.fetched_at;

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
-use ucp_model::operation::Verdict;
+use ucp_model::operation::ResourceWork;
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
@@ -17,12 +17,14 @@ use crate::wire::AwsResource;
 /// Puts, and answers with the resource as far as it is known.
 async fn put(api: &Api, put: PutResource, context: &RequestContext) -> Result<Response, Problem> {
     let outcome = api.app.put_resource(put, &context.caller).await?;
-    let operation = &outcome.operation;
-    let body = AwsResource::of(operation, outcome.properties);
-    Ok(if operation.verdict() == Verdict::NothingToDo {
+    let is_unchanged = outcome.is_unchanged();
+    let work = outcome.operation.work.resource();
+    let target = work.and_then(ResourceWork::target);
+    let body = AwsResource::of(&outcome.type_name, target, outcome.properties);
+    Ok(if is_unchanged {
         Json(body.in_state("Succeeded")).into_response()
     } else {
-        context.created(body.in_state("Provisioning"), operation)
+        context.created(body.in_state("Provisioning"), &outcome.operation)
     })
 }
 

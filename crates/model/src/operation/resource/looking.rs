@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::decision::{Decision, Effect, MappingChange, Moved, PlanOutcome, Presence};
+use super::super::decision::{Effect, MappingChange, PlanOutcome, Presence};
+use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::options::AdoptionPolicy;
-use super::record::Kind;
 use super::replacement::Replacing;
 use super::state::State;
 use super::step::Step;
+use super::work::Kind;
 use super::{progressing, replacing, submitting};
 use crate::{Action, Detail, Failure, Fault, Identifier, RetryClass, Setback};
 

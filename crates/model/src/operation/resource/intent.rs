@@ -8,7 +8,8 @@ use crate::{Action, ClientToken, Identifier, Timestamp};
 pub const CLIENT_TOKEN_LIFE: Duration = Duration::from_secs(35 * 3600);
 
 /// What was decided to ask of Cloud Control, and about which resource. The document is recorded beside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Call {
     /// `CreateResource`.
     Create,
@@ -19,7 +20,8 @@ pub enum Call {
 }
 
 /// A recorded intent: it is durable, with the exact bytes of its document, before AWS is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Intent {
     /// The call.
     pub call: Call,
@@ -28,6 +30,7 @@ pub struct Intent {
     /// When the token was drawn.
     pub issued_at: Timestamp,
     /// Digest of the live model that an update was planned on.
+    #[serde(default)]
     pub base: Option<String>,
     /// How many times it was sent without an answer that we have; recorded before each send. What AWS says to a later
     /// send then tells nothing about the earlier ones.

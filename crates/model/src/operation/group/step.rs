@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::decision::{Decision, Finish, Moved, Next};
-use super::record::GroupOperation;
 use super::task::ImportOutcome;
+use super::work::GroupWork;
 use crate::{Ended, Failure, Timestamp};
 
 /// How many children of one operation are under way at once.
@@ -17,7 +17,7 @@ pub(super) const BUSY_RETRY: Duration = Duration::from_secs(5);
 
 /// The end of an operation that was cancelled: it starts nothing more, and what it has done stays done.
 pub(super) fn cancelled(
-    operation: &GroupOperation,
+    operation: &GroupWork,
     done: usize,
     outcomes: BTreeMap<usize, ImportOutcome>,
 ) -> Decision {

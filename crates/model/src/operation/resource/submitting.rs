@@ -1,6 +1,7 @@
 //! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
 
-use super::decision::{Decision, Effect, Moved};
+use super::super::decision::Effect;
+use super::decision::{Decision, Moved};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
 use super::progressing;

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decision::{Child, Decision, Finish, Next, Refusal, Survey};
-use super::record::GroupOperation;
+use super::super::record::Operation;
+use super::super::resource::Kind;
+use super::decision::{Decision, Finish, Next};
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
+use super::survey::{Child, Refusal, Survey};
 use super::task::{ImportItem, ImportOutcome};
-use crate::operation::Kind;
-use crate::{Ended, Operation, Reason, Timestamp};
+use super::work::GroupWork;
+use crate::{Ended, Reason, Timestamp};
 
 /// The next step of an import.
 pub(super) fn decide(
-    operation: &GroupOperation,
+    operation: &GroupWork,
+    is_cancel_requested: bool,
     items: &[ImportItem],
-    survey: Survey<'_>,
+    survey: &Survey,
     now: Timestamp,
 ) -> Decision {
     let tracked: BTreeSet<String> = survey
@@ -24,7 +27,7 @@ pub(super) fn decide(
     let children: BTreeMap<String, &Operation> = survey
         .children
         .iter()
-        .filter_map(|child| Some((child.reference.as_ref()?.key(), child)))
+        .filter_map(|child| Some((child.work.reference()?.key(), child)))
         .collect();
     let mut outcomes = operation.outcomes.clone();
     let mut start = Vec::new();
@@ -36,7 +39,7 @@ pub(super) fn decide(
             continue;
         }
         let outcome = match (children.get(&key), survey.refused.get(&key)) {
-            (Some(child), _) => match child.state.ended() {
+            (Some(child), _) => match child.ended() {
                 Some(ended) => outcome(ended),
                 None => {
                     running += 1;
@@ -56,7 +59,7 @@ pub(super) fn decide(
         };
         outcomes.insert(index, outcome);
     }
-    if operation.cancel_requested_at.is_some() && start.len() + later > 0 {
+    if is_cancel_requested && start.len() + later > 0 {
         return match running {
             0 => cancelled(operation, outcomes.len(), outcomes),
             _ => Decision {

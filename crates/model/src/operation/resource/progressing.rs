@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::decision::{Decision, Effect, MappingChange, Moved};
+use super::super::decision::{Effect, MappingChange};
+use super::decision::{Decision, Moved};
 use super::intent::{Call, Intent};
 use super::replacing;
 use super::state::State;

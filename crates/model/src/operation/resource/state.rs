@@ -1,8 +1,11 @@
+use serde::{Deserialize, Serialize};
+
 use super::intent::Intent;
 use crate::{Action, Ended, Failure, RequestToken, Setback};
 
-/// How far an operation is. Each state but the last has a next wake-up, [`Operation::due_at`](crate::Operation::due_at).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How far an operation is. Each state but the last has a next wake-up, [`Header::due_at`](crate::operation::Header::due_at).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum State {
     /// Recorded; nothing was sent to AWS for what is to be done next.
     Accepted,

@@ -1,46 +1,12 @@
-//! The words of the decisions: what is surveyed, and what is done next.
+//! The words of the decisions about groups.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::survey::Child;
 use super::task::ImportOutcome;
-use crate::operation::Kind;
-use crate::{Ended, Failure, Identifier, Operation, Reference, ReferenceId, Scope, Timestamp};
-
-/// What there is to decide on: rows, and what has just been refused.
-#[derive(Clone, Copy, Debug)]
-pub struct Survey<'a> {
-    /// The references of the group, in the order of their keys.
-    pub references: &'a [Reference],
-    /// The children so far, the oldest first.
-    pub children: &'a [Operation],
-    /// Why children could not be started a moment ago, by the key of their reference.
-    pub refused: &'a BTreeMap<String, Refusal>,
-}
-
-/// Why a child could not be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Another operation on its alias or its resource is under way.
-    Busy,
-    /// It cannot be, as things are.
-    Lasting(Failure),
-}
-
-/// An operation to start as a part of another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Child {
-    /// What it is to achieve.
-    pub kind: Kind,
-    /// Under which alias.
-    pub reference: ReferenceId,
-    /// Where.
-    pub scope: Scope,
-    /// The resource, where the alias does not map it yet.
-    pub identifier: Option<Identifier>,
-    /// Whether the reference is to own it.
-    pub take_ownership: bool,
-}
+use super::work::{GroupWork, Progress};
+use crate::{Ended, Timestamp};
 
 /// What to do next, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +50,30 @@ pub struct Finish {
     pub done: u32,
     /// What the items of an import came to.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
+}
+
+impl Moved {
+    /// `work` after this, when so many of its children have ended.
+    pub fn of(self, work: &GroupWork, ended_children: usize) -> GroupWork {
+        GroupWork {
+            done: self.done,
+            ended_children,
+            outcomes: self.outcomes,
+            ..work.clone()
+        }
+    }
+}
+
+impl Finish {
+    /// `work` after this.
+    pub fn of(self, work: &GroupWork) -> GroupWork {
+        GroupWork {
+            progress: Progress::Ended(self.ended),
+            done: self.done,
+            outcomes: self.outcomes,
+            ..work.clone()
+        }
+    }
 }
 
 impl fmt::Display for Decision {

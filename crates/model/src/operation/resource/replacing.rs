@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::decision::{Decision, Effect, Finish, MappingChange, Moved};
+use super::super::decision::{Effect, MappingChange};
+use super::decision::{Decision, Finish, Moved};
 use super::intent::{Call, Change};
 use super::replacement::{ReplacementOrder, Replacing};
 use super::state::State;

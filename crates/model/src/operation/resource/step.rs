@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::decision::{Chance, Decision, Finish, MappingChange, Moved, Next};
+use super::super::decision::{Chance, MappingChange};
+use super::decision::{Decision, Finish, Moved, Next};
 use super::intent::{Call, Intent};
-use super::record::Operation;
 use super::replacement::Replacing;
 use super::state::State;
+use super::work::ResourceWork;
 use crate::{Action, Ended, Setback, Timestamp, retry};
 
 /// How many tries in a row must have told nothing before time alone ends an operation: a process that was down has not
@@ -25,7 +26,7 @@ pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 
 /// An operation with the moment and the draws of one decision.
 pub(super) struct Step<'a> {
-    pub(super) operation: &'a Operation,
+    pub(super) operation: &'a ResourceWork,
     pub(super) now: Timestamp,
     pub(super) chance: Chance,
 }

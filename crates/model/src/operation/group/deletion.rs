@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::decision::{Child, Decision, Finish, Next, Survey};
+use super::super::record::Operation;
+use super::super::resource::Kind;
+use super::decision::{Decision, Finish, Next};
 use super::naming::Names;
-use super::record::GroupOperation;
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
-use crate::operation::Kind;
-use crate::{
-    Detail, Ended, Failure, Identifier, Operation, Reason, Reference, State, Timestamp, retry,
-};
+use super::survey::{Child, Survey};
+use super::work::GroupWork;
+use crate::{Detail, Ended, Failure, Identifier, Reason, Reference, Timestamp, retry};
 
 /// How often a delete that failed for a passing reason is tried while nothing else goes.
 const TRIES_MAX: u32 = 5;
@@ -21,14 +21,19 @@ const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// The next step of a deletion.
-pub(super) fn decide(operation: &GroupOperation, survey: Survey<'_>, now: Timestamp) -> Decision {
+pub(super) fn decide(
+    operation: &GroupWork,
+    is_cancel_requested: bool,
+    survey: &Survey,
+    now: Timestamp,
+) -> Decision {
     let members = Members::of(survey, now);
     let total = usize::try_from(operation.total).unwrap_or(usize::MAX);
     let done = total.saturating_sub(members.0.len());
     let next_wait = |due_at| wait(done, BTreeMap::new(), due_at, now);
 
     let running = members.count(|member| member.standing == Standing::Running);
-    if operation.cancel_requested_at.is_some() {
+    if is_cancel_requested {
         return match running {
             0 => cancelled(operation, done, BTreeMap::new()),
             _ => Decision {
@@ -143,7 +148,7 @@ impl Member<'_> {
 struct Members<'a>(Vec<Member<'a>>);
 
 impl<'a> Members<'a> {
-    fn of(survey: Survey<'a>, now: Timestamp) -> Self {
+    fn of(survey: &'a Survey, now: Timestamp) -> Self {
         let owned: Vec<(&Reference, &Identifier)> = survey
             .references
             .iter()
@@ -151,8 +156,8 @@ impl<'a> Members<'a> {
             .filter_map(|reference| Some((reference, reference.identifier.as_ref()?)))
             .collect();
         let mut tries_of: BTreeMap<String, Vec<&Operation>> = BTreeMap::new();
-        for child in survey.children {
-            if let Some(reference) = &child.reference {
+        for child in &survey.children {
+            if let Some(reference) = child.work.reference() {
                 tries_of.entry(reference.key()).or_default().push(child);
             }
         }
@@ -173,8 +178,8 @@ impl<'a> Members<'a> {
         let last_gone = survey
             .children
             .iter()
-            .filter(|child| child.state == State::Ended(Ended::Succeeded))
-            .filter_map(|child| child.ended_at)
+            .filter(|child| child.ended() == Some(&Ended::Succeeded))
+            .filter_map(|child| child.header.ended_at)
             .max();
         let members = owned.into_iter().zip(named_by);
         Self(
@@ -293,13 +298,14 @@ impl<'a> Members<'a> {
 
 /// Where a reference is after these tries of its delete, and how many of them failed since something else went.
 fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
-    let failed_since = |child: &&&Operation| last_gone.is_none_or(|gone| child.accepted_at >= gone);
+    let failed_since =
+        |child: &&&Operation| last_gone.is_none_or(|gone| child.header.accepted_at >= gone);
     let count = u32::try_from(tries.iter().filter(failed_since).count()).unwrap_or(u32::MAX);
-    if tries.iter().any(|child| child.ended_at.is_none()) {
+    if tries.iter().any(|child| child.header.ended_at.is_none()) {
         return (Standing::Running, count);
     }
-    let last = tries.iter().max_by_key(|child| child.ended_at);
-    let Some((ended, ended_at)) = last.and_then(|last| last.state.ended().zip(last.ended_at))
+    let last = tries.iter().max_by_key(|child| child.header.ended_at);
+    let Some((ended, ended_at)) = last.and_then(|last| last.ended().zip(last.header.ended_at))
     else {
         return (Standing::Ready, count);
     };

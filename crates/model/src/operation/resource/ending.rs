@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::decision::{Decision, Finish, MappingChange};
+use super::super::decision::MappingChange;
+use super::decision::{Decision, Finish};
 use super::intent::Intent;
 use super::replacing;
 use super::state::State;

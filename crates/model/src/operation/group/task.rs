@@ -42,6 +42,32 @@ pub enum ImportOutcome {
     Failed(Failure),
 }
 
+impl Task {
+    /// One word for the history, the log and the database.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Task::Delete => "deleteGroup",
+            Task::Import(_) => "importGroup",
+        }
+    }
+
+    /// ARM's word for the status of an operation that does this.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Task::Delete => "Deleting",
+            Task::Import(_) => "Provisioning",
+        }
+    }
+
+    /// How many resources it concerns in a group that owns so many.
+    pub fn total(&self, owned: usize) -> usize {
+        match self {
+            Task::Delete => owned,
+            Task::Import(items) => items.len(),
+        }
+    }
+}
+
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

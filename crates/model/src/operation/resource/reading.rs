@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::decision::{Decision, Finish, MappingChange, Presence};
+use super::super::decision::{MappingChange, Presence};
+use super::decision::{Decision, Finish};
 use super::replacement::Replacing;
 use super::replacing;
 use super::step::Step;

@@ -1,0 +1,26 @@
+use super::decision::{Decision, Next};
+use super::survey::Survey;
+use super::task::Task;
+use super::work::GroupWork;
+use super::{deletion, import};
+use crate::Timestamp;
+
+/// What happens next to `operation`, given what there is, and whether somebody asked to cancel it. Pure, and a function of rows: whoever claims the operation after
+/// a crash decides the same.
+pub fn decide(
+    operation: &GroupWork,
+    is_cancel_requested: bool,
+    survey: &Survey,
+    now: Timestamp,
+) -> Decision {
+    if operation.ended().is_some() {
+        return Decision {
+            next: Next::Keep,
+            reason: "already ended",
+        };
+    }
+    match &operation.task {
+        Task::Delete => deletion::decide(operation, is_cancel_requested, survey, now),
+        Task::Import(items) => import::decide(operation, is_cancel_requested, items, survey, now),
+    }
+}

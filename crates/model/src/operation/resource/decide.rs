@@ -1,0 +1,92 @@
+use super::super::decision::{Chance, Effect, Observation};
+use super::decision::Decision;
+use super::state::State;
+use super::step::Step;
+use super::work::ResourceWork;
+use super::{looking, progressing, reading, submitting};
+use crate::Timestamp;
+
+/// What happens next to `operation`, given what was observed, and whether somebody asked to cancel it. Total and pure:
+/// every state meets every observation, and an observation that does not belong to the state (late, duplicate) changes
+/// nothing.
+pub fn decide(
+    operation: &ResourceWork,
+    is_cancel_requested: bool,
+    observation: Observation,
+    now: Timestamp,
+    chance: Chance,
+) -> Decision {
+    let step = Step {
+        operation,
+        now,
+        chance,
+    };
+    let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
+    let subject = || operation.subject().cloned();
+    match (&operation.state, observation) {
+        (State::Accepted, Observation::Claimed) if is_to_be_cancelled => {
+            step.cancel("cancelled before anything was sent")
+        }
+        (State::Accepted, Observation::Claimed) => {
+            Decision::then(Effect::Look(subject()), "look before deciding")
+        }
+        (State::Accepted, Observation::Looked(presence, plan)) => {
+            looking::at_first(&step, presence, plan)
+        }
+        (State::Submitting(intent), Observation::Claimed)
+            if is_to_be_cancelled && intent.unanswered == 0 =>
+        {
+            submitting::cancelled(&step, intent)
+        }
+        (State::Submitting(intent), Observation::Claimed) => submitting::resumed(&step, intent),
+        (State::Submitting(intent), Observation::Looked(presence, plan)) => {
+            looking::after_lost_reply(&step, intent, presence, plan)
+        }
+        (State::Submitting(intent), Observation::Submitted(reply)) => {
+            submitting::answered(&step, intent, reply)
+        }
+        (State::Waiting(_, request), Observation::Claimed) if is_to_be_cancelled => Decision::then(
+            Effect::Cancel(request.clone()),
+            "somebody asked to cancel it",
+        ),
+        (State::Waiting(intent, request), Observation::CancelAsked(reply)) => {
+            progressing::cancel_asked(&step, intent, request, reply)
+        }
+        (State::Waiting(_, request), Observation::Claimed) => {
+            Decision::then(Effect::Poll(request.clone()), "a change is in flight")
+        }
+        (State::Waiting(intent, _), Observation::Polled(reply)) => {
+            progressing::polled(&step, intent, reply)
+        }
+        (State::Observing(_) | State::Salvaging(..), Observation::Claimed) => {
+            Decision::then(Effect::Read(subject()), "the outcome is to be read")
+        }
+        (State::Observing(action), Observation::Read(presence)) => {
+            reading::confirmed(&step, *action, presence)
+        }
+        (State::Salvaging(action, setback), Observation::Read(presence)) => {
+            reading::salvaged(&step, *action, setback, presence)
+        }
+        (State::Adopting(_), Observation::Claimed) => {
+            Decision::then(Effect::Look(subject()), "the identifier is taken")
+        }
+        (State::Adopting(failure), Observation::Looked(presence, plan)) => {
+            looking::at_what_exists(&step, failure, presence, plan)
+        }
+        (State::Ended(_), _) => Decision::ignore("already ended"),
+        (
+            State::Accepted
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_),
+            Observation::Looked(..)
+            | Observation::Read(_)
+            | Observation::Submitted(_)
+            | Observation::Polled(_)
+            | Observation::CancelAsked(_)
+            | Observation::Surveyed(_),
+        ) => Decision::ignore("not what this state asked for"),
+    }
+}

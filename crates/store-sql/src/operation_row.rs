@@ -1,0 +1,124 @@
+//! The row of an operation: what stands in columns, and what in `body`.
+
+use serde::{Deserialize, Serialize};
+use ucp_model::operation::{Header, Work};
+use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
+use ucp_store::{Error, Lease, Sealed};
+
+use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::json::{corrupt, from_json, parsed, to_json};
+
+/// All that an [`Operation`] is made of.
+macro_rules! columns {
+    () => {
+        "id, parent, accepted_at, due_at, cancel_requested_at, ended_at, body"
+    };
+}
+pub(crate) use columns;
+
+statements! {
+    INSERT = ["INSERT INTO operations (id, kind, status, parent, reference_key, target_key, group_key, schema_fingerprint,
+            accepted_at, due_at, desired, body, generation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, 0)"];
+    GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
+}
+
+/// What is in `body`. A later version adds members with defaults, or raises the version and reads both.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<W> {
+    version: u32,
+    correlation_id: CorrelationId,
+    caller: String,
+    work: W,
+}
+
+/// The version of [`Body`] that is written, and the latest that can be read.
+const VERSION: u32 = 1;
+
+pub(crate) fn body(operation: &Operation) -> Result<String, Error> {
+    to_json(&Body {
+        version: VERSION,
+        correlation_id: operation.header.correlation_id.clone(),
+        caller: operation.header.caller.clone(),
+        work: &operation.work,
+    })
+}
+
+/// The operation in a row of [`columns!`].
+pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
+    let body: Body<Work> = from_json(row.get("body")?)?;
+    if body.version > VERSION {
+        return corrupt(format!(
+            "body has version {}, later than this program",
+            body.version
+        ));
+    }
+    let parent: Option<&str> = row.get("parent")?;
+    let time = |column| Ok::<_, Error>(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis));
+    let header = Header {
+        id: parsed(row.get("id")?)?,
+        parent: parent.map(parsed).transpose()?,
+        correlation_id: body.correlation_id,
+        caller: body.caller,
+        accepted_at: Timestamp::from_millis(row.get("accepted_at")?),
+        due_at: Timestamp::from_millis(row.get("due_at")?),
+        cancel_requested_at: time("cancel_requested_at")?,
+        ended_at: time("ended_at")?,
+    };
+    Ok(Operation {
+        header,
+        work: body.work,
+    })
+}
+
+/// The operation, by itself.
+pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
+    let rows = database.read(GET, values![id.to_string()]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// The operation, within a transaction.
+pub(crate) async fn find(
+    transaction: &mut Transaction,
+    id: OperationId,
+) -> Result<Option<Operation>, Abort> {
+    let row = transaction
+        .fetch_optional(GET, values![id.to_string()])
+        .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Records an operation that is due at once.
+pub(crate) async fn insert(
+    transaction: &mut Transaction,
+    operation: &Operation,
+    target: Option<String>,
+    desired: Option<&Sealed>,
+) -> Result<(), Abort> {
+    let Operation { header, work } = operation;
+    let fingerprint = work
+        .resource()
+        .map_or("", |work| work.schema_fingerprint.as_str());
+    let values = values![
+        header.id.to_string(),
+        work.kind(),
+        work.status(),
+        header.parent.map(|id| id.to_string()),
+        work.reference().map(ReferenceId::key),
+        target,
+        work.group_id().map(GroupId::key),
+        fingerprint,
+        header.accepted_at.as_millis(),
+        desired.map(|sealed| sealed.0.clone()),
+        body(operation)?,
+    ];
+    transaction.execute(INSERT, values).await?;
+    transaction.wake();
+    Ok(())
+}
+
+/// The generation of a lease as a column holds it. No row has one that is too large.
+pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
+    i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
+}

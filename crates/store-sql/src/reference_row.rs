@@ -1,0 +1,158 @@
+//! The row of a reference.
+
+use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
+use ucp_store::Error;
+
+use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::json::{corrupt, count, from_json, parsed, to_json};
+
+/// All that a [`Reference`] is made of.
+macro_rules! columns {
+    () => {
+        "id, plane, account, region, identifier, owned, provisioning_state, baseline, observed, \
+         observed_at, created_at, updated_at, revision, tags"
+    };
+}
+
+statements! {
+    /// When two first puts of an alias meet here, the second waits, and then fails to insert its operation.
+    PUT = ["INSERT INTO mappings (key, id, group_key, plane, account, region, identifier, target_key, owned,
+            provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+        ON CONFLICT (key) DO UPDATE SET
+            identifier = excluded.identifier,
+            target_key = excluded.target_key,
+            owned = excluded.owned,
+            provisioning_state = excluded.provisioning_state,
+            baseline = excluded.baseline,
+            observed = excluded.observed,
+            observed_at = excluded.observed_at,
+            updated_at = excluded.updated_at,
+            revision = excluded.revision,
+            tags = excluded.tags"];
+    GET = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"] lock " FOR UPDATE";
+    LIST = ["SELECT ", columns!(), " FROM mappings WHERE group_key = $1 ORDER BY key"];
+    DELETE = ["DELETE FROM mappings WHERE key = $1"];
+    /// The owner of an AWS resource other than one mapping.
+    OTHER_OWNER = ["SELECT id FROM mappings WHERE target_key = $1 AND owned = 1 AND key <> $2"];
+    /// Keeps operations from being accepted for the mappings of an AWS resource.
+    LOCK_ALL = ["SELECT key FROM mappings WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
+    DELETE_IDLE = ["DELETE FROM mappings WHERE target_key = $1 AND NOT EXISTS (
+            SELECT 1 FROM operations
+            WHERE operations.reference_key = mappings.key AND operations.ended_at IS NULL
+        )"];
+}
+
+/// The reference, by itself.
+pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<Reference>, Error> {
+    let rows = database.read(GET, values![id.key()]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// The references of a group, by themselves.
+pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Reference>, Error> {
+    let rows = database.read(LIST, values![group.key()]).await?;
+    rows.iter().map(read).collect()
+}
+
+/// The mappings of a group that nobody else holds.
+pub(crate) async fn of_group(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Vec<Reference>, Abort> {
+    let rows = transaction.fetch(LIST, values![group.key()]).await?;
+    let mappings: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
+    Ok(mappings?)
+}
+
+/// The mapping of an alias, which nobody else changes until the transaction ends.
+pub(crate) async fn lock(
+    transaction: &mut Transaction,
+    id: &ReferenceId,
+) -> Result<Option<Reference>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Writes the mapping, new or changed.
+pub(crate) async fn put(transaction: &mut Transaction, mapping: &Reference) -> Result<(), Abort> {
+    let values = values![
+        mapping.id.key(),
+        mapping.id.to_string(),
+        mapping.id.group.key(),
+        mapping.scope.plane.as_str(),
+        mapping.scope.account.as_str(),
+        mapping.scope.region.as_str(),
+        mapping.identifier.as_ref().map(Identifier::as_str),
+        mapping.target().map(|target| target.key()),
+        mapping.owned,
+        mapping.provisioning_state.as_str(),
+        mapping.baseline.as_ref().map(to_json).transpose()?,
+        mapping.observed.as_ref().map(to_json).transpose()?,
+        mapping.observed_at.map(Timestamp::as_millis),
+        mapping.created_at.as_millis(),
+        mapping.updated_at.as_millis(),
+        count(mapping.revision)?,
+        to_json(&mapping.tags)?,
+    ];
+    transaction.execute(PUT, values).await?;
+    Ok(())
+}
+
+pub(crate) async fn delete(transaction: &mut Transaction, id: &ReferenceId) -> Result<(), Abort> {
+    transaction.execute(DELETE, values![id.key()]).await?;
+    Ok(())
+}
+
+/// The reference other than `own` that owns the AWS resource.
+pub(crate) async fn other_owner(
+    transaction: &mut Transaction,
+    target: &str,
+    own: &ReferenceId,
+) -> Result<Option<ReferenceId>, Abort> {
+    let row = transaction
+        .fetch_optional(OTHER_OWNER, values![target, own.key()])
+        .await?;
+    let id = row.map(|row| parsed(row.get("id")?));
+    Ok(id.transpose()?)
+}
+
+/// Removes the mappings of an AWS resource that no live operation works on.
+///
+/// Locking is a statement of its own: the one that deletes then sees every operation that was accepted before.
+pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
+    transaction.fetch(LOCK_ALL, values![target]).await?;
+    transaction.execute(DELETE_IDLE, values![target]).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<Reference, Error> {
+    let identifier: Option<String> = row.get("identifier")?;
+    let baseline: Option<&str> = row.get("baseline")?;
+    let observed: Option<&str> = row.get("observed")?;
+    let word: &str = row.get("provisioning_state")?;
+    let Some(provisioning_state) = ProvisioningState::parse(word) else {
+        return corrupt(format!("there is no provisioning state '{word}'"));
+    };
+    Ok(Reference {
+        id: parsed(row.get("id")?)?,
+        scope: Scope {
+            plane: row.get("plane")?,
+            account: row.get("account")?,
+            region: row.get("region")?,
+        },
+        identifier: identifier.map(Identifier::new),
+        owned: row.flag("owned")?,
+        tags: from_json(row.get("tags")?)?,
+        provisioning_state,
+        baseline: baseline.map(from_json).transpose()?,
+        observed: observed.map(from_json).transpose()?,
+        observed_at: row
+            .get::<Option<i64>>("observed_at")?
+            .map(Timestamp::from_millis),
+        created_at: Timestamp::from_millis(row.get("created_at")?),
+        updated_at: Timestamp::from_millis(row.get("updated_at")?),
+        revision: row.count("revision")?,
+    })
+}
