@@ -33,3 +33,4 @@ mod refusals;
 mod replacements;
 mod resealing;
 mod untracked;
+mod upgrades;

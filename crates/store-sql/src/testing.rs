@@ -16,6 +16,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 
@@ -60,6 +61,27 @@ impl TestDatabase {
         url.query_pairs_mut().clear().extend_pairs(others);
         url.to_string()
     }
+
+    /// Runs the statements of a dump.
+    pub async fn restore(&self, dump: &str) {
+        let options = self.server.options.clone().database(&self.name);
+        let mut connection = PgConnection::connect_with(&options).await.unwrap();
+        let statements = sqlx::raw_sql(AssertSqlSafe(dump.to_owned()));
+        statements.execute(&mut connection).await.unwrap();
+    }
+}
+
+/// Makes the SQLite database at `path` by the statements of a dump.
+pub async fn restore_sqlite(path: &Path, dump: &str) {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        // A dump has the tables in the order of their names.
+        .foreign_keys(false);
+    let mut connection = options.connect().await.unwrap();
+    let statements = sqlx::raw_sql(AssertSqlSafe(dump.to_owned()));
+    statements.execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
 }
 
 impl Drop for TestDatabase {
