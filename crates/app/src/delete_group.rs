@@ -1,5 +1,5 @@
 use ucp_model::operation::group::Task;
-use ucp_model::{CrashPoint, Ended, GroupId, Moment, Operation, OperationId};
+use ucp_model::{Ended, GroupId, Operation, OperationId};
 use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
 use crate::{App, Caller, Rejection};
@@ -25,9 +25,6 @@ impl App {
         caller: &Caller,
     ) -> Result<DeleteGroupOutcome, Rejection> {
         let new = self.new_group_operation(id, Task::Delete, caller);
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::before(Moment::Accept))?;
         let deletion = self.parts.store.delete_resource_group(new, precondition);
         let deletion = match deletion.await {
             Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
@@ -36,9 +33,6 @@ impl App {
             }
             other => other?,
         };
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::after(Moment::Accept))?;
         let operation = match deletion {
             GroupDeletion::Absent => return Ok(DeleteGroupOutcome::AlreadyGone),
             GroupDeletion::Removed => return Ok(DeleteGroupOutcome::Deleted),

@@ -2,9 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use ucp_model::operation::group::{ImportItem, Task};
-use ucp_model::{
-    CrashPoint, Detail, Failure, GroupId, Moment, Operation, ReferenceId, Scope, TypeName,
-};
+use ucp_model::{Detail, Failure, GroupId, Operation, ReferenceId, Scope, TypeName};
 
 use crate::import::identifier;
 use crate::put::unsupported;
@@ -52,17 +50,11 @@ impl App {
             self.parts.accounts.verify(scope).await?;
         }
         let new = self.new_group_operation(group, Task::Import(items), caller);
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::before(Moment::Accept))?;
         let operation = match self.parts.store.accept_operation(new).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::GroupDeleting(running)) => return Err(self.busy(running).await),
             other => other?.operation,
         };
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::after(Moment::Accept))?;
         self.parts.workers.wake();
         tracing::info!(
             operation.id = %operation.header.id,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use ucp_model::{Checkpoints, Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
+use ucp_model::{Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
 use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
@@ -64,8 +64,6 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    /// Told of every crash point.
-    pub checkpoints: Arc<dyn Checkpoints>,
     /// Woken when an operation was accepted.
     pub workers: Arc<dyn Wake>,
     /// Woken when an operation has moved on in this process.

@@ -1,4 +1,4 @@
-use ucp_model::{Crashed, Failure, Fault, Operation, TypeName};
+use ucp_model::{Failure, Fault, Operation, TypeName};
 use ucp_schema::UnknownType;
 
 /// Why a request is refused, by what its sender would do about it.
@@ -95,12 +95,6 @@ impl Rejection {
 impl From<ucp_model::ids::InvalidId> for Rejection {
     fn from(error: ucp_model::ids::InvalidId) -> Self {
         Rejection::bad_request(error.to_string())
-    }
-}
-
-impl From<Crashed> for Rejection {
-    fn from(crashed: Crashed) -> Self {
-        Rejection::Internal(Box::new(crashed))
     }
 }
 

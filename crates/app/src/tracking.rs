@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    CrashPoint, Detail, Failure, GroupId, Identifier, Moment, Operation, OperationId, Reference,
-    ReferenceId, Scope, TypeName,
+    Detail, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
+    TypeName,
 };
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
@@ -94,17 +94,11 @@ impl App {
             schema_fingerprint: schema.fingerprint().to_owned(),
         });
         let new = self.new_operation(id, work, caller);
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::before(Moment::Accept))?;
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
             Err(ucp_store::Error::NotMapped) => return Ok(None),
             Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::after(Moment::Accept))?;
         self.parts.workers.wake();
         tracing::info!(
             operation.id = %accepted.operation.header.id,

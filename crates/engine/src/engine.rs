@@ -7,11 +7,10 @@ use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
     Call, Chance, Effect, Intent, Kind, MappingChange, Next, Observation, PlanOutcome, Presence,
-    ResourceWork, State, Work, decide,
+    ResourceWork, Work, decide,
 };
 use ucp_model::{
-    Checkpoints, Clock, CrashPoint, Crashed, Entropy, Failure, FaultClass, Identifier, Moment,
-    Operation, Progress, RequestToken,
+    Clock, Entropy, Failure, FaultClass, Identifier, Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
@@ -35,8 +34,6 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    /// Told of every crash point.
-    pub checkpoints: Arc<dyn Checkpoints>,
 }
 
 /// How an engine works.
@@ -65,9 +62,6 @@ pub enum Abandoned {
     /// The schema of the operation's type cannot be had now.
     #[error("the schema of the type cannot be had")]
     Schema(#[source] UnknownType),
-    /// A checkpoint said so.
-    #[error(transparent)]
-    Crashed(#[from] Crashed),
 }
 
 impl Engine {
@@ -107,20 +101,9 @@ impl Engine {
     /// Claims up to `limit` due operations.
     pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
         let Settings { owner, lease, .. } = &self.settings;
-        self.parts
-            .checkpoints
-            .reached(CrashPoint::before(Moment::Claim))?;
-        let claimed = self
-            .parts
-            .store
-            .claim_due_operations(owner, self.now(), *lease, limit)
-            .await?;
-        if !claimed.is_empty() {
-            self.parts
-                .checkpoints
-                .reached(CrashPoint::after(Moment::Claim))?;
-        }
-        Ok(claimed)
+        let store = &self.parts.store;
+        let claimed = store.claim_due_operations(owner, self.now(), *lease, limit);
+        Ok(claimed.await?)
     }
 
     /// Claims and steps what is due, one operation after the other. How many there were.
@@ -250,19 +233,16 @@ impl Stepper<'_> {
             entropy,
             ..
         } = &self.engine.parts;
-        let moment = moment(&operation, is_new_intent);
         let planned = self.planned.take().filter(|_| is_new_intent);
         let document = planned.and_then(|planned| planned.document).map(|text| {
             let place = Place::Document(operation.header.id);
             Sealed(keys.sealing.seal(place, text.as_bytes(), entropy.as_ref()))
         });
-        self.reached(CrashPoint::before(moment))?;
         let lease = &self.claimed.lease;
         let term = self.engine.settings.lease;
         self.claimed.lease = store
             .commit_step(lease, &operation, document.clone(), clock.now(), term)
             .await?;
-        self.reached(CrashPoint::after(moment))?;
         self.claimed.operation = operation;
         self.claimed.documents.document =
             document.or_else(|| self.claimed.documents.document.take());
@@ -285,7 +265,6 @@ impl Stepper<'_> {
             Ok(Some(desired)) => Some(desired.baseline),
             Ok(None) | Err(_) => None,
         };
-        self.reached(CrashPoint::before(Moment::Finish))?;
         let kind = operation.work.kind();
         let outcome = operation.status();
         let code = operation.failure().map(|failure| failure.code.clone());
@@ -296,7 +275,6 @@ impl Stepper<'_> {
         };
         let store = &self.engine.parts.store;
         store.finish_operation(&self.claimed.lease, finish).await?;
-        self.reached(CrashPoint::after(Moment::Finish))?;
         info!(kind, outcome, code, reason, "operation ended");
         Ok(())
     }
@@ -304,7 +282,7 @@ impl Stepper<'_> {
     async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
         match effect {
             Effect::Look(identifier) => {
-                let mut presence = self.read(Moment::Look, identifier).await?;
+                let mut presence = self.read(identifier).await?;
                 let mut planned = self.plan(&presence)?;
                 if let PlanOutcome::Replace {
                     old,
@@ -314,7 +292,7 @@ impl Stepper<'_> {
                     && new != old
                 {
                     let new = new.clone();
-                    match self.read(Moment::Look, Some(new.clone())).await? {
+                    match self.read(Some(new.clone())).await? {
                         Presence::Absent | Presence::Unreadable(_) => {}
                         Presence::Present { .. } => {
                             planned = planner::name_is_taken(self.work()?, &new);
@@ -326,9 +304,7 @@ impl Stepper<'_> {
                 self.planned = Some(planned);
                 Ok(Observation::Looked(presence, outcome))
             }
-            Effect::Read(identifier) => Ok(Observation::Read(
-                self.read(Moment::Read, identifier).await?,
-            )),
+            Effect::Read(identifier) => Ok(Observation::Read(self.read(identifier).await?)),
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),
@@ -338,11 +314,7 @@ impl Stepper<'_> {
     }
 
     /// Whether AWS has the resource. An operation without an identifier has nothing to look at.
-    async fn read(
-        &mut self,
-        moment: Moment,
-        identifier: Option<Identifier>,
-    ) -> Result<Presence, Abandoned> {
+    async fn read(&mut self, identifier: Option<Identifier>) -> Result<Presence, Abandoned> {
         let Some(identifier) = identifier else {
             return Ok(Presence::Absent);
         };
@@ -357,14 +329,8 @@ impl Stepper<'_> {
         let ResourceWork {
             scope, type_name, ..
         } = self.work()?;
-        self.reached(CrashPoint::before(moment))?;
-        let reply = self
-            .engine
-            .parts
-            .cloud
-            .get_resource(scope, type_name, &identifier)
-            .await;
-        self.reached(CrashPoint::after(moment))?;
+        let cloud = &self.engine.parts.cloud;
+        let reply = cloud.get_resource(scope, type_name, &identifier).await;
         Ok(match reply {
             Ok(live) => Presence::Present {
                 identifier,
@@ -427,23 +393,14 @@ impl Stepper<'_> {
         } = self.work()?;
         let cloud = &self.engine.parts.cloud;
         let token = intent.client_token;
-        let (moment, call) = match &intent.call {
-            Call::Create => (
-                Moment::Create,
-                cloud.create_resource(scope, type_name, &document, token),
-            ),
-            Call::Update(identifier) => (
-                Moment::Update,
-                cloud.update_resource(scope, type_name, identifier, &document, token),
-            ),
-            Call::Delete(identifier) => (
-                Moment::Delete,
-                cloud.delete_resource(scope, type_name, identifier, token),
-            ),
+        let call = match &intent.call {
+            Call::Create => cloud.create_resource(scope, type_name, &document, token),
+            Call::Update(identifier) => {
+                cloud.update_resource(scope, type_name, identifier, &document, token)
+            }
+            Call::Delete(identifier) => cloud.delete_resource(scope, type_name, identifier, token),
         };
-        self.reached(CrashPoint::before(moment))?;
         let reply = call.await;
-        self.reached(CrashPoint::after(moment))?;
         let action = intent.action();
         match &reply {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
@@ -469,12 +426,9 @@ impl Stepper<'_> {
     /// Asks AWS after the request.
     async fn poll(&mut self, request: &RequestToken) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
-        self.reached(CrashPoint::before(Moment::Poll))?;
         let cloud = &self.engine.parts.cloud;
         let scope = &self.work()?.scope;
-        let reply = cloud.get_resource_request_status(scope, request).await;
-        self.reached(CrashPoint::after(Moment::Poll))?;
-        Ok(reply)
+        Ok(cloud.get_resource_request_status(scope, request).await)
     }
 
     /// Asks AWS to cancel the request.
@@ -483,12 +437,9 @@ impl Stepper<'_> {
         request: &RequestToken,
     ) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
-        self.reached(CrashPoint::before(Moment::Cancel))?;
         let cloud = &self.engine.parts.cloud;
         let scope = &self.work()?.scope;
-        let reply = cloud.cancel_resource_request(scope, request).await;
-        self.reached(CrashPoint::after(Moment::Cancel))?;
-        Ok(reply)
+        Ok(cloud.cancel_resource_request(scope, request).await)
     }
 
     /// Makes sure that the lease outlasts the call that follows.
@@ -522,30 +473,8 @@ impl Stepper<'_> {
         let desired = planner::declaration(work, properties, schema, &keys.digest);
         Ok(Some(desired))
     }
-
-    pub(crate) fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
-        self.engine.parts.checkpoints.reached(point)
-    }
 }
 
 fn internal(message: String) -> Fault {
     Fault::new(FaultClass::Rejected, "InternalFailure", message)
-}
-
-/// What a step that does not end `operation` records.
-fn moment(operation: &Operation, is_new_intent: bool) -> Moment {
-    if is_new_intent {
-        return Moment::RecordIntent;
-    }
-    match &operation.work {
-        Work::Group(_) => Moment::RecordProgress,
-        Work::Resource(work) => match work.state {
-            State::Observing(_) | State::Salvaging(..) | State::Adopting(_) => {
-                Moment::RecordVerdict
-            }
-            State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_) => {
-                Moment::RecordProgress
-            }
-        },
-    }
 }

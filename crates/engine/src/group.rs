@@ -3,7 +3,7 @@
 use tracing::debug;
 use ucp_model::operation::Options;
 use ucp_model::operation::group::{Child, Refusal, Survey};
-use ucp_model::{CrashPoint, Detail, Failure, Moment, OperationId};
+use ucp_model::{Detail, Failure, OperationId};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
 use crate::engine::{Abandoned, Parts, Stepper};
@@ -70,10 +70,7 @@ impl Stepper<'_> {
                     .unwrap_or_default(),
             }),
         };
-        self.reached(CrashPoint::before(Moment::StartChild))?;
-        let started = store.accept_child(&self.claimed.lease, new).await;
-        self.reached(CrashPoint::after(Moment::StartChild))?;
-        match started {
+        match store.accept_child(&self.claimed.lease, new).await {
             Ok(accepted) => {
                 debug!(child.id = %accepted.operation.header.id, %kind, "child started");
                 Ok(None)

@@ -7,7 +7,6 @@
 
 mod ambient;
 mod arm_resource;
-mod checkpoint;
 mod cloud;
 mod default_tags;
 mod ended;
@@ -26,7 +25,6 @@ pub use arm_resource::{
     ArmResource, Credential, CredentialKind, GroupBody, NewArmResource, NewCredential, NewPlane,
     NewResourceGroup, Plane, ResourceGroup,
 };
-pub use checkpoint::{Checkpoints, CrashPoint, CrashTurn, Crashed, Edge, Moment, Unattended};
 pub use cloud::{
     Action, Fault, FaultClass, HandlerErrorCode, HookFailure, Progress, ProgressStatus,
     ResourceDescription, ResourcePage, RetryClass,

@@ -13,7 +13,7 @@ use ucp_app::{Accounts, App, Rejection, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_engine::{Engine, Nudges, Sweeper, Workers};
 use ucp_live::ReadOnly;
-use ucp_model::{Checkpoints, Clock, DefaultTags, Entropy};
+use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_registry::Registry;
 use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::Keys;
@@ -25,8 +25,10 @@ pub use keys::{KeysError, open_keys};
 pub struct Parts {
     /// What `ucp` remembers.
     pub store: Arc<dyn Store>,
-    /// The door to AWS.
+    /// The door to AWS, for what operations do.
     pub cloud: Arc<dyn CloudControl>,
+    /// The same door, for what requests read.
+    pub live: Arc<dyn CloudControl>,
     /// The CloudFormation registry.
     pub registry: Arc<dyn TypeRegistry>,
     /// Which AWS accounts can be reached.
@@ -39,8 +41,6 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub entropy: Arc<dyn Entropy>,
-    /// Told of every crash point.
-    pub checkpoints: Arc<dyn Checkpoints>,
 }
 
 /// How a node works.
@@ -91,13 +91,13 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let Parts {
         store,
         cloud,
+        live,
         registry,
         accounts,
         catalogue,
         keys,
         clock,
         entropy,
-        checkpoints,
     } = parts;
     let nudges = Nudges::default();
     let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
@@ -115,7 +115,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let app = App::new(ucp_app::Parts {
         store: Arc::clone(&store),
         live: Arc::new(ReadOnly {
-            cloud: Arc::clone(&cloud),
+            cloud: live,
             timeout: settings.read_timeout,
         }),
         types: Arc::clone(&types),
@@ -124,7 +124,6 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),
         entropy: Arc::clone(&entropy),
-        checkpoints: Arc::clone(&checkpoints),
         workers: Arc::new(WakeWorkers(nudges.clone())),
         moved: nudges.moved(),
     });
@@ -142,7 +141,6 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys,
         clock,
         entropy,
-        checkpoints,
     };
     let workers = Workers {
         engine: Arc::new(Engine::new(engine, settings.engine)),

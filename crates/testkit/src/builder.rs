@@ -5,8 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Accounts, Rejection};
-use ucp_model::{Clock, CrashTurn, DefaultTags, Scope, SeededEntropy};
+use ucp_model::{Clock, DefaultTags, Scope, SeededEntropy};
 use ucp_node::{Parts, Settings};
+use ucp_observe::{CrashTurn, Process};
 use ucp_schema::Catalogue;
 use ucp_seal::{Keyring, SealingKey};
 use ucp_simulator::Simulator;
@@ -87,6 +88,7 @@ impl Builder {
         let entropy = Arc::new(SeededEntropy::new(7));
         let catalogue = Catalogue::embedded();
         let crashes = Arc::new(Crashes::at(self.crash));
+        let process = Process::observed_by(Arc::clone(&crashes) as _);
         let aws = Simulator::new(
             catalogue.clone(),
             ucp_simulator::Settings::default(),
@@ -97,15 +99,15 @@ impl Builder {
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
         let parts = Parts {
-            store: Arc::clone(&self.store),
-            cloud: Arc::new(aws.clone()),
+            store: process.store(Arc::clone(&self.store)),
+            cloud: process.cloud(Arc::new(aws.clone())),
+            live: Arc::new(aws.clone()),
             registry: Arc::new(aws.clone()),
             accounts: Arc::new(AnyAccount),
             catalogue,
             keys: Arc::new(keys.await.expect("the keys are had")),
             clock: Arc::clone(&clock) as _,
             entropy,
-            checkpoints: Arc::clone(&crashes) as _,
         };
         let settings = settings(self.path_base.clone(), self.default_tags);
         let node = ucp_node::assemble(parts, settings).await;
@@ -116,6 +118,7 @@ impl Builder {
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
             crashes,
+            process,
             log,
             _guard: self.guard,
         };

@@ -1,6 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ucp_model::{Checkpoints, CrashPoint, CrashTurn, Crashed};
+use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer};
 
 use crate::{StoreKind, World};
 
@@ -74,7 +74,7 @@ impl Crashes {
     }
 }
 
-impl Checkpoints for Crashes {
+impl Observer for Crashes {
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         let mut state = self.state();
         if !state.is_armed {

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
 use ucp_engine::{Abandoned, Sweeper, Workers};
-use ucp_model::{Clock, Crashed, GroupId, ReferenceId, Target};
+use ucp_model::{Clock, GroupId, ReferenceId, Target};
 use ucp_node::Node;
+use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
-use ucp_store::{LeaseTerm, Store};
+use ucp_store::{Error, LeaseTerm, Store};
 
 use crate::crashes::Crashes;
 use crate::log::Log;
@@ -41,7 +42,7 @@ pub fn tracked_by(resource_type: &str, alias: &str) -> String {
 
 /// Everything but the network and the passing of time.
 pub struct World {
-    /// What `ucp` remembers.
+    /// What `ucp` remembers. It answers even when the server has died.
     pub store: Arc<dyn Store>,
     /// Time.
     pub clock: Arc<ManualClock>,
@@ -50,6 +51,7 @@ pub struct World {
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
     pub(crate) crashes: Arc<Crashes>,
+    pub(crate) process: Arc<Process>,
     pub(crate) log: Arc<Log>,
     /// Whatever has to live as long as the store.
     pub(crate) _guard: Box<dyn Any + Send>,
@@ -218,13 +220,16 @@ impl World {
         self.get(path_of(reply.status_url())).await.expect(200).body
     }
 
-    /// Steps everything that is due now. A planned crash ends it as it would end a process.
+    /// Steps everything that is due now. A planned crash ends it as it would end a process, and the next step is that of
+    /// another one.
     pub async fn step(&self) {
         let Workers { engine, nudges, .. } = &self.node.workers;
         match engine.run_due().await {
-            Ok(_) | Err(Abandoned::Crashed(_)) => nudges.moved().notify_waiters(),
+            Ok(_) => {}
+            Err(Abandoned::Store(Error::Unavailable(_))) if self.process.revive() => {}
             Err(error) => panic!("the engine gave up: {error:?}"),
         }
+        nudges.moved().notify_waiters();
     }
 
     /// Steps and moves the clock until nothing is in flight.
@@ -258,12 +263,12 @@ impl World {
     /// Sends a change and sees it through. When the server dies of the request, sends it again, as a client does. The
     /// final status; none when the request that was sent again found the change made.
     pub async fn see_through(&self, method: &str, path: &str, body: &str) -> Option<Value> {
-        // The server that dies of a request logs that.
+        // What is left of a server that dies logs why it cannot go on.
         self.log.tolerate(&Crashed.to_string());
         let had_crashed = self.has_crashed();
         let mut reply = self.send_without_waiting(method, path, body).await;
         if self.has_crashed() && !had_crashed {
-            reply.expect(500);
+            reply.expect(503);
             self.settle().await;
             reply = self.send_without_waiting(method, path, body).await;
             if matches!(reply.status, 200 | 204) {
@@ -348,7 +353,7 @@ impl World {
         assert_eq!(live, 0, "operations are still in flight");
         let group = GroupId::new("local", "rg").expect("a group id");
         let references = match self.store.list_references(&group).await {
-            Err(ucp_store::Error::NoSuchGroup) => return,
+            Err(Error::NoSuchGroup) => return,
             other => other.expect("the store answers"),
         };
         let mut owners: BTreeMap<String, u32> = BTreeMap::new();

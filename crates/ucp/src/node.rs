@@ -43,7 +43,6 @@ impl Node {
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
-        let checkpoints = pause::checkpoints()?;
         let keys = ucp_node::open_keys(
             self.sealing,
             self.store.as_ref(),
@@ -79,17 +78,21 @@ impl Node {
             operation_retention: self.work.operation_retention,
             sweep_interval: SWEEP_INTERVAL,
         };
-        let parts = ucp_node::Parts {
+        let mut parts = ucp_node::Parts {
             store: self.store,
             cloud: aws.clone(),
+            live: aws.clone(),
             registry: aws.clone(),
             accounts: Arc::new(OfAws(aws)),
             catalogue: self.catalogue,
             keys,
             clock,
             entropy,
-            checkpoints,
         };
+        if let Some(process) = pause::asked_for()? {
+            parts.store = process.store(parts.store);
+            parts.cloud = process.cloud(parts.cloud);
+        }
         let node = ucp_node::assemble(parts, settings)
             .await
             .context("cannot write the planes")?;

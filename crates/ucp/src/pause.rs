@@ -4,12 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::anyhow;
-use ucp_model::{Checkpoints, CrashPoint, CrashTurn, Crashed, Unattended};
+use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer, Process};
 
 /// What is still to come.
 struct PauseAt(Mutex<Option<CrashTurn>>);
 
-impl Checkpoints for PauseAt {
+impl Observer for PauseAt {
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         let is_now = {
             let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,15 +27,14 @@ impl Checkpoints for PauseAt {
     }
 }
 
-/// The checkpoints that the environment asks for.
-pub(crate) fn checkpoints() -> anyhow::Result<Arc<dyn Checkpoints>> {
-    match std::env::var("UCP_PAUSE_AT") {
-        Ok(point) => {
-            let turn: CrashTurn = point
-                .parse()
-                .map_err(|error: String| anyhow!("UCP_PAUSE_AT: {error}"))?;
-            Ok(Arc::new(PauseAt(Mutex::new(Some(turn)))))
-        }
-        Err(_) => Ok(Arc::new(Unattended)),
-    }
+/// A process that pauses, where the environment asks for one.
+pub(crate) fn asked_for() -> anyhow::Result<Option<Arc<Process>>> {
+    let Ok(point) = std::env::var("UCP_PAUSE_AT") else {
+        return Ok(None);
+    };
+    let turn: CrashTurn = point
+        .parse()
+        .map_err(|error: String| anyhow!("UCP_PAUSE_AT: {error}"))?;
+    let pause = PauseAt(Mutex::new(Some(turn)));
+    Ok(Some(Process::observed_by(Arc::new(pause))))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use ucp_model::{CrashPoint, CrashTurn, Moment};
+use ucp_observe::{CrashPoint, CrashTurn, Moment};
 
 use super::client::Client;
 use super::process::Process;
@@ -37,22 +37,23 @@ impl Change {
                 Moment::RecordIntent | Moment::Poll | Moment::RecordProgress,
                 CreateBeforeDelete | DeleteBeforeCreate,
             ) => 2,
-            (Moment::RecordVerdict | Moment::Read, CreateBeforeDelete) => 2,
+            (Moment::RecordVerdict, CreateBeforeDelete) => 2,
             (
                 Moment::Claim | Moment::RecordIntent | Moment::RecordProgress | Moment::Poll,
                 Create | Update | Delete,
             ) => 1,
-            // A create of a server-named type has nothing to look at.
-            (Moment::Look, Create) => 0,
-            (Moment::Look, Update | Delete | CreateBeforeDelete | DeleteBeforeCreate) => 1,
+            // Before anything is decided, unless it is a create of a server-named type; and after each verdict.
+            (Moment::Look, Create | Delete) => 1,
+            (Moment::Look, Update | DeleteBeforeCreate) => 2,
+            (Moment::Look, CreateBeforeDelete) => 3,
             (Moment::Create, Create | CreateBeforeDelete | DeleteBeforeCreate) => 1,
             (Moment::Create, Update | Delete) => 0,
             (Moment::Update, Update) => 1,
             (Moment::Update, Create | Delete | CreateBeforeDelete | DeleteBeforeCreate) => 0,
             (Moment::Delete, Delete | CreateBeforeDelete | DeleteBeforeCreate) => 1,
             (Moment::Delete, Create | Update) => 0,
-            (Moment::RecordVerdict | Moment::Read, Create | Update | DeleteBeforeCreate) => 1,
-            (Moment::RecordVerdict | Moment::Read, Delete) => 0,
+            (Moment::RecordVerdict, Create | Update | DeleteBeforeCreate) => 1,
+            (Moment::RecordVerdict, Delete) => 0,
             // Only operations on groups have children; `crashes` walks theirs.
             (Moment::Cancel | Moment::StartChild, _) => 0,
         }

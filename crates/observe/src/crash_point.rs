@@ -21,7 +21,7 @@ pub enum Edge {
 
 macro_rules! moments {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// Each commit and each AWS call in the life of an operation.
+        /// Each commit and each AWS call in the life of an operation. A commit that is refused has no [`Edge::After`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Moment {
             $($(#[$doc])* $name,)*
@@ -42,13 +42,13 @@ macro_rules! moments {
 }
 
 moments! {
-    /// The commit that claims the alias and records the operation.
+    /// The commit that claims the alias, or closes the group, and records the operation.
     Accept = "accept",
     /// The commit that takes a lease.
     Claim = "claim",
     /// The commit that starts an operation as a part of one on a group.
     StartChild = "start-child",
-    /// `GetResource`, before anything is decided.
+    /// `GetResource`, before anything is decided and after AWS's verdict.
     Look = "look",
     /// The commit of the intent: client token and exact bytes.
     RecordIntent = "record-intent",
@@ -66,8 +66,6 @@ moments! {
     Cancel = "cancel",
     /// The commit of AWS's verdict, before the result is read.
     RecordVerdict = "record-verdict",
-    /// `GetResource`, after AWS's verdict.
-    Read = "read",
     /// The commit of the end.
     Finish = "finish",
 }
@@ -123,17 +121,17 @@ impl FromStr for CrashPoint {
     }
 }
 
-/// A crash point at the n-th time that a process reaches it: `after-claim` for the first, `after-claim#2` for the second.
+/// One occurrence of a crash point in a process: `after-claim` is the first, `after-claim#2` the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CrashTurn {
     /// Where.
     pub point: CrashPoint,
-    /// The how-manieth time, from 1.
+    /// Which occurrence, counted from 1.
     pub turn: u32,
 }
 
 impl CrashTurn {
-    /// What is left of it once `point` was reached; none when this was the moment.
+    /// What is still to come once `point` was reached; none when this was the occurrence.
     #[must_use]
     pub fn reached(self, point: CrashPoint) -> Option<Self> {
         match self.turn {
@@ -176,26 +174,5 @@ impl FromStr for CrashTurn {
             point: point.parse()?,
             turn,
         })
-    }
-}
-
-/// The process is to be taken for dead: whoever receives this does nothing more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("crashed on purpose at a checkpoint")]
-pub struct Crashed;
-
-/// Told of every crash point as it is reached. The product's own does nothing; tests pause or crash there.
-pub trait Checkpoints: Send + Sync {
-    /// `point` is reached. Returning [`Crashed`] abandons the work as a dying process would.
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
-}
-
-/// Nothing happens at any point.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unattended;
-
-impl Checkpoints for Unattended {
-    fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
-        Ok(())
     }
 }

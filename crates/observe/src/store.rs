@@ -1,0 +1,245 @@
+//! The store under observation: every method is passed on, and told where it is a [`Moment`].
+
+use async_trait::async_trait;
+use ucp_model::operation::{State, Work};
+use ucp_model::{
+    CorrelationId, Credential, CredentialId, GroupId, NewCredential, NewPlane, NewResourceGroup,
+    Operation, OperationId, Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target,
+    Timestamp, TypeName,
+};
+use ucp_store::{
+    Accepted, Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion,
+    Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage, Operations, Planes,
+    Precondition, Reachable, ReferenceUpdate, References, Sealed, SealedKey, SealedPlace,
+    SealedValues, Store, StoredCredential, TypeSchema, TypeSchemas,
+};
+
+use crate::process::Observed;
+use crate::{CrashPoint, Moment};
+
+impl Observed<dyn Store> {
+    /// Makes the call, and loses its reply when the process dies of it. What was refused has not happened.
+    async fn at<R>(
+        &self,
+        moment: Moment,
+        call: impl Future<Output = Result<R, Error>>,
+    ) -> Result<R, Error> {
+        self.process.reached(CrashPoint::before(moment))?;
+        let reply = call.await?;
+        self.process.reached(CrashPoint::after(moment))?;
+        Ok(reply)
+    }
+
+    /// Makes a call that is no moment of an operation's life.
+    async fn unnoticed<R>(&self, call: impl Future<Output = Result<R, Error>>) -> Result<R, Error> {
+        self.process.living()?;
+        call.await
+    }
+}
+
+/// What a step that leaves `operation` live records.
+fn recorded(operation: &Operation) -> Moment {
+    let work = match &operation.work {
+        Work::Resource(work) => work,
+        Work::Group(_) => return Moment::RecordProgress,
+    };
+    match &work.state {
+        // A new one was sent never before and is due at once. One that is tried again is due later, or is sent again.
+        State::Submitting(intent)
+            if intent.unanswered == 1 && intent.issued_at == operation.header.due_at =>
+        {
+            Moment::RecordIntent
+        }
+        State::Observing(_) | State::Salvaging(..) | State::Adopting(_) => Moment::RecordVerdict,
+        State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_) => {
+            Moment::RecordProgress
+        }
+    }
+}
+
+/// Implements a trait of the store, given its methods without `&self` and with what they return when all is well.
+macro_rules! observed {
+    ($trait:ident {
+        $($(#[at($moment:expr)])? fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)*
+    }) => {
+        #[async_trait]
+        impl $trait for Observed<dyn Store> {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$reply, Error> {
+                observed!(@call self, self.inner.$name($($argument),*) $(, $moment)?).await
+            })*
+        }
+    };
+    (@call $self:ident, $call:expr) => {
+        $self.unnoticed($call)
+    };
+    (@call $self:ident, $call:expr, $moment:expr) => {
+        $self.at($moment, $call)
+    };
+}
+
+observed! {
+    Planes {
+        fn put_plane(plane: NewPlane, precondition: &Precondition, now: Timestamp) -> Plane;
+        fn get_plane(id: &PlaneId) -> Option<Plane>;
+        fn list_planes() -> Vec<Plane>;
+        fn delete_plane(id: &PlaneId, precondition: &Precondition) -> bool;
+    }
+}
+
+observed! {
+    Groups {
+        fn put_resource_group(
+            group: NewResourceGroup,
+            precondition: &Precondition,
+            now: Timestamp
+        ) -> ResourceGroup;
+        fn get_resource_group(id: &GroupId) -> ResourceGroup;
+        fn list_resource_groups(plane: &str) -> Vec<ResourceGroup>;
+        #[at(Moment::Accept)]
+        fn delete_resource_group(
+            deletion: NewOperation,
+            precondition: &Precondition
+        ) -> GroupDeletion;
+    }
+}
+
+observed! {
+    Credentials {
+        fn put_credential(
+            new: NewCredential,
+            secret: Option<Sealed>,
+            precondition: &Precondition,
+            now: Timestamp
+        ) -> Credential;
+        fn get_credential(id: &CredentialId) -> Option<StoredCredential>;
+        fn list_credentials(
+            plane: &str,
+            after: Option<&CredentialId>,
+            limit: usize
+        ) -> Vec<Credential>;
+        fn delete_credential(id: &CredentialId, precondition: &Precondition) -> bool;
+    }
+}
+
+observed! {
+    References {
+        fn get_reference(id: &ReferenceId) -> Option<Reference>;
+        fn list_references(group: &GroupId) -> Vec<Reference>;
+        fn update_reference(
+            id: &ReferenceId,
+            update: ReferenceUpdate,
+            caller: &str,
+            correlation_id: &CorrelationId,
+            now: Timestamp
+        ) -> Reference;
+        fn forget_reference(
+            id: &ReferenceId,
+            caller: &str,
+            correlation_id: &CorrelationId,
+            now: Timestamp
+        ) -> Forgotten;
+        fn list_events(reference: &ReferenceId) -> Vec<Event>;
+    }
+}
+
+observed! {
+    Operations {
+        #[at(Moment::Accept)]
+        fn accept_operation(new: NewOperation) -> Accepted;
+        #[at(Moment::StartChild)]
+        fn accept_child(lease: &Lease, new: NewOperation) -> Accepted;
+        fn get_operation(id: OperationId) -> Option<Operation>;
+        fn list_operations(group: &GroupId, page: OperationPage) -> Vec<Operation>;
+        fn list_children(parent: OperationId) -> Vec<Operation>;
+        fn was_created(target: &Target<'_>, since: Timestamp) -> bool;
+        #[at(recorded(operation))]
+        fn commit_step(
+            lease: &Lease,
+            operation: &Operation,
+            document: Option<Sealed>,
+            now: Timestamp,
+            term: LeaseTerm
+        ) -> Lease;
+        #[at(Moment::Finish)]
+        fn finish_operation(lease: &Lease, finish: FinishOperation) -> ();
+        fn request_cancel(id: OperationId, now: Timestamp) -> Option<Operation>;
+        fn remove_ended_operations(before: Timestamp, limit: usize) -> u64;
+    }
+}
+
+observed! {
+    TypeSchemas {
+        fn put_type_schema(scope: &Scope, type_name: &TypeName, schema: TypeSchema) -> ();
+        fn get_type_schema(
+            scope: &Scope,
+            type_name: &TypeName,
+            fingerprint: Option<&str>
+        ) -> Option<TypeSchema>;
+    }
+}
+
+observed! {
+    SealedValues {
+        fn list_sealed(
+            after: Option<&SealedPlace>,
+            limit: usize
+        ) -> Vec<(SealedPlace, Sealed)>;
+        fn reseal(place: &SealedPlace, old: &Sealed, new: Sealed) -> bool;
+        fn ensure_digest_key(candidate: SealedKey, now: Timestamp) -> SealedKey;
+        fn replace_digest_key(new: SealedKey, now: Timestamp) -> ();
+    }
+}
+
+observed! {
+    Reachable {
+        fn ping() -> ();
+    }
+}
+
+#[async_trait]
+impl Leases for Observed<dyn Store> {
+    /// To find nothing due is no moment.
+    async fn claim_due_operations(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+    ) -> Result<Vec<Claimed>, Error> {
+        self.process.reached(CrashPoint::before(Moment::Claim))?;
+        let claimed = self
+            .inner
+            .claim_due_operations(owner, now, term, limit)
+            .await?;
+        if !claimed.is_empty() {
+            self.process.reached(CrashPoint::after(Moment::Claim))?;
+        }
+        Ok(claimed)
+    }
+
+    async fn renew_lease(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        self.unnoticed(self.inner.renew_lease(lease, now, term))
+            .await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
+        self.unnoticed(self.inner.release_lease(lease)).await
+    }
+
+    async fn take_over_leases(&self) -> Result<(), Error> {
+        self.unnoticed(self.inner.take_over_leases()).await
+    }
+
+    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
+        self.unnoticed(self.inner.live_operations()).await
+    }
+
+    async fn nudged(&self) {
+        self.inner.nudged().await;
+    }
+}
