@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::intent::Change;
-use super::options::{Options, ReplacementPolicy};
-use super::replacement::{ReplacementOrder, Replacing};
+use super::options::Options;
+use super::replacement::Replacing;
 use super::state::State;
 use crate::{Action, Ended, Failure, Identifier, ReferenceId, Scope, Target, Timestamp, TypeName};
 
@@ -172,19 +172,6 @@ impl ResourceWork {
                 | Replacing::OldLeft { .. },
             )
             | None => self.kind == Kind::Delete,
-        }
-    }
-
-    /// In which order the caller has the mapped resource replaced; none when it is not to be.
-    pub fn replacement_order(&self) -> Option<ReplacementOrder> {
-        match self.options.replacement_policy {
-            ReplacementPolicy::Refuse => None,
-            ReplacementPolicy::DeleteBeforeCreate if self.was_owned => {
-                Some(ReplacementOrder::DeleteBeforeCreate)
-            }
-            ReplacementPolicy::CreateBeforeDelete | ReplacementPolicy::DeleteBeforeCreate => {
-                Some(ReplacementOrder::CreateBeforeDelete)
-            }
         }
     }
 
