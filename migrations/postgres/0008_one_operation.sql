@@ -7,7 +7,7 @@
 -- squawk-ignore-file ban-drop-table, renaming-table
 
 CREATE TABLE new_operations (
-    id                  TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    id                  TEXT COLLATE "C" NOT NULL CONSTRAINT operations_id PRIMARY KEY,
     kind                TEXT COLLATE "C" NOT NULL,
     status              TEXT COLLATE "C" NOT NULL,
     parent              TEXT COLLATE "C",
@@ -130,7 +130,6 @@ INSERT INTO new_operations (id, kind, status, parent, reference_key, target_key,
 
 DROP TABLE operations;
 ALTER TABLE new_operations RENAME TO operations;
-ALTER INDEX new_operations_pkey RENAME TO operations_pkey;
 
 CREATE UNIQUE INDEX operations_one_per_reference ON operations (reference_key) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX operations_one_per_target ON operations (target_key) WHERE ended_at IS NULL;
