@@ -80,6 +80,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_code_of_ours_has_a_status_and_a_page() {
+        for code in ucp_model::ErrorCode::ALL {
+            assert!(ErrorCode::find(code.as_str()).is_some(), "{code}");
+        }
+    }
+
+    #[test]
     fn every_page_is_of_a_code() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
         let files = std::fs::read_dir(folder).unwrap();

@@ -7,7 +7,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
-use ucp_model::Failure;
+use ucp_model::{ErrorCode, Failure};
 
 use crate::problem::Problem;
 
@@ -57,7 +57,7 @@ pub(crate) async fn refuse_strangers(
     match objection(request.headers(), &allowed) {
         Some(message) => Err(Problem::new(
             StatusCode::FORBIDDEN,
-            Failure::new("AuthorizationFailed", message),
+            Failure::new(ErrorCode::AuthorizationFailed, message),
         )),
         None => Ok(next.run(request).await),
     }

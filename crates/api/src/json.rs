@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use ucp_model::{Failure, pointer};
+use ucp_model::{ErrorCode, Failure, pointer};
 
 use crate::members::{self, kind};
 use crate::problem::Problem;
@@ -92,7 +92,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
             "The Content-Encoding '{}' is not supported. Send the body as it is.",
             String::from_utf8_lossy(encoding.as_bytes()).escape_debug()
         );
-        let failure = Failure::new("UnsupportedMediaType", message);
+        let failure = Failure::new(ErrorCode::UnsupportedMediaType, message);
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, failure));
     }
     let collected =
@@ -101,7 +101,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
         Ok(Ok(collected)) => Ok(collected.to_bytes().to_vec()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let message = format!("The body is larger than {BODY_MAX_BYTES} bytes. Declare less.");
-            let failure = Failure::new("RequestEntityTooLarge", message);
+            let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
         }
         Ok(Err(_)) => Err(bad_request("the body broke off".to_owned())),
@@ -112,7 +112,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
             );
             Err(Problem::new(
                 StatusCode::REQUEST_TIMEOUT,
-                Failure::new("RequestTimeout", message),
+                Failure::new(ErrorCode::RequestTimeout, message),
             ))
         }
     }

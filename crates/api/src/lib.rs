@@ -33,7 +33,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any_service;
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
-use ucp_model::Failure;
+use ucp_model::{ErrorCode, Failure};
 use utoipa_swagger_ui::SwaggerUi;
 
 pub use guard::AllowedHosts;
@@ -97,7 +97,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
     let message = format!("{method} is not served at {shown}.");
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        Failure::new("BadRequest", message),
+        Failure::new(ErrorCode::BadRequest, message),
     )
 }
 

@@ -4,7 +4,9 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use ucp_model::ids::InvalidId;
-use ucp_model::{CredentialId, Failure, GroupId, PlaneId, PlaneKind, ReferenceId, Scope, TypeName};
+use ucp_model::{
+    CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId, Scope, TypeName,
+};
 use utoipa::IntoParams;
 
 use crate::problem::Problem;
@@ -280,7 +282,7 @@ pub(crate) struct ErrorCodePath {
 
 fn plane_kind(word: &str) -> Result<PlaneKind, Problem> {
     word.parse().map_err(|error: InvalidId| {
-        let failure = Failure::new("InvalidPlaneType", error.to_string());
+        let failure = Failure::new(ErrorCode::InvalidPlaneType, error.to_string());
         Problem::new(StatusCode::BAD_REQUEST, failure)
     })
 }

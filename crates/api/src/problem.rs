@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use ucp_app::Rejection;
 use ucp_model::ids::InvalidId;
 use ucp_model::operation::Work;
-use ucp_model::{Detail, Failure, Fault, FaultClass, Operation};
+use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation};
 
 use crate::error_code::status_of;
 use crate::origin::BaseUrl;
@@ -38,11 +38,17 @@ impl Problem {
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, Failure::new("BadRequest", message))
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            Failure::new(ErrorCode::BadRequest, message),
+        )
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, Failure::new("NotFound", message))
+        Self::new(
+            StatusCode::NOT_FOUND,
+            Failure::new(ErrorCode::NotFound, message),
+        )
     }
 
     /// What an operation that ended with `failure` would have answered had it been synchronous.
@@ -68,7 +74,10 @@ impl Problem {
         Self {
             is_temporary: true,
             waits_for: Some(Box::new(operation.into())),
-            ..Self::new(StatusCode::CONFLICT, Failure::new("Conflict", what))
+            ..Self::new(
+                StatusCode::CONFLICT,
+                Failure::new(ErrorCode::Conflict, what),
+            )
         }
     }
 
@@ -77,7 +86,7 @@ impl Problem {
         let message = "The request failed inside ucp. The log has the cause under this reply's x-ms-request-id.";
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            Failure::new("Internal", message),
+            Failure::new(ErrorCode::Internal, message),
         )
     }
 }
@@ -103,7 +112,7 @@ impl From<Rejection> for Problem {
                     "the store is unavailable"
                 );
                 let message = "The store cannot be reached now. Try again.";
-                let failure = Failure::new("ServiceUnavailable", message);
+                let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, failure)
             }
             Rejection::Internal(_) => {
@@ -123,7 +132,7 @@ impl From<Fault> for Problem {
         tracing::warn!(%fault, "AWS did not answer a read");
         let failure = match (fault.class, fault.code.as_str()) {
             (FaultClass::Transient, "NetworkFailure") => Failure::new(
-                "Internal",
+                ErrorCode::Internal,
                 format!("AWS could not be reached: {}. Try again.", fault.message),
             ),
             _ => Failure::from(&fault),

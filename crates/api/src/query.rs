@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ucp_app::Status;
-use ucp_model::Failure;
+use ucp_model::{ErrorCode, Failure};
 use utoipa::IntoParams;
 
 use crate::context::RequestContext;
@@ -87,7 +87,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
             "The api-version '{}' is not supported. Use ?api-version={API_VERSION}.",
             shown(given, 60)
         );
-        let failure = Failure::new("InvalidApiVersionParameter", message);
+        let failure = Failure::new(ErrorCode::InvalidApiVersionParameter, message);
         Err(Problem::new(StatusCode::BAD_REQUEST, failure))
     }
 }

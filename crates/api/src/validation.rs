@@ -6,7 +6,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use serde_json::{Map, Value};
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, Failure};
+use ucp_model::{Detail, ErrorCode, Failure};
 
 use crate::json::{is_json, object, read};
 use crate::members::kind;
@@ -165,9 +165,12 @@ impl From<Violations> for Problem {
             _ => "HTTP request payload failed validation; the details name each violation."
                 .to_owned(),
         };
-        let failure = Failure::new("HttpRequestPayloadAPISpecValidationFailed", message)
-            .with_target("ucp/openapi")
-            .with_details(details);
+        let failure = Failure::new(
+            ErrorCode::HttpRequestPayloadAPISpecValidationFailed,
+            message,
+        )
+        .with_target("ucp/openapi")
+        .with_details(details);
         Problem::new(StatusCode::BAD_REQUEST, failure)
     }
 }

@@ -1,4 +1,4 @@
-use ucp_model::{Credential, CredentialId, Failure, NewCredential, PlaneId};
+use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId};
 use ucp_seal::Place;
 use ucp_store::Sealed;
 
@@ -47,7 +47,9 @@ impl App {
                 "There is no credential '{}' on the plane '{}'.",
                 id.name, id.plane
             );
-            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+            Rejection::Missing(
+                Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()),
+            )
         })
     }
 

@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use ucp_model::{Failure, Identifier, Scope, json};
+use ucp_model::{ErrorCode, Failure, Identifier, Scope, json};
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use crate::Rejection;
@@ -54,6 +54,6 @@ pub(crate) fn not_found(
         scope.account,
         scope.region
     );
-    let failure = Failure::new("NotFound", message);
+    let failure = Failure::new(ErrorCode::NotFound, message);
     Rejection::Missing(failure.with_target(scope.resource(type_name, identifier)))
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use ucp_model::operation::group::{ImportItem, Task};
-use ucp_model::{Detail, Failure, GroupId, Operation, ReferenceId, Scope, TypeName};
+use ucp_model::{Detail, ErrorCode, Failure, GroupId, Operation, ReferenceId, Scope, TypeName};
 
 use crate::import::identifier;
 use crate::put::unsupported;
@@ -88,7 +88,7 @@ impl App {
                     Some(other) => details.push(wrong(
                         index,
                         &Failure::new(
-                            "BadRequest",
+                            ErrorCode::BadRequest,
                             format!("/resources/{other} imports under the same alias."),
                         ),
                     )),
@@ -101,7 +101,7 @@ impl App {
         }
         let message = "Some of the resources cannot be imported as they are given; nothing was stored. Correct what the details name.";
         Err(Rejection::Invalid(
-            Failure::new("BadRequest", message).with_details(details),
+            Failure::new(ErrorCode::BadRequest, message).with_details(details),
         ))
     }
 

@@ -1,4 +1,4 @@
-use ucp_model::{Failure, GroupId, Operation, OperationId, Timestamp};
+use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
 use crate::tracking::no_such_group;
@@ -30,7 +30,7 @@ impl App {
         let operation = operation.ok_or_else(|| no_such_operation(id))?;
         if operation.is_terminal() {
             return Err(Rejection::Conflict(Failure::new(
-                "Conflict",
+                ErrorCode::Conflict,
                 format!(
                     "Operation {id} has ended already: {}. There is nothing to cancel.",
                     operation.status()
@@ -65,7 +65,7 @@ impl App {
 
 fn no_such_operation(id: OperationId) -> Rejection {
     Rejection::Missing(Failure::new(
-        "NotFound",
+        ErrorCode::NotFound,
         format!("There is no operation {id}."),
     ))
 }

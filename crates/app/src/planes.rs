@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
-use ucp_model::{Failure, NewPlane, Plane, PlaneId, PlaneKind};
+use ucp_model::{ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind};
 use ucp_store::Precondition;
 
 use crate::{App, Rejection};
@@ -44,7 +44,9 @@ impl App {
         let plane = self.parts.store.get_plane(id).await?;
         plane.ok_or_else(|| {
             let message = format!("The plane '{}' does not exist.", id.name);
-            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+            Rejection::Missing(
+                Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()),
+            )
         })
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use ucp_model::operation::{Action, Kind, Options, ReplacementPolicy, Verdict};
 use ucp_model::{
-    Digest, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, Target,
-    TypeName, json,
+    Digest, ErrorCode, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
+    Target, TypeName, json,
 };
 use ucp_plan::{Desired, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
@@ -213,7 +213,7 @@ impl App {
         let length = text.chars().count();
         if length > DESIRED_STATE_MAX_CHARS {
             return Err(Rejection::TooLarge(Failure::new(
-                "RequestEntityTooLarge",
+                ErrorCode::RequestEntityTooLarge,
                 format!(
                     "The properties are {length} characters of JSON, and Cloud Control takes {DESIRED_STATE_MAX_CHARS}. Declare less."
                 ),
@@ -284,7 +284,7 @@ pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
         false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),
     };
     Rejection::Invalid(Failure::new(
-        "UnsupportedActionException",
+        ErrorCode::UnsupportedActionException,
         format!("{} cannot be {what}. {supports}", schema.type_name().arm()),
     ))
 }

@@ -1,4 +1,4 @@
-use ucp_model::{Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
+use ucp_model::{ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 use ucp_store::ReferenceUpdate;
 
 use crate::{App, Caller, Rejection};
@@ -71,7 +71,7 @@ impl App {
 
 fn not_tracked(id: &ReferenceId) -> Rejection {
     let failure = Failure::new(
-        "NotFound",
+        ErrorCode::NotFound,
         format!(
             "'{}' tracks no {} in the group '{}'.",
             id.alias,
@@ -84,7 +84,7 @@ fn not_tracked(id: &ReferenceId) -> Rejection {
 
 fn group_not_found(id: &GroupId) -> Rejection {
     let failure = Failure::new(
-        "NotFound",
+        ErrorCode::NotFound,
         format!("The resource group '{}' does not exist.", id.name),
     );
     Rejection::Missing(failure.with_target(id.to_string()))

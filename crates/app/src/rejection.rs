@@ -1,4 +1,4 @@
-use ucp_model::{Failure, Fault, Operation, TypeName};
+use ucp_model::{ErrorCode, Failure, Fault, Operation, TypeName};
 use ucp_schema::UnknownType;
 
 /// Why a request is refused, by what its sender would do about it.
@@ -47,7 +47,7 @@ impl Rejection {
     pub(crate) fn precondition_failed(id: impl ToString) -> Self {
         let message = "What is there is not what If-Match or If-None-Match asks for. Read it again, and send the ETag of that reply.";
         Rejection::PreconditionFailed(
-            Failure::new("PreconditionFailed", message).with_target(id.to_string()),
+            Failure::new(ErrorCode::PreconditionFailed, message).with_target(id.to_string()),
         )
     }
 
@@ -61,26 +61,26 @@ impl Rejection {
                     None => String::new(),
                 };
                 Rejection::Invalid(Failure::new(
-                    "TypeNotFoundException",
+                    ErrorCode::TypeNotFoundException,
                     format!("{name} is not a resource type that ucp knows.{suggestion}"),
                 ))
             }
             UnknownType::Refused(fault) => Rejection::Aws(fault),
             UnknownType::Unusable(error) => Rejection::Invalid(Failure::new(
-                "UnsupportedActionException",
+                ErrorCode::UnsupportedActionException,
                 format!(
                     "{name} cannot be used: what the CloudFormation registry tells of it is not a schema that ucp can read ({error}). Correct what is registered, or start ucp with a schema in --schema-dir."
                 ),
             )),
             UnknownType::Unreachable(fault) => Rejection::NotNow(Failure::new(
-                "ServiceUnavailable",
+                ErrorCode::ServiceUnavailable,
                 format!(
                     "The schema of {name} is needed, and the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
                     fault.message
                 ),
             )),
             UnknownType::Store(_) => Rejection::NotNow(Failure::new(
-                "ServiceUnavailable",
+                ErrorCode::ServiceUnavailable,
                 "The store cannot be reached now. Try again.",
             )),
         }
@@ -88,7 +88,7 @@ impl Rejection {
 
     /// `BadRequest` with `message`.
     pub fn bad_request(message: impl Into<String>) -> Self {
-        Rejection::Invalid(Failure::new("BadRequest", message))
+        Rejection::Invalid(Failure::new(ErrorCode::BadRequest, message))
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    Detail, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
-    TypeName,
+    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference,
+    ReferenceId, Scope, TypeName,
 };
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
@@ -125,20 +125,20 @@ impl App {
                 self.busy(running).await
             }
             ucp_store::Error::AlreadyMapped => Rejection::Conflict(Failure::new(
-                "Conflict",
+                ErrorCode::Conflict,
                 format!(
                     "'{alias}' stands for a resource already, and was left as it is. Use another alias, or delete the reference first."
                 ),
             )),
             ucp_store::Error::MappedElsewhere(scope) => Rejection::Conflict(Failure::new(
-                "Conflict",
+                ErrorCode::Conflict,
                 format!(
                     "'{alias}' already stands for a resource in {scope}. Use that account and region, or another alias."
                 ),
             )),
             ucp_store::Error::OwnedElsewhere(owner) => Rejection::Conflict(
                 Failure::new(
-                    "Conflict",
+                    ErrorCode::Conflict,
                     format!("The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."),
                 )
                 .with_details(vec![Detail::at("OwnedElsewhere", "owns the resource", owner.to_string())]),
@@ -217,7 +217,7 @@ impl App {
                 "'{}' stands for no AWS resource yet: its creation is under way. Wait until the operation is terminal.",
                 id.alias
             );
-            Rejection::Missing(Failure::new("NotFound", message).with_target(id.to_string()))
+            Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
         })
     }
 
@@ -257,7 +257,7 @@ pub(crate) fn verdict_of(operation: &Operation) -> Verdict<'_> {
 pub(crate) fn no_such_group(group: &GroupId) -> Rejection {
     Rejection::Missing(
         Failure::new(
-            "ResourceGroupNotFound",
+            ErrorCode::ResourceGroupNotFound,
             format!(
                 "The resource group '{}' does not exist. Create it with a PUT on {group}.",
                 group.name

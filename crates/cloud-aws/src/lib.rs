@@ -218,7 +218,7 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
     let named = &scope.account;
     Err(Fault::new(
         FaultClass::Denied,
-        "AccountMismatch",
+        ucp_model::ErrorCode::AccountMismatch,
         format!(
             "The path names the account {named}, but ucp's credentials are of the account {account}. Use {account} in the path, give ucp credentials of {named}, or a role to assume: role_arn under [accounts.{named}] in its configuration file."
         ),

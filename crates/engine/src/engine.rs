@@ -10,7 +10,7 @@ use ucp_model::operation::{
     ResourceWork, Work, decide,
 };
 use ucp_model::{
-    Clock, Entropy, Failure, FaultClass, Identifier, Operation, Progress, RequestToken,
+    Clock, Entropy, ErrorCode, Failure, FaultClass, Identifier, Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
@@ -369,11 +369,11 @@ impl Stepper<'_> {
             }
             (Err(failure), _) => impossible(failure),
             (Ok(None), _) => impossible(Failure::new(
-                "InternalFailure",
+                ErrorCode::InternalFailure,
                 "The declaration is missing.",
             )),
             (_, None) => impossible(Failure::new(
-                "TypeNotFoundException",
+                ErrorCode::TypeNotFoundException,
                 format!("{} is not a resource type that ucp knows.", work.type_name),
             )),
         })
@@ -461,7 +461,7 @@ impl Stepper<'_> {
         let keys = &self.engine.parts.keys;
         let unreadable = |error: &dyn std::fmt::Display| {
             Failure::new(
-                "InternalFailure",
+                ErrorCode::InternalFailure,
                 format!("The stored declaration cannot be read: {error}."),
             )
         };

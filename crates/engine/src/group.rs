@@ -3,7 +3,7 @@
 use tracing::debug;
 use ucp_model::operation::Options;
 use ucp_model::operation::group::{Child, Refusal, Survey};
-use ucp_model::{Detail, Failure, OperationId};
+use ucp_model::{Detail, ErrorCode, Failure, OperationId};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
 use crate::engine::{Abandoned, Parts, Stepper};
@@ -89,11 +89,11 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
                 "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
             );
             let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
-            Failure::new("Conflict", message).with_details(vec![detail])
+            Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
         // What the survey told has changed meanwhile; the next one tells what it is now.
         error @ (Error::NotMapped | Error::AlreadyMapped | Error::MappedElsewhere(_)) => {
-            Failure::new("Conflict", format!("Not started: {error}."))
+            Failure::new(ErrorCode::Conflict, format!("Not started: {error}."))
         }
         error @ (Error::NoSuchGroup
         | Error::GroupDeleting(_)

@@ -10,6 +10,7 @@ mod arm_resource;
 mod cloud;
 mod default_tags;
 mod ended;
+mod error_code;
 mod etag;
 mod failure;
 pub mod ids;
@@ -31,6 +32,7 @@ pub use cloud::{
 };
 pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use ended::{Ended, Setback};
+pub use error_code::ErrorCode;
 pub use etag::ETag;
 pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, Reason, chain};
 pub use ids::{

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 use ucp_model::operation::{Options, ReplacementOrder, ReplacementPolicy};
-use ucp_model::{Baseline, Detail, Failure, Identifier, Scope, TypeName};
+use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName};
 use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation};
 
 use crate::{Action, Desired, Plan, plan};
@@ -231,7 +231,7 @@ impl<'a> Question<'a> {
             assigned.join(" and "),
         );
         let target = self.subject.scope.resource(type_name, identifier);
-        Err(Failure::new("NotFound", message).with_target(target))
+        Err(Failure::new(ErrorCode::NotFound, message).with_target(target))
     }
 
     fn requires_replacement(&self, plan: &Plan) -> Failure {
@@ -270,7 +270,7 @@ impl<'a> Question<'a> {
             self.subject.type_name,
             plan.replace_paths.join(", "),
         );
-        Failure::new("RequiresReplacement", message)
+        Failure::new(ErrorCode::RequiresReplacement, message)
             .with_details(plan.replace_paths.iter().map(detail).collect())
     }
 }
@@ -307,7 +307,7 @@ impl<'a> Subject<'a> {
         );
         let taken = self.scope.resource(type_name, new);
         let detail = Detail::at("AlreadyExists", "exists in AWS", taken);
-        Failure::new("Conflict", message).with_details(vec![detail])
+        Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
     }
 }
 

@@ -1,4 +1,4 @@
-use ucp_model::{Detail, Failure};
+use ucp_model::{Detail, ErrorCode, Failure};
 
 use crate::{Violation, ViolationCode};
 
@@ -23,7 +23,7 @@ impl Violation {
             let target = format!("/properties{}", violation.pointer);
             Detail::at(violation.code.as_str(), violation.message, target)
         };
-        Failure::new("InvalidRequest", message)
+        Failure::new(ErrorCode::InvalidRequest, message)
             .with_details(violations.into_iter().map(detail).collect())
     }
 }

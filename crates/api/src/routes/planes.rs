@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ucp_model::{Failure, Plane};
+use ucp_model::{ErrorCode, Failure, Plane};
 
 use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
 use crate::precondition::{Conditions, Tagged};
@@ -141,7 +141,7 @@ pub(crate) async fn get_resource_provider(
         plane.id.name
     );
     let target = format!("{}/providers/{shown}", plane.id);
-    let failure = Failure::new("NotFound", message).with_target(target);
+    let failure = Failure::new(ErrorCode::NotFound, message).with_target(target);
     Err(Problem::new(StatusCode::NOT_FOUND, failure))
 }
 

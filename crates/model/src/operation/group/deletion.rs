@@ -10,7 +10,7 @@ use super::naming::Names;
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
 use super::survey::{Child, Survey};
 use super::work::GroupWork;
-use crate::{Detail, Ended, Failure, Identifier, Reason, Reference, Timestamp, retry};
+use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reason, Reference, Timestamp, retry};
 
 /// How often a delete that failed for a passing reason is tried while nothing else goes.
 const TRIES_MAX: u32 = 5;
@@ -267,7 +267,7 @@ impl<'a> Members<'a> {
             "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Mend the causes, or let go of the resources (PATCH their references with ownedResource false), then delete the group again.",
             details.len()
         );
-        Some(Failure::new("ResourceGroupDeletionBlocked", message).with_details(details))
+        Some(Failure::new(ErrorCode::ResourceGroupDeletionBlocked, message).with_details(details))
     }
 
     fn detail(&self, index: usize) -> Detail {

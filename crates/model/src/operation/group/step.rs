@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::decision::{Decision, Finish, Moved, Next};
 use super::task::ImportOutcome;
 use super::work::GroupWork;
-use crate::{Ended, Failure, Timestamp};
+use crate::{Ended, ErrorCode, Failure, Timestamp};
 
 /// How many children of one operation are under way at once.
 pub const CHILDREN_AT_ONCE: usize = 50;
@@ -28,7 +28,7 @@ pub(super) fn cancelled(
     );
     Decision {
         next: Next::Finish(Finish {
-            ended: Ended::Canceled(Failure::new("Canceled", message)),
+            ended: Ended::Canceled(Failure::new(ErrorCode::Canceled, message)),
             done,
             outcomes,
         }),

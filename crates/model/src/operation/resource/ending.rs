@@ -8,7 +8,7 @@ use super::intent::Intent;
 use super::replacing;
 use super::state::State;
 use super::step::Step;
-use crate::{Failure, Identifier, Setback};
+use crate::{ErrorCode, Failure, Identifier, Setback};
 
 impl Step<'_> {
     /// Ends so; the mapping stays if it maps something.
@@ -78,11 +78,14 @@ impl Step<'_> {
             "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
             intent.client_token, intent.issued_at, operation.type_name
         );
-        self.fail(Failure::new("OutcomeUnknown", message), reason)
+        self.fail(Failure::new(ErrorCode::OutcomeUnknown, message), reason)
     }
 }
 
 /// The end of what AWS never took.
 pub(super) fn cancelled() -> Setback {
-    Setback::Canceled(Failure::new("Canceled", "Cancelled before AWS took it."))
+    Setback::Canceled(Failure::new(
+        ErrorCode::Canceled,
+        "Cancelled before AWS took it.",
+    ))
 }

@@ -11,7 +11,7 @@ use super::state::State;
 use super::step::Step;
 use super::work::Kind;
 use super::{progressing, replacing, submitting};
-use crate::{Action, Detail, Failure, Fault, Identifier, RetryClass, Setback};
+use crate::{Action, Detail, ErrorCode, Failure, Fault, Identifier, RetryClass, Setback};
 
 /// Nothing was sent yet.
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
@@ -21,7 +21,7 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
         Presence::Unreadable(_) if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
             Failure::new(
-                "UnsupportedActionException",
+                ErrorCode::UnsupportedActionException,
                 format!(
                     "{} has no read handler, so ucp cannot compare it with the declaration; delete the resource and put it anew.",
                     step.operation.type_name
@@ -50,7 +50,7 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
                 operation.type_name, operation.scope
             );
             step.fail(
-                Failure::new("NotFound", message),
+                Failure::new(ErrorCode::NotFound, message),
                 "there is nothing to import",
             )
         }
@@ -59,7 +59,7 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
                 "{} has no read handler, so ucp cannot see whether '{name}' exists; nothing was imported.",
                 operation.type_name
             );
-            let failure = Failure::new("UnsupportedActionException", message);
+            let failure = Failure::new(ErrorCode::UnsupportedActionException, message);
             step.fail(failure, "cannot be read, so cannot be imported")
         }
     }
@@ -257,6 +257,7 @@ fn refuse_adoption(step: &Step<'_>) -> Decision {
             target.scope.resource(target.type_name, target.identifier),
         )
     });
-    let failure = Failure::new("Conflict", message).with_details(details.into_iter().collect());
+    let failure =
+        Failure::new(ErrorCode::Conflict, message).with_details(details.into_iter().collect());
     step.fail(failure, "exists, and is not to be adopted")
 }

@@ -9,8 +9,9 @@ use super::replacing;
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
 use crate::{
-    Action, AdditionalInfo, CloudControlRequest, Failure, Fault, FaultClass, HandlerErrorCode,
-    HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback, Timestamp, retry,
+    Action, AdditionalInfo, CloudControlRequest, ErrorCode, Failure, Fault, FaultClass,
+    HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback,
+    Timestamp, retry,
 };
 
 /// How long AWS keeps a request under its token.
@@ -143,7 +144,8 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
         }
         ProgressStatus::Canceled => {
             let message = format!("The {} was cancelled in AWS.", intent.action());
-            let failure = Failure::new("Canceled", message).with_additional_info(about(Vec::new()));
+            let failure =
+                Failure::new(ErrorCode::Canceled, message).with_additional_info(about(Vec::new()));
             let setback = Setback::Canceled(failure);
             match intent.call {
                 Call::Create => create_ended(step, revealed, setback),

@@ -9,7 +9,7 @@ use super::decision::{Decision, Finish};
 use super::replacement::Replacing;
 use super::replacing;
 use super::step::Step;
-use crate::{Action, Failure, Identifier, RetryClass, Setback};
+use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
 
 /// How long "not found" right after a confirmed create or update is taken for eventual consistency.
 pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
@@ -34,7 +34,10 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
                 "AWS reports that the {action} of '{name}' succeeded, but it is not found {} seconds later. Put it again to create it anew.",
                 CONSISTENCY_BOUND.as_secs()
             );
-            step.fail(Failure::new("NotFound", message), "never became visible")
+            step.fail(
+                Failure::new(ErrorCode::NotFound, message),
+                "never became visible",
+            )
         }
         Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later && within_bound => {
             step.retry(None, "the result cannot be read yet")

@@ -9,7 +9,7 @@ use super::intent::{Call, Change};
 use super::replacement::{ReplacementOrder, Replacing};
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Ended, Failure, Identifier, Setback};
+use crate::{Action, Ended, ErrorCode, Failure, Identifier, Setback};
 
 /// A replacement of `old` was planned; nothing of it was sent yet.
 pub(super) fn begin(
@@ -189,7 +189,7 @@ pub(super) fn end(
                 "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({}). Delete it in AWS.",
                 in_words(cause)
             );
-            let failure = Failure::new("PartiallyApplied", message)
+            let failure = Failure::new(ErrorCode::PartiallyApplied, message)
                 .with_additional_info(cause.additional_info.clone());
             Moved {
                 replacing: Some(Replacing::OldLeft { failure }),

@@ -7,7 +7,7 @@ use super::intent::{Call, Intent};
 use super::progressing;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Failure, Fault, FaultClass, Progress, Setback};
+use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, Setback};
 
 /// Claimed with an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
@@ -89,7 +89,7 @@ pub(super) fn answered(
             step.outcome_unknown(intent, &what, "the token is spent")
         }
         (FaultClass::AlreadyExists, Call::Create) => {
-            progressing::taken(step, Failure::new("AlreadyExists", fault.message))
+            progressing::taken(step, Failure::new(ErrorCode::AlreadyExists, fault.message))
         }
         (
             FaultClass::AlreadyExists
