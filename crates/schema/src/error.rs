@@ -1,8 +1,11 @@
+/// The longest schema that is accepted, several times the longest that AWS publishes.
+pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
+
 /// Why a text is not the schema of a resource type.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
     /// The text is longer than any real schema.
-    #[error("the schema has {0} bytes; at most {max} are accepted", max = crate::schema::MAX_BYTES)]
+    #[error("the schema has {0} bytes; at most {max} are accepted", max = MAX_BYTES)]
     TooLarge(usize),
     /// The text is not JSON, or is nested too deeply.
     #[error("the schema is not JSON that can be read")]

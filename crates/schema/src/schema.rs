@@ -6,13 +6,10 @@ use sha2::{Digest, Sha256};
 use ucp_model::{TypeName, json};
 
 use crate::compiled::{Classes, Compiled, Cursor, SchemaWarning};
-use crate::error::malformed;
+use crate::error::{MAX_BYTES, malformed};
 use crate::path_set::PathSet;
 use crate::pattern::Patterns;
 use crate::{PropertyPath, SchemaError, subschema};
-
-/// The longest schema that is accepted, several times the longest that AWS publishes.
-pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// The schema of one resource type, as CloudFormation publishes it, with what it says worked out.
 #[derive(Debug)]
@@ -226,7 +223,7 @@ impl ResourceSchema {
 
     /// Where a walk through a model or a declaration starts. The first call works the schema out.
     pub fn root(&self) -> Cursor<'_> {
-        self.compiled().root(&self.patterns)
+        Cursor::root(self.compiled(), &self.patterns)
     }
 
     /// What in this schema could not be understood and was passed over.

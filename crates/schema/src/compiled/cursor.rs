@@ -20,7 +20,7 @@ pub struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
-    pub(super) fn root(compiled: &'s Compiled, patterns: &'s Patterns) -> Self {
+    pub(crate) fn root(compiled: &'s Compiled, patterns: &'s Patterns) -> Self {
         Self {
             compiled,
             patterns,

@@ -1,33 +1,32 @@
 //! What lists are to AWS, where schemas tell and where only names do.
 
-use serde_json::{Map, Value};
-
 use super::shape::{Shape, Shapes};
 
-/// What a schema says about an array.
-#[derive(Debug, Default)]
-pub struct ListShape {
-    /// Whether the order of the elements means nothing.
-    pub is_unordered: bool,
-    /// Whether no element comes twice.
-    pub is_unique: bool,
-    /// The fewest elements.
-    pub min_items: u64,
-    /// The member that is meant to tell elements apart. Whether it does, only a list can tell.
-    pub key: Option<String>,
-}
-
-impl ListShape {
-    pub(super) fn of<'d>(schemas: impl Iterator<Item = &'d Map<String, Value>>) -> Self {
-        let mut list = Self::default();
-        for schema in schemas {
-            let says = |keyword, truth| schema.get(keyword) == Some(&Value::Bool(truth));
-            list.is_unordered |= says("insertionOrder", false);
-            list.is_unique |= says("uniqueItems", true);
-            let min = schema.get("minItems").and_then(Value::as_u64);
-            list.min_items = list.min_items.max(min.unwrap_or(0));
+impl Shapes {
+    /// What lists are is told by their names and their elements, so this comes after all shapes are made.
+    pub(super) fn judge_lists(&mut self, type_name: &str) {
+        for id in 0..self.shapes.len() {
+            let members: Vec<(String, usize)> = self.shapes[id]
+                .members
+                .iter()
+                .map(|(name, edge)| (name.clone(), edge.shape))
+                .collect();
+            for (name, list) in members {
+                let Some(element) = self.shapes[list].element else {
+                    continue;
+                };
+                if self.shapes[list].list.key.is_none() {
+                    let key = key(type_name, &name, &self.shapes[element], self);
+                    self.shapes[list].list.key = key;
+                }
+                if self.is_scalar(element)
+                    && is_named_set(type_name, &name)
+                    && let Some(edge) = self.shapes[id].members.get_mut(&name)
+                {
+                    edge.is_set = true;
+                }
+            }
         }
-        list
     }
 }
 
@@ -55,7 +54,7 @@ const NAMES: [&str; 4] = [
 const NOT_SETS: [(&str, &str); 1] = [("AWS::MediaLive::Channel", "AvailabilityZones")];
 
 /// Whether the order of a list of scalars of this name means nothing.
-pub(super) fn is_named_set(type_name: &str, name: &str) -> bool {
+fn is_named_set(type_name: &str, name: &str) -> bool {
     let is_named = SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) || NAMES.contains(&name);
     is_named && !NOT_SETS.contains(&(type_name, name))
 }
@@ -85,7 +84,7 @@ const NOT_KEYED: [(&str, &str); 10] = [
 
 /// The member that is meant to tell the elements of the list `name` apart: the one of `Key`, `Name` and `Id` that every
 /// element must have, or else the one whose name is the list's, or that of a setting.
-pub(super) fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<String> {
+fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<String> {
     if NOT_KEYED.contains(&(type_name, name)) {
         return None;
     }

@@ -4,20 +4,20 @@
 mod classes;
 mod cursor;
 mod list;
+mod list_shape;
 mod resolve;
 mod shape;
-
-use std::fmt;
+mod warning;
 
 use serde_json::Value;
 use ucp_model::pointer;
 
 pub use classes::Classes;
 pub use cursor::Cursor;
-pub use list::ListShape;
+pub use list_shape::ListShape;
 pub use shape::{Shape, Types};
+pub use warning::SchemaWarning;
 
-use crate::pattern::Patterns;
 use crate::{PropertyPath, Transform};
 use classes::Trie;
 use shape::Shapes;
@@ -34,27 +34,14 @@ pub(crate) struct Compiled {
     pub(crate) warnings: Vec<SchemaWarning>,
 }
 
-/// Something in a schema that could not be understood and was passed over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaWarning {
-    /// Where, as a JSON Pointer into the schema.
-    pub pointer: String,
-    /// What.
-    pub message: String,
-}
-
-impl fmt::Display for SchemaWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.pointer, self.message)
-    }
-}
-
 impl Compiled {
     pub(crate) fn of(document: &Value) -> Self {
-        let (shapes, mut warnings) = Shapes::of(document);
         let type_name = document.get("typeName").and_then(Value::as_str);
+        let type_name = type_name.unwrap_or_default();
+        let (mut shapes, mut warnings) = Shapes::of(document);
+        shapes.judge_lists(type_name);
         let mut compiled = Self {
-            type_name: type_name.unwrap_or_default().into(),
+            type_name: type_name.into(),
             shapes,
             trie: Trie::default(),
             create_only: Vec::new(),
@@ -141,9 +128,5 @@ impl Compiled {
             }
             self.transforms.push(transform);
         }
-    }
-
-    pub(crate) fn root<'s>(&'s self, patterns: &'s Patterns) -> Cursor<'s> {
-        Cursor::root(self, patterns)
     }
 }

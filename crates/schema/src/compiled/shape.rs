@@ -3,7 +3,7 @@ use std::ops::BitOr;
 
 use serde_json::{Map, Value};
 
-use super::{ListShape, SchemaWarning, list};
+use super::{ListShape, SchemaWarning};
 use crate::pattern::Patterns;
 use crate::subschema;
 
@@ -37,7 +37,7 @@ pub struct Shape {
     patterns: Vec<(String, usize)>,
     /// What `additionalProperties` says.
     values: Option<usize>,
-    element: Option<usize>,
+    pub(super) element: Option<usize>,
     /// Whether members that are not named are not allowed.
     is_closed: bool,
 }
@@ -47,7 +47,7 @@ pub struct Shape {
 pub(super) struct Edge {
     pub(super) shape: usize,
     /// Whether it leads to a list whose name tells that its order means nothing.
-    is_set: bool,
+    pub(super) is_set: bool,
 }
 
 impl Shape {
@@ -166,7 +166,7 @@ impl BitOr for Types {
 /// All shapes of a schema. The first one is that of anything, the second one that of the model.
 #[derive(Debug)]
 pub(super) struct Shapes {
-    shapes: Vec<Shape>,
+    pub(super) shapes: Vec<Shape>,
     /// The shapes that each of the `definitions` is part of.
     definitions: BTreeMap<String, Vec<usize>>,
 }
@@ -192,12 +192,10 @@ impl Shapes {
             pointer: String::new(),
             message: "too many kinds of values; the rest is taken as it comes".to_owned(),
         });
-        let mut shapes = Self {
+        let shapes = Self {
             definitions: maker.definitions(),
             shapes: maker.shapes,
         };
-        let type_name = document.get("typeName").and_then(Value::as_str);
-        shapes.judge_lists(type_name.unwrap_or_default());
         (shapes, warning.into_iter().collect())
     }
 
@@ -252,32 +250,6 @@ impl Shapes {
         let shape = &self.shapes[id];
         let is_composed = shape.types.names(Types::COMPOSED);
         !shape.types.is_any() && !is_composed
-    }
-
-    /// What lists are is told by their names and their elements, so this comes last.
-    fn judge_lists(&mut self, type_name: &str) {
-        for id in 0..self.shapes.len() {
-            let members: Vec<(String, usize)> = self.shapes[id]
-                .members
-                .iter()
-                .map(|(name, edge)| (name.clone(), edge.shape))
-                .collect();
-            for (name, list) in members {
-                let Some(element) = self.shapes[list].element else {
-                    continue;
-                };
-                if self.shapes[list].list.key.is_none() {
-                    let key = list::key(type_name, &name, &self.shapes[element], self);
-                    self.shapes[list].list.key = key;
-                }
-                if self.is_scalar(element)
-                    && list::is_named_set(type_name, &name)
-                    && let Some(edge) = self.shapes[id].members.get_mut(&name)
-                {
-                    edge.is_set = true;
-                }
-            }
-        }
     }
 }
 

@@ -1,0 +1,28 @@
+use serde_json::{Map, Value};
+
+/// What a schema says about an array.
+#[derive(Debug, Default)]
+pub struct ListShape {
+    /// Whether the order of the elements means nothing.
+    pub is_unordered: bool,
+    /// Whether no element comes twice.
+    pub is_unique: bool,
+    /// The fewest elements.
+    pub min_items: u64,
+    /// The member that is meant to tell elements apart. Whether it does, only a list can tell.
+    pub key: Option<String>,
+}
+
+impl ListShape {
+    pub(super) fn of<'d>(schemas: impl Iterator<Item = &'d Map<String, Value>>) -> Self {
+        let mut list = Self::default();
+        for schema in schemas {
+            let says = |keyword, truth| schema.get(keyword) == Some(&Value::Bool(truth));
+            list.is_unordered |= says("insertionOrder", false);
+            list.is_unique |= says("uniqueItems", true);
+            let min = schema.get("minItems").and_then(Value::as_u64);
+            list.min_items = list.min_items.max(min.unwrap_or(0));
+        }
+        list
+    }
+}
