@@ -5,7 +5,7 @@ use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, is_unknown, unknown, 
 
 use crate::change::{self, Change, ChangeKind, Reason};
 use crate::merge::Merge;
-use crate::{Action, Desired, Plan};
+use crate::{Action, Desired, Plan, same};
 
 /// The plan where nothing is live.
 pub(crate) fn plan<'a>(
@@ -14,11 +14,12 @@ pub(crate) fn plan<'a>(
     schema: &'a ResourceSchema,
 ) -> Plan {
     let root = schema.root();
-    let mut planned = merge.fresh(desired.declaration.properties(), root);
+    let properties = desired.declaration.properties();
+    let mut planned = merge.fresh(properties, root);
     let mut found = merge.found;
-    found.errors.extend(crate::wrong_types(desired, schema));
+    found.errors.extend(same::wrong_types(properties, root));
     let changes = created(&planned, root);
-    let mut unknown = unknown_pointers(desired.declaration.properties());
+    let mut unknown = unknown_pointers(properties);
     for path in schema.listed(Classes::READ_ONLY) {
         if let Some(pointer) = assign(&mut planned, path.segments(), root) {
             unknown.push(pointer);

@@ -264,8 +264,15 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     }
 }
 
+/// What is of a wrong JSON type in whatever form it is sent. (Unknown properties are told by the walk.)
+pub(crate) fn wrong_types(properties: &Value, root: Cursor<'_>) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    find_misfits(properties, root, &mut PointerBuf::root(), &mut violations);
+    violations
+}
+
 /// Finds the values that no form of them makes one of a type that the schema names.
-pub(crate) fn find_misfits(
+fn find_misfits(
     value: &Value,
     cursor: Cursor<'_>,
     place: &mut PointerBuf,
