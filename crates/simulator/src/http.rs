@@ -3,6 +3,7 @@
 mod controls;
 mod json;
 mod query;
+mod request_id;
 mod serve;
 
 use axum::Router;
@@ -15,6 +16,7 @@ use axum::routing::{get, post};
 use crate::exception::{Exception, ExceptionCode};
 use crate::simulator::Simulator;
 use crate::world::Outcome;
+use request_id::REQUEST_ID;
 
 /// The longest body. A document of the greatest length has four bytes a character, each of which JSON may escape.
 const BODY_MAX: usize = 8 * 1024 * 1024;
@@ -99,9 +101,6 @@ fn respond(
         .insert("x-amzn-requestid", HeaderValue::from_static(REQUEST_ID));
     response
 }
-
-/// Every reply has the same request id: nothing can be looked up by it.
-const REQUEST_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// The access key and the region that the call was signed for. Any signature will do:
 /// `AWS4-HMAC-SHA256 Credential=123456789012/20260101/us-west-2/cloudcontrolapi/aws4_request, …`.

@@ -3,10 +3,12 @@
 mod change;
 mod lists;
 mod model;
+mod moment;
 mod mutations;
 mod out_of_band;
 mod region;
 mod registry;
+mod resources;
 mod sessions;
 
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ use crate::log::{Log, LogEntry};
 use crate::request::{Caller, Reply, Request, RequestToken};
 use crate::resource_type::Types;
 use crate::settings::Settings;
+use moment::Moment;
 use region::Region;
 use sessions::Sessions;
 
@@ -47,13 +50,6 @@ pub enum Outcome {
     Refused(Exception),
     /// The call was carried out or refused, and the caller will never know.
     Dropped,
-}
-
-/// The circumstances of a call.
-struct Moment<'a> {
-    caller: &'a Caller,
-    now: Timestamp,
-    entropy: &'a dyn Entropy,
 }
 
 impl World {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::REQUEST_ID;
+use super::request_id::REQUEST_ID;
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{
     Action, AssumeRole, AssumeRoleWithWebIdentity, DescribeType, GetCallerIdentity, ListTypes,

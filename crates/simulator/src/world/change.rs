@@ -4,7 +4,7 @@ use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
 use super::model::{self, HandlerFailure};
-use super::region::{Region, Resource, ResourceKey};
+use super::resources::{Resource, ResourceKey, Resources};
 use crate::chance::Chance;
 use crate::faults::{self, Disclosure, Failure};
 use crate::progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
@@ -99,7 +99,7 @@ impl Change {
     /// Takes the step that is due at `at`.
     pub(super) fn advance(
         &mut self,
-        region: &mut Region,
+        resources: &mut Resources,
         caller: &Caller,
         at: Timestamp,
         entropy: &dyn Entropy,
@@ -107,11 +107,11 @@ impl Change {
         match self.status {
             OperationStatus::Pending => {
                 if self.operation == Operation::Create {
-                    self.prepare(region, caller, at, entropy);
+                    self.prepare(resources, caller, at, entropy);
                 }
                 self.enter(OperationStatus::InProgress, at, Some(self.ends_at));
             }
-            OperationStatus::InProgress => self.finish(region, caller, at, entropy),
+            OperationStatus::InProgress => self.finish(resources, caller, at, entropy),
             OperationStatus::CancelInProgress => {
                 self.enter(OperationStatus::CancelComplete, at, None);
             }
@@ -133,7 +133,13 @@ impl Change {
     }
 
     /// Works out what a create makes, which settles the identifier.
-    fn prepare(&mut self, region: &Region, caller: &Caller, at: Timestamp, entropy: &dyn Entropy) {
+    fn prepare(
+        &mut self,
+        resources: &Resources,
+        caller: &Caller,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) {
         let Request::CreateResource(input) = &self.request else {
             return;
         };
@@ -147,7 +153,7 @@ impl Change {
         self.prepared = Some(made.and_then(|(identifier, model)| {
             self.identifier = Some(identifier.clone());
             let key = (self.resource_type.name().to_owned(), identifier);
-            if region.is_taken(&key) {
+            if resources.is_taken(&key) {
                 return Err(HandlerFailure::already_exists(&key));
             }
             Ok(model)
@@ -156,17 +162,17 @@ impl Change {
 
     fn finish(
         &mut self,
-        region: &mut Region,
+        resources: &mut Resources,
         caller: &Caller,
         at: Timestamp,
         entropy: &dyn Entropy,
     ) {
         let result = match self.ordered_failure.clone() {
-            None => self.apply(region, caller, at, entropy),
+            None => self.apply(resources, caller, at, entropy),
             Some(failure) => {
                 if failure.change == faults::Change::Made {
                     // What cannot be done is not done; the failure is the one that was ordered.
-                    let _ = self.apply(region, caller, at, entropy);
+                    let _ = self.apply(resources, caller, at, entropy);
                 }
                 Err(HandlerFailure {
                     code: failure.error_code,
@@ -189,7 +195,7 @@ impl Change {
     /// Makes the change, and tells the properties that came of it.
     fn apply(
         &mut self,
-        region: &mut Region,
+        resources: &mut Resources,
         caller: &Caller,
         at: Timestamp,
         entropy: &dyn Entropy,
@@ -200,7 +206,7 @@ impl Change {
         };
         let model = match (&self.request, prepared) {
             (Request::UpdateResource(input), _) => {
-                let resource = region.resources.get(&key);
+                let resource = resources.existing.get(&key);
                 let resource = resource.ok_or_else(|| HandlerFailure::not_found(&key))?;
                 let assigner = Assigner {
                     resource_type: &self.resource_type,
@@ -213,11 +219,11 @@ impl Change {
             (_, Some(made)) => made,
             _ => {
                 if self.minds_use
-                    && let Some(user) = region.user_of(&key)
+                    && let Some(user) = resources.user_of(&key)
                 {
                     return Err(HandlerFailure::in_use(&key, user));
                 }
-                let removed = region.resources.remove(&key);
+                let removed = resources.existing.remove(&key);
                 return removed
                     .map(|_| None)
                     .ok_or_else(|| HandlerFailure::not_found(&key));
@@ -228,7 +234,7 @@ impl Change {
             model,
         };
         let visible = resource.visible();
-        region.resources.insert(key, resource);
+        resources.existing.insert(key, resource);
         Ok(Some(visible))
     }
 

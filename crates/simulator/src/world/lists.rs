@@ -4,9 +4,10 @@ use std::ops::Bound;
 
 use serde_json::Value;
 
+use super::moment::Moment;
 use super::mutations::check_identifier;
-use super::region::Resource;
-use super::{Moment, World, unsupported};
+use super::resources::Resource;
+use super::{World, unsupported};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{
     GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
@@ -30,7 +31,7 @@ impl World {
             return Err(unsupported(&input.type_name, "READ"));
         }
         let key = (input.type_name.clone(), input.identifier.clone());
-        match self.region(moment).resources.get(&key) {
+        match self.region(moment).resources.existing.get(&key) {
             Some(resource) => Ok(Reply::Resource {
                 type_name: key.0,
                 resource: resource.description(&key.1),
@@ -61,6 +62,7 @@ impl World {
         let matching = self
             .region(moment)
             .resources
+            .existing
             .range((from, Bound::Unbounded))
             .take_while(|((type_name, _), _)| *type_name == input.type_name)
             .filter(|(_, resource)| has(resource, &wanted))

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::change::{Acceptance, Change};
 use super::model::{self, HandlerFailure};
-use super::{Moment, World, unsupported};
+use super::moment::Moment;
+use super::{World, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::Call;
@@ -57,7 +58,7 @@ impl World {
         }
         self.refuse_busy(&input.type_name, &input.identifier, moment)?;
         let key = (input.type_name.clone(), input.identifier.clone());
-        if let Some(resource) = self.region(moment).resources.get(&key) {
+        if let Some(resource) = self.region(moment).resources.existing.get(&key) {
             let assigner = Assigner {
                 resource_type: &resource_type,
                 caller: moment.caller,

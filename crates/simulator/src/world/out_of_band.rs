@@ -5,7 +5,7 @@ use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
 use super::World;
-use super::region::{Resource, ResourceKey};
+use super::resources::{Resource, ResourceKey};
 use crate::request::Caller;
 
 /// A resource as it is, without the write-only properties.
@@ -41,7 +41,7 @@ impl World {
         self.settle(now, entropy);
         let regions = self.regions.iter();
         let resources = regions.flat_map(|(caller, region)| {
-            let resources = region.resources.iter();
+            let resources = region.resources.existing.iter();
             resources.map(move |(key, resource)| snapshot(caller, key, resource))
         });
         resources.collect()
@@ -61,7 +61,7 @@ impl World {
         let caller = self.whereabouts(account, region, &key)?;
         let region = self.regions.get_mut(&caller);
         region
-            .and_then(|region| region.resources.remove(&key))
+            .and_then(|region| region.resources.existing.remove(&key))
             .map(|_| ())
             .ok_or(NotInWorld::Absent)
     }
@@ -80,7 +80,7 @@ impl World {
         let key = (type_name.to_owned(), identifier.to_owned());
         let caller = self.whereabouts(account, region, &key)?;
         let region = self.regions.get_mut(&caller);
-        let resource = region.and_then(|region| region.resources.get_mut(&key));
+        let resource = region.and_then(|region| region.resources.existing.get_mut(&key));
         let resource = resource.ok_or(NotInWorld::Absent)?;
         match patch {
             Value::Array(_) => {
@@ -115,7 +115,7 @@ impl World {
         let mut places = self.regions.iter().filter(|(caller, holdings)| {
             account.is_none_or(|account| account == caller.account)
                 && region.is_none_or(|region| region == caller.region)
-                && holdings.resources.contains_key(key)
+                && holdings.resources.existing.contains_key(key)
         });
         match (places.next(), places.next()) {
             (None, _) => Err(NotInWorld::Absent),

@@ -1,58 +1,29 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
 use super::change::Change;
+use super::resources::{ResourceKey, Resources};
 use crate::exception::{Exception, ExceptionCode};
-use crate::request::{Caller, ResourceDescription};
-use crate::resource_type::ResourceType;
+use crate::request::Caller;
 
 /// How long a request is remembered.
 const REQUEST_LIFE: Duration = Duration::from_hours(7 * 24);
 /// How long a client token stands for its request.
 const CLIENT_TOKEN_LIFE: Duration = Duration::from_hours(36);
 
-/// Type name and identifier.
-pub(super) type ResourceKey = (String, String);
-
 /// What an account has in a region.
 #[derive(Default)]
 pub(super) struct Region {
-    pub(super) resources: BTreeMap<ResourceKey, Resource>,
+    pub(super) resources: Resources,
     /// The requests, by the order of their acceptance.
     changes: BTreeMap<u64, Change>,
     /// When each change in flight moves next.
     due: BTreeSet<(Timestamp, u64)>,
-    /// The resources that a change in flight holds.
-    busy: BTreeMap<ResourceKey, u64>,
     request_tokens: BTreeMap<String, u64>,
     client_tokens: BTreeMap<String, u64>,
     next: u64,
-}
-
-/// A resource that exists.
-#[derive(Clone)]
-pub(super) struct Resource {
-    pub(super) resource_type: Arc<ResourceType>,
-    /// All properties, the write-only ones included.
-    pub(super) model: Value,
-}
-
-impl Resource {
-    /// The properties that AWS tells.
-    pub(super) fn visible(&self) -> Value {
-        self.resource_type.schema.without_write_only(&self.model)
-    }
-
-    pub(super) fn description(&self, identifier: &str) -> ResourceDescription {
-        ResourceDescription {
-            identifier: identifier.to_owned(),
-            properties: self.visible().to_string(),
-        }
-    }
 }
 
 impl Region {
@@ -63,7 +34,7 @@ impl Region {
             let Some(mut change) = self.changes.remove(&number) else {
                 continue;
             };
-            change.advance(self, caller, at, entropy);
+            change.advance(&mut self.resources, caller, at, entropy);
             self.keep(number, change);
         }
         while let Some(oldest) = self.changes.first_entry() {
@@ -102,7 +73,7 @@ impl Region {
         if change.holds_resource()
             && let Some(key) = change.key()
         {
-            self.busy.entry(key).or_insert(number);
+            self.resources.hold(key, number);
         }
         self.changes.insert(number, change);
     }
@@ -111,18 +82,9 @@ impl Region {
         if let Some(at) = change.due {
             self.due.remove(&(at, number));
         }
-        if let Some(key) = change.key()
-            && self.busy.get(&key) == Some(&number)
-        {
-            self.busy.remove(&key);
+        if let Some(key) = change.key() {
+            self.resources.release(&key, number);
         }
-    }
-
-    /// Another resource that names this one as a whole value somewhere in its model.
-    pub(super) fn user_of(&self, key: &ResourceKey) -> Option<&ResourceKey> {
-        let mut others = self.resources.iter().filter(|(other, _)| *other != key);
-        let user = others.find(|(_, resource)| names(&resource.model, &key.1));
-        user.map(|(user, _)| user)
     }
 
     /// The request of this token.
@@ -160,26 +122,12 @@ impl Region {
 
     /// The change in flight that holds a resource.
     pub(super) fn change_in_flight(&self, key: &ResourceKey) -> Option<&Change> {
-        self.changes.get(self.busy.get(key)?)
-    }
-
-    /// Whether an identifier is taken, or about to be.
-    pub(super) fn is_taken(&self, key: &ResourceKey) -> bool {
-        self.resources.contains_key(key) || self.busy.contains_key(key)
+        self.changes.get(&self.resources.holder(key)?)
     }
 
     /// The requests with their numbers, the latest first, starting below `before`.
     pub(super) fn changes_before(&self, before: u64) -> impl Iterator<Item = (u64, &Change)> {
         let earlier = self.changes.range(..before).rev();
         earlier.map(|(number, change)| (*number, change))
-    }
-}
-
-fn names(value: &Value, name: &str) -> bool {
-    match value {
-        Value::String(text) => text == name,
-        Value::Array(elements) => elements.iter().any(|element| names(element, name)),
-        Value::Object(members) => members.values().any(|member| names(member, name)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use ucp_model::Timestamp;
 
-use super::Moment;
+use super::moment::Moment;
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{

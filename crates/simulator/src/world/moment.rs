@@ -1,0 +1,10 @@
+use ucp_model::{Entropy, Timestamp};
+
+use crate::request::Caller;
+
+/// The circumstances of a call.
+pub(super) struct Moment<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) now: Timestamp,
+    pub(super) entropy: &'a dyn Entropy,
+}
