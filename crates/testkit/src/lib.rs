@@ -8,6 +8,7 @@
 
 mod builder;
 mod clock;
+mod crash_everywhere;
 mod crashes;
 mod log;
 mod reply;
@@ -18,7 +19,7 @@ pub use macro_rules_attribute::apply;
 
 pub use builder::Builder;
 pub use clock::ManualClock;
-pub use crashes::crash_everywhere;
+pub use crash_everywhere::crash_everywhere;
 pub use reply::Reply;
 pub use stores::{StoreKind, Test, run, run_on};
 pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, tracked_by};

@@ -1,0 +1,26 @@
+use ucp_model::CrashTurn;
+
+use crate::{StoreKind, World};
+
+/// Runs `scenario` to learn which moments it passes from [`World::may_crash`] on at which a process can die; then once
+/// for each, in a world that dies there and goes on. Insists that it died, and tells where.
+pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> Vec<String> {
+    let Some(world) = World::builder().on(on).await else {
+        return Vec::new();
+    };
+    let world = world.build().await;
+    scenario(&world).await;
+    let turns = world.crashes.passed();
+    world.finish().await;
+    assert!(!turns.is_empty(), "the scenario passes no crash point");
+    for turn in &turns {
+        // Shown when the scenario fails.
+        println!("crashing at {turn}");
+        let world = World::builder().on(on).await.expect("it was there before");
+        let world = world.crashing_at(*turn).build().await;
+        scenario(&world).await;
+        assert!(world.has_crashed(), "{turn} was not reached");
+        world.finish().await;
+    }
+    turns.iter().map(CrashTurn::to_string).collect()
+}
