@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use ucp_plan::{Action, Plan, Warning};
 use ucp_schema::Violation;
 
-use super::question::Problem;
+use super::problem::Problem;
 
 /// The answer to a line.
 #[derive(Serialize)]

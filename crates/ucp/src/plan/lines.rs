@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use super::answer::Answer;
-use super::question::{Members, Problem};
+use super::problem::Problem;
+use super::question::Members;
 use super::schemas::Schemas;
 
 /// The longest line that is read.

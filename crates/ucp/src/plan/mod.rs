@@ -6,6 +6,7 @@ mod answer;
 mod diff;
 mod lines;
 mod paper;
+mod problem;
 mod question;
 mod schemas;
 mod view;

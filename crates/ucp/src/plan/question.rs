@@ -9,32 +9,8 @@ use ucp_model::{Digest, TypeName, json};
 use ucp_plan::{Desired, Mode, Plan};
 use ucp_schema::{Declaration, ResourceSchema};
 
+use super::problem::Problem;
 use super::schemas::Schemas;
-
-/// Why a question has no plan.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Problem {
-    /// It cannot be read.
-    #[error("{0}")]
-    Unreadable(String),
-    /// No such resource type is known.
-    #[error("{0}")]
-    UnknownType(String),
-    /// The schema that it brings along cannot be used.
-    #[error("{0}")]
-    InvalidSchema(String),
-}
-
-impl Problem {
-    /// The `code` of an error.
-    pub(super) fn code(&self) -> &'static str {
-        match self {
-            Problem::Unreadable(_) => "InvalidLine",
-            Problem::UnknownType(_) => "UnknownType",
-            Problem::InvalidSchema(_) => "InvalidSchema",
-        }
-    }
-}
 
 /// A line, of which only the outermost object is read, so that its `id` is known whatever the rest is.
 #[derive(Debug, Default, Deserialize)]

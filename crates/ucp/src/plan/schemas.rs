@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ucp_model::TypeName;
 use ucp_schema::{Catalogue, ResourceSchema};
 
-use super::question::Problem;
+use super::problem::Problem;
 
 /// How many schemas of lines are remembered, and how many bytes of them.
 const MOST_GIVEN: usize = 256;
