@@ -1,4 +1,4 @@
-use ucp_model::CrashTurn;
+use ucp_observe::CrashTurn;
 
 use crate::{StoreKind, World};
 
