@@ -4,8 +4,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use serde::de::value::MapDeserializer;
-use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Error, Value};
 use serde_path_to_error::Segment;
@@ -40,20 +40,27 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Refuses members that differ from a known one in letter case alone: ignoring them would drop what was meant.
+/// A value as what it is read into sees it. It refuses members that differ from a known one in letter case alone, since
+/// ignoring them would drop what was meant, and whatever serde takes in place of an object or of a word.
 struct Members<'a>(&'a Value);
+
+impl Members<'_> {
+    fn is_not(&self, expected: &'static str) -> Error {
+        Error::custom(format!("invalid type, expected {expected}"))
+    }
+}
 
 impl<'de> Deserializer<'de> for Members<'de> {
     type Error = Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _: &'static str,
         known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
         let Value::Object(members) = self.0 else {
-            return self.0.deserialize_struct(name, known, visitor);
+            return Err(self.is_not("an object"));
         };
         for given in members
             .keys()
@@ -65,8 +72,44 @@ impl<'de> Deserializer<'de> for Members<'de> {
         }
         let present = members.iter().filter(|(_, value)| !value.is_null());
         visitor.visit_map(MapDeserializer::new(
-            present.map(|(name, value)| (name.as_str(), value)),
+            present.map(|(name, value)| (name.as_str(), Members(value))),
         ))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::String(_) => self.0.deserialize_enum(name, variants, visitor),
+            _ => Err(self.is_not("a string")),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::Array(elements) => {
+                visitor.visit_seq(SeqDeserializer::new(elements.iter().map(Members)))
+            }
+            _ => Err(self.is_not("an array")),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -74,8 +117,16 @@ impl<'de> Deserializer<'de> for Members<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        tuple tuple_struct map identifier ignored_any
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Members<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 
@@ -111,5 +162,76 @@ fn reason(error: &serde_path_to_error::Error<Error>, object: &Value) -> String {
         said
     } else {
         format!("{place}: {said}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Outer {
+        mode: Option<Mode>,
+        items: Option<Vec<Item>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    enum Mode {
+        Merge,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Item {
+        alias: String,
+    }
+
+    fn refusal(body: Value) -> String {
+        read::<Outer>(&body).expect_err("it is refused")
+    }
+
+    #[test]
+    fn what_serde_would_take_for_an_object_or_a_word_is_refused() {
+        for (body, expected) in [
+            (
+                json!({"mode": {"merge": null}}),
+                "/mode: expected a string, got an object.",
+            ),
+            (
+                json!({"mode": {}}),
+                "/mode: expected a string, got an object.",
+            ),
+            (
+                json!({"items": [["a"]]}),
+                "/items/0: expected an object, got an array.",
+            ),
+            (
+                json!({"items": [5]}),
+                "/items/0: expected an object, got a number.",
+            ),
+            (
+                json!({"items": {}}),
+                "/items: expected an array, got an object.",
+            ),
+            (
+                json!({"items": [{"alias": 1}]}),
+                "/items/0/alias: expected a string, got a number.",
+            ),
+        ] {
+            assert_eq!(refusal(body.clone()), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn members_are_read_and_null_is_absence() {
+        let body = json!({"mode": "merge", "items": [{"alias": "a", "other": 1}]});
+        let outer: Outer = read(&body).expect("it is read");
+        assert!(matches!(outer.mode, Some(Mode::Merge)));
+        assert_eq!(outer.items.expect("items")[0].alias, "a");
+        let outer: Outer = read(&json!({"mode": null, "items": null})).expect("it is read");
+        assert!(outer.mode.is_none() && outer.items.is_none());
     }
 }
