@@ -6,6 +6,9 @@
 -- Contract: servers of earlier versions cannot work on this table any more, so stop them first.
 -- squawk-ignore-file ban-drop-table, renaming-table
 
+-- What a server of an earlier version writes now waits, and then fails. Without this it could be lost.
+LOCK TABLE operations IN ACCESS EXCLUSIVE MODE;
+
 CREATE TABLE new_operations (
     id                  TEXT COLLATE "C" NOT NULL CONSTRAINT operations_id PRIMARY KEY,
     kind                TEXT COLLATE "C" NOT NULL,
@@ -23,7 +26,7 @@ CREATE TABLE new_operations (
     -- Sealed; erased when the operation ends.
     desired             BYTEA,
     document            BYTEA,
-    -- The right to write: the owner, while the generation is his.
+    -- The right to write: the owner, while the generation is the one it claimed.
     generation          BIGINT NOT NULL,
     lease_owner         TEXT COLLATE "C",
     lease_expires_at    BIGINT,
@@ -36,7 +39,8 @@ WITH old AS (
     SELECT *,
         -- Before changes could be cancelled, only creates were salvaged.
         CASE WHEN state IN ('salvaging', 'adopting') THEN COALESCE(action, 'create') ELSE action END AS doing,
-        CASE WHEN (replacing::json ->> 'step') = 'oldLast' THEN (replacing::json ->> 'old') ELSE identifier END AS subject
+        -- Only this step is taken apart: others hold messages, and `->>` refuses NUL.
+        CASE WHEN replacing LIKE '{"step":"oldLast"%' THEN replacing::json ->> 'old' ELSE identifier END AS subject
     FROM operations
 ),
 intended AS (
@@ -138,3 +142,6 @@ CREATE INDEX operations_group ON operations (group_key, accepted_at, id);
 CREATE INDEX operations_parent ON operations (parent) WHERE parent IS NOT NULL;
 CREATE INDEX operations_ended ON operations (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX operations_ended_target ON operations (target_key, ended_at) WHERE ended_at IS NOT NULL;
+
+-- The table is new, so nothing is known of it yet.
+ANALYZE operations;

@@ -22,7 +22,7 @@ CREATE TABLE new_operations (
     -- Sealed; erased when the operation ends.
     desired             BLOB,
     document            BLOB,
-    -- The right to write: the owner, while the generation is his.
+    -- The right to write: the owner, while the generation is the one it claimed.
     generation          INTEGER NOT NULL,
     lease_owner         TEXT,
     lease_expires_at    INTEGER,

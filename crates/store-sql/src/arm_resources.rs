@@ -1,4 +1,4 @@
-//! How ARM's resources lie in tables: what they have in common in columns of the same names, what is a resource's own as
+//! How ARM's resources are stored: what they have in common in columns of the same names, what is a resource's own as
 //! JSON in `body`.
 
 use serde::Serialize;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use ucp_model::operation::Work;
+use ucp_model::operation::group::Task;
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
 };
@@ -56,8 +57,12 @@ impl Groups for Sql {
         deletion: NewOperation,
         precondition: &Precondition,
     ) -> Result<GroupDeletion, Error> {
-        let NewWork::Group { group: id, task } = &deletion.work else {
-            return corrupt("only a group is deleted so");
+        let NewWork::Group {
+            group: id,
+            task: task @ Task::Delete,
+        } = &deletion.work
+        else {
+            return corrupt("only the deletion of a group deletes one");
         };
         transaction!(self, |tx| async {
             let Some(group) = lock(&mut tx, id).await? else {

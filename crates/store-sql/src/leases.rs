@@ -105,7 +105,7 @@ impl Leases for Sql {
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
         let rows = self.database.read(LIVE, values![]).await?;
         let Some(row) = rows.first() else {
-            return corrupt("counting came to nothing");
+            return corrupt("the count returned no row");
         };
         let next_at: Option<i64> = row.get("next_at")?;
         Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))

@@ -33,6 +33,12 @@ struct Body<W> {
     work: W,
 }
 
+/// What every version of [`Body`] has.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
 /// The version of [`Body`] that is written, and the latest that can be read.
 const VERSION: u32 = 1;
 
@@ -47,13 +53,15 @@ pub(crate) fn body(operation: &Operation) -> Result<String, Error> {
 
 /// The operation in a row of [`columns!`].
 pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
-    let body: Body<Work> = from_json(row.get("body")?)?;
-    if body.version > VERSION {
+    let text: &str = row.get("body")?;
+    // Of a later version, nothing else is sure to be readable.
+    let Version { version } = from_json(text)?;
+    if version > VERSION {
         return corrupt(format!(
-            "body has version {}, later than this program",
-            body.version
+            "body has version {version}, and this program reads up to {VERSION}"
         ));
     }
+    let body: Body<Work> = from_json(text)?;
     let parent: Option<&str> = row.get("parent")?;
     let time = |column| Ok::<_, Error>(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis));
     let header = Header {

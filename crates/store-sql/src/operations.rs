@@ -1,6 +1,7 @@
 //! The operations, each of which is also the job: accepting, stepping and ending them.
 
 use async_trait::async_trait;
+use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Header, ReplacementPolicy, ResourceWork, Work};
 use ucp_model::{GroupId, Operation, OperationId, Reference, ReferenceId, Target, Timestamp};
 use ucp_store::rules::{self, Alias, Claimant};
@@ -11,6 +12,7 @@ use ucp_store::{
 
 use crate::busy::{holder, refuse_busy_alias};
 use crate::database::{Abort, Transaction, statements, transaction, values};
+use crate::json::corrupt;
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
 use crate::{Sql, events, groups, reference_row};
 
@@ -154,6 +156,11 @@ async fn accept(
 ) -> Result<Accepted, Abort> {
     match &new.work {
         NewWork::Resource(work) => accept_on_resource(transaction, new, work, by).await,
+        NewWork::Group {
+            task: Task::Delete, ..
+        } => Ok(corrupt(
+            "a deletion closes its group: delete_resource_group",
+        )?),
         NewWork::Group { group, task } => {
             let group = groups::hold(transaction, group).await?;
             let work = rules::accept_on_group(group, task.clone(), 0);

@@ -185,6 +185,9 @@ pub trait Operations: Send + Sync {
     /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
     ///
+    /// The deletion of a group is not accepted so, but by
+    /// [`delete_resource_group`](crate::Groups::delete_resource_group), which closes the group.
+    ///
     /// Otherwise a put or import of a new alias inserts the mapping without an identifier, in state `Provisioning`, not
     /// owned; a put or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
     /// `Provisioning` or `Deleting`.

@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Dev(Box<Dev>),
     /// Runs the API and the workers against AWS.
     Serve(Box<Serve>),
-    /// Brings the database's schema up to date.
+    /// Applies database migrations.
     Migrate(Migrate),
     /// Seals the database anew under another encryption key, while servers run.
     RotateKey(RotateKey),
@@ -236,7 +236,7 @@ pub(crate) struct Work {
     /// How long a DELETE of a resource group waits for its end before it answers 202.
     #[arg(long, env = "UCP_GROUP_DELETE_WAIT", default_value = "30s", value_parser = humantime::parse_duration)]
     pub(crate) group_delete_wait: Duration,
-    /// How long an operation that has ended can still be asked after.
+    /// How long an operation that has ended can still be queried.
     #[arg(long, env = "UCP_OPERATION_RETENTION", default_value = "30d", value_parser = humantime::parse_duration)]
     pub(crate) operation_retention: Duration,
 }

@@ -75,6 +75,17 @@ pub async fn an_empty_group_is_removed(store: Engine) {
     assert_eq!(get, None, "there was nothing to record");
 }
 
+/// A deletion has to close its group, and nothing else does.
+pub async fn only_a_deletion_deletes_a_group(store: Engine) {
+    with_group(&store, "rg").await;
+    let deletion = on_group(1, "rg", Task::Delete);
+    refused!(store.accept_operation(deletion), Error::Corrupt(_));
+    let import = on_group(2, "rg", Task::Import(vec![item("a")]));
+    let deletion = store.delete_resource_group(import, &Precondition::NONE);
+    refused!(deletion, Error::Corrupt(_));
+    assert_eq!(store.live_operations().await.unwrap().0, 0);
+}
+
 /// What is live in a group keeps it from being deleted: an operation on a reference, an import.
 pub async fn a_busy_group_is_not_deleted(store: Engine) {
     with_group(&store, "rg").await;

@@ -120,6 +120,7 @@ macro_rules! conformance {
             }
             groups {
                 an_empty_group_is_removed
+                only_a_deletion_deletes_a_group
                 a_busy_group_is_not_deleted
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 use ucp_model::operation::Work;
+use ucp_model::operation::group::Task;
 use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use super::Memory;
@@ -44,8 +45,13 @@ impl Groups for Memory {
         precondition: &Precondition,
     ) -> Result<GroupDeletion, Error> {
         let mut tables = self.tables();
-        let NewWork::Group { group: id, task } = &deletion.work else {
-            return Err(Error::Corrupt("only a group is deleted so".to_owned()));
+        let NewWork::Group {
+            group: id,
+            task: task @ Task::Delete,
+        } = &deletion.work
+        else {
+            let message = "only the deletion of a group deletes one";
+            return Err(Error::Corrupt(message.to_owned()));
         };
         let key = id.key();
         let Some(group) = tables.groups.get(&key) else {

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{GroupId, Operation, OperationId, Target, Timestamp};
 
@@ -189,6 +190,12 @@ impl Tables {
         let (header, now) = (new.header(), new.accepted_at);
         let new = match new.work {
             NewWork::Resource(new) => new,
+            NewWork::Group {
+                task: Task::Delete, ..
+            } => {
+                let message = "a deletion closes its group: delete_resource_group";
+                return Err(Error::Corrupt(message.to_owned()));
+            }
             NewWork::Group { group, task } => {
                 self.refuse_deletion(&group)?;
                 let group = self.group(&group)?.id.clone();
