@@ -1,5 +1,5 @@
-//! What the contract makes of planes, groups, operations and mappings, as pure functions: an engine fetches rows, asks here, and writes
-//! the answer.
+//! What the contract makes of groups, operations and mappings, as pure functions: an engine fetches rows, asks here, and
+//! writes the answer.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@ use crate::{Ended, Identifier, Timestamp};
 pub struct Decision {
     /// What to write.
     pub next: Next,
-    /// What to do then; it ends in the next [`Observation`]. With none, the lease is handed back.
+    /// What to do then; it ends in the next [`Observation`](super::super::Observation). With none, the lease is handed back.
     pub effect: Option<Effect>,
     /// Why, for the log.
     pub reason: &'static str,

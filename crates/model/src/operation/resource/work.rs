@@ -161,7 +161,7 @@ impl ResourceWork {
         }
     }
 
-    /// Whether what is to be done next is to delete [`Operation::subject`].
+    /// Whether what is to be done next is to delete [`ResourceWork::subject`].
     pub fn deletes(&self) -> bool {
         match &self.replacing {
             Some(Replacing::OldLast { .. } | Replacing::Undoing { .. }) => true,
