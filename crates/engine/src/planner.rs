@@ -54,7 +54,9 @@ pub(crate) fn declaration(
 /// Plans a delete.
 pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     let outcome = match presence {
-        Presence::Absent | Presence::Unknown(_) => PlanOutcome::Nothing,
+        Presence::Absent => PlanOutcome::Nothing,
+        // Not seen is not gone.
+        Presence::Unknown(fault) => PlanOutcome::Impossible(Failure::from(fault)),
         Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => {
             PlanOutcome::Delete(identifier.clone())
         }
