@@ -212,7 +212,7 @@ async fn d20_a_change_that_aws_refuses_outright_fails_with_the_exceptions_status
         assert_eq!(refused.code(), exception);
         assert_explained(world, &refused).await;
     }
-    assert_eq!(world.references().await.len(), 1, "the mapping stays");
+    assert_eq!(world.references().await.len(), 1, "the reference stays");
 }
 
 #[apply(on_every_store)]
@@ -264,7 +264,7 @@ async fn s9_hooks_that_refuse_a_change_are_told_one_by_one(world: &World) {
         }})
     );
     assert_eq!(told[2]["info"]["failureMode"], "WARN");
-    assert!(world.references().await.is_empty(), "nothing is mapped");
+    assert!(world.references().await.is_empty(), "nothing is referenced");
 }
 
 #[apply(on_every_store)]

@@ -140,7 +140,7 @@ async fn types_that_do_not_exist_or_cannot_be_managed_are_refused(world: &World)
 }
 
 #[apply(on_every_store)]
-async fn tracking_ids_are_checked(world: &World) {
+async fn reference_ids_are_checked(world: &World) {
     let long = "a".repeat(129);
     for (tracked, status) in [
         ("main".to_owned(), 400),

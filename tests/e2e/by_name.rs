@@ -266,7 +266,7 @@ async fn a_new_alias_cannot_ask_for_a_name_that_aws_assigns(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_put_by_name_leaves_the_mapping_alone(world: &World) {
+async fn a_put_by_name_leaves_the_reference_alone(world: &World) {
     let declared = json!({"LogGroupName": "logs", "RetentionInDays": 7});
     world
         .put_and_settle(LOG_GROUP, "logs", declared.clone())
@@ -343,7 +343,7 @@ async fn section_4_1_deletes(world: &World) {
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
     assert!(
         world.references().await.is_empty(),
-        "the mapping goes with the resource"
+        "the reference goes with the resource"
     );
     let gone = delete(world, LOG_GROUP, "logs").await.expect(204);
     assert!(

@@ -52,7 +52,7 @@ async fn a_cancelled_create_leaves_nothing(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_cancelled_update_keeps_the_mapping_and_records_what_is_left(world: &World) {
+async fn a_cancelled_update_keeps_the_reference_and_records_what_is_left(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
@@ -72,7 +72,7 @@ async fn a_cancelled_update_keeps_the_mapping_and_records_what_is_left(world: &W
 }
 
 #[apply(on_every_store)]
-async fn a_cancelled_delete_keeps_the_mapping(world: &World) {
+async fn a_cancelled_delete_keeps_the_reference(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;

@@ -1,4 +1,4 @@
-//! A process dies at each moment that a change passes, and another goes on: no second create, the mapping right, the
+//! A process dies at each moment that a change passes, and another goes on: no second create, the reference right, the
 //! outcome reported. (`processes` does the same with real processes.)
 
 use serde_json::json;

@@ -9,7 +9,7 @@ const VPC: &str = "AWS.EC2/VPC";
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
 #[apply(on_every_store)]
-async fn a_delete_by_alias_removes_resource_and_mapping(world: &World) {
+async fn a_delete_by_alias_removes_resource_and_reference(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
@@ -18,7 +18,7 @@ async fn a_delete_by_alias_removes_resource_and_mapping(world: &World) {
     assert_eq!(
         world.references().await.len(),
         1,
-        "the mapping goes with the finishing transaction"
+        "the reference goes with the finishing transaction"
     );
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");
@@ -45,7 +45,7 @@ async fn deleting_what_is_gone_already_is_success(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_failed_delete_keeps_the_mapping(world: &World) {
+async fn a_failed_delete_keeps_the_reference(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
@@ -115,7 +115,7 @@ async fn a_reference_that_does_not_own_its_resource_is_only_forgotten(world: &Wo
 }
 
 #[apply(on_every_store)]
-async fn deleting_by_identifier_removes_the_mappings_too(world: &World) {
+async fn deleting_by_identifier_removes_the_references_too(world: &World) {
     world
         .put_and_settle(LOG_GROUP, "logs", json!({"LogGroupName": "logs"}))
         .await;

@@ -36,7 +36,7 @@ async fn put(world: &World, resource_type: &str, alias: &str, properties: Value)
     let reference = reference.expect("it is tracked");
     reference["mapsTo"]["primaryIdentifier"]
         .as_str()
-        .expect("it is mapped")
+        .expect("it is referenced")
         .to_owned()
 }
 

@@ -43,7 +43,7 @@ async fn every_item_has_its_outcome(world: &World) {
 
     let mut second_owner = item("second-owner", "three");
     second_owner["ownedResource"] = json!(true);
-    let by_tracking_id = json!({"trackedBy": tracked_by(LOGS, "by-id"), "properties": {"LogGroupName": "two"},
+    let by_reference_id = json!({"trackedBy": tracked_by(LOGS, "by-id"), "properties": {"LogGroupName": "two"},
         "scope": format!("{}/providers/{LOGS}", scope()), "ownedResource": true});
     let reply = import(
         world,
@@ -52,7 +52,7 @@ async fn every_item_has_its_outcome(world: &World) {
             item("gone", "nowhere"),
             item("Tracked", "two"),
             second_owner,
-            by_tracking_id
+            by_reference_id
         ]),
     )
     .await

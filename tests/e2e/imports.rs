@@ -69,7 +69,7 @@ async fn an_import_answers_the_reference_and_a_later_put_is_an_update(world: &Wo
 }
 
 #[apply(on_every_store)]
-async fn what_aws_does_not_have_is_404_and_leaves_no_mapping(world: &World) {
+async fn what_aws_does_not_have_is_404_and_leaves_no_reference(world: &World) {
     let reply = import(world, "main", "vpc-0123", json!({}))
         .await
         .expect(404);
@@ -81,7 +81,7 @@ async fn what_aws_does_not_have_is_404_and_leaves_no_mapping(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_mapped_or_busy_alias_is_409_and_stays_as_it_is(world: &World) {
+async fn a_referenced_or_busy_alias_is_409_and_stays_as_it_is(world: &World) {
     let vpc = stray_vpc(world).await;
     import(world, "main", &vpc, json!({})).await.expect(201);
     let before = world.references().await;
@@ -191,7 +191,7 @@ async fn a_composite_identifier_is_given_as_text_or_in_parts(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn aws_refusing_the_read_is_told_and_leaves_no_mapping(world: &World) {
+async fn aws_refusing_the_read_is_told_and_leaves_no_reference(world: &World) {
     let vpc = stray_vpc(world).await;
     world.aws.add_fault(
         fault(refuse(ExceptionCode::AccessDenied).saying("not yours"))

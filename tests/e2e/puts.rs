@@ -301,7 +301,7 @@ async fn what_was_changed_out_of_band_is_set_back(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_failed_update_keeps_the_mapping(world: &World) {
+async fn a_failed_update_keeps_the_reference(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;

@@ -284,9 +284,9 @@ async fn d12_get_by_alias(world: &World) {
         let body = json!({"alias": "a label", "trackedBy": tracked_by});
         world.post(VPC, "get", &body).await
     };
-    let unmapped = get(tracked_by(VPC, "main")).await.expect(404);
-    assert_eq!(unmapped.code(), "NotFound");
-    assert!(unmapped.text.contains("main"), "{}", unmapped.text);
+    let unknown = get(tracked_by(VPC, "main")).await.expect(404);
+    assert_eq!(unknown.code(), "NotFound");
+    assert!(unknown.text.contains("main"), "{}", unknown.text);
     let no_group = get(tracked_by(VPC, "main").replace("/rg/", "/nobody/")).await;
     assert_eq!(no_group.expect(404).code(), "ResourceGroupNotFound");
     assert_eq!(

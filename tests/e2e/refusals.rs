@@ -137,7 +137,7 @@ async fn d20_a_look_that_aws_refuses_is_answered_with_its_code(world: &World) {
         refuse_read(world, exception);
         refused(world.delete(LOG_GROUP, "logs").await).await;
     }
-    assert_eq!(world.references().await.len(), 1, "the mapping stays");
+    assert_eq!(world.references().await.len(), 1, "the reference stays");
     assert_nothing_sent(world);
 }
 

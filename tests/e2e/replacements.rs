@@ -80,7 +80,7 @@ async fn the_alias_stands_for_the_old_resource_until_the_new_one_stands(world: &
 }
 
 #[apply(on_every_store)]
-async fn a_crash_anywhere_leaves_one_mapped_resource_and_no_orphan(kind: StoreKind) {
+async fn a_crash_anywhere_leaves_one_referenced_resource_and_no_orphan(kind: StoreKind) {
     for policy in ORDERS {
         let crashed = crash_everywhere(kind, async |world| {
             with_vpc(world).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use ucp_app::resealing::{count_sealed, reseal};
 use ucp_model::{CredentialId, SeededEntropy};
-use ucp_seal::{Keyring, Place, SealingKey};
+use ucp_seal::{AssociatedData, Keyring, SealingKey};
 use ucp_testkit::{World, apply, on_every_store, tracked_by};
 
 const ALIASES: usize = 70;
@@ -65,7 +65,8 @@ async fn everything_is_sealed_anew_and_still_opens(world: &World) {
 
     let id = CredentialId::new("aws", "default").unwrap();
     let stored = world.store.get_credential(&id).await.unwrap().unwrap();
-    let secret = Keyring::from(key(8)).open(Place::Credential(&id), &stored.secret.unwrap().0);
+    let secret =
+        Keyring::from(key(8)).open(AssociatedData::Credential(&id), &stored.secret.unwrap().0);
     assert_eq!(&secret.unwrap()[..], b"canary");
 
     // Back under the key of this world, whose engine then finds every declaration as it was.
@@ -85,10 +86,10 @@ async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
     let entropy = SeededEntropy::new(10);
     for (at, old) in world.store.list_sealed(None, some).await.unwrap() {
         let place = match &at {
-            ucp_store::SealedPlace::Credential(id) => Place::Credential(id),
-            ucp_store::SealedPlace::Desired(id) => Place::Desired(*id),
-            ucp_store::SealedPlace::Document(id) => Place::Document(*id),
-            ucp_store::SealedPlace::DigestKey(id) => Place::DigestKey(id),
+            ucp_store::SealedPlace::Credential(id) => AssociatedData::Credential(id),
+            ucp_store::SealedPlace::Desired(id) => AssociatedData::Desired(*id),
+            ucp_store::SealedPlace::Document(id) => AssociatedData::Document(*id),
+            ucp_store::SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
         };
         let plaintext = ring.open(place, &old.0).unwrap();
         let new = ucp_store::Sealed(ring.seal(place, &plaintext, &entropy));

@@ -41,7 +41,7 @@ struct Live {
     action: Option<String>,
     /// The step of its replacement.
     replacing: Option<String>,
-    is_tracked: bool,
+    has_reference: bool,
     is_to_be_cancelled: bool,
     is_child: bool,
 }
@@ -57,7 +57,7 @@ struct Answer {
 pub(crate) struct Ends {
     /// The status of each operation that had been under way, by path.
     operations: BTreeMap<String, Value>,
-    /// Each group with what it tracks, by path.
+    /// Each group with its references, by path.
     groups: BTreeMap<String, Value>,
 }
 
@@ -230,7 +230,7 @@ fn live_in_words() -> Vec<String> {
             }
         }
         let special = [
-            (!live.is_tracked, "untracked"),
+            (!live.has_reference, "untracked"),
             (live.is_child, "child"),
             (live.is_to_be_cancelled, "cancelling"),
         ];

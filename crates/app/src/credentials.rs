@@ -1,5 +1,5 @@
 use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId};
-use ucp_seal::Place;
+use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
 use crate::{App, Precondition, Rejection};
@@ -30,7 +30,7 @@ impl App {
     ) -> Result<Credential, Rejection> {
         let id = put.new.id.clone();
         let secret = put.secret.map(|secret| {
-            let (place, entropy) = (Place::Credential(&id), self.parts.entropy.as_ref());
+            let (place, entropy) = (AssociatedData::Credential(&id), self.parts.entropy.as_ref());
             let sealing = &self.parts.keys.sealing;
             Sealed(sealing.seal(place, secret.as_bytes(), entropy))
         });

@@ -4,8 +4,8 @@ use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
 
 use crate::identifier::told_by;
+use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
-use crate::tracking::{Intake, verdict_of};
 use crate::{App, Caller, Rejection, Selector};
 
 /// A delete of one resource.
@@ -24,7 +24,7 @@ pub struct DeleteResource {
 pub enum DeleteOutcome {
     /// It is, or may be, under way.
     Accepted(Box<Operation>),
-    /// The mapping is gone; the AWS resource was left alone.
+    /// The reference is gone; the AWS resource was left alone.
     Forgotten,
     /// There was nothing to delete.
     AlreadyGone,
@@ -40,8 +40,8 @@ impl App {
         let schema = self.schema(&delete.scope, &delete.type_name).await?;
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(Identifier::parse(&name)?)),
-            Selector::TrackedBy(tracked_by) => {
-                (Some(self.tracking_id(&tracked_by, &schema)?), None)
+            Selector::Reference(tracked_by) => {
+                (Some(self.reference_id(&tracked_by, &schema)?), None)
             }
             Selector::Parts(properties) => (None, Some(told_by(&schema, properties)?)),
         };
@@ -49,7 +49,7 @@ impl App {
             .await
     }
 
-    /// Deletes a reference: with its AWS resource where it owns it, otherwise only the mapping.
+    /// Deletes a reference: with its AWS resource where it owns it, otherwise only the reference.
     pub async fn delete_reference(
         &self,
         id: &ReferenceId,
@@ -67,7 +67,7 @@ impl App {
                 self.accept_delete(scope, Some(id), None, &schema, caller)
                     .await
             }
-            Err(ucp_store::Error::NotMapped) => Ok(DeleteOutcome::AlreadyGone),
+            Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
             Err(error) => Err(self.refusal(error, Some(id)).await),
         }
     }

@@ -9,8 +9,8 @@ use crate::Rejection;
 pub enum Selector {
     /// The one of this name, as in the URL.
     Name(String),
-    /// The one that this tracking id stands for.
-    TrackedBy(String),
+    /// The one that this reference id stands for.
+    Reference(String),
     /// The one whose identifier these properties tell; others are ignored.
     Parts(Map<String, Value>),
 }

@@ -3,8 +3,8 @@ use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, json};
 use ucp_schema::{Classes, IdentifierOutcome, ResourceSchema};
 
+use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
-use crate::tracking::{Intake, verdict_of};
 use crate::{App, Caller, Rejection};
 
 /// An import of one resource.
@@ -14,7 +14,7 @@ pub struct ImportResource {
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// The tracking id.
+    /// The reference id.
     pub tracked_by: Option<String>,
     /// AWS's name of the resource.
     pub primary_identifier: Option<String>,
@@ -54,10 +54,10 @@ impl App {
         let schema = self.schema(&import.scope, &import.type_name).await?;
         let Some(tracked_by) = &import.tracked_by else {
             return Err(Rejection::bad_request(
-                "/trackedBy: an import needs the tracking id that is to stand for the resource.",
+                "/trackedBy: an import needs the id of the reference that is to stand for the resource.",
             ));
         };
-        let reference = self.tracking_id(tracked_by, &schema)?;
+        let reference = self.reference_id(tracked_by, &schema)?;
         let identifier = identifier(
             &schema,
             import.primary_identifier.as_deref(),

@@ -5,8 +5,8 @@ use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{Detail, ErrorCode, Failure, GroupId, Operation, ReferenceId, Scope, TypeName};
 
 use crate::import::identifier;
+use crate::intake::no_such_group;
 use crate::put::unsupported;
-use crate::tracking::no_such_group;
 use crate::{App, Caller, Rejection};
 
 /// How many resources one request may import.

@@ -10,6 +10,7 @@ mod delete_group;
 mod identifier;
 mod import;
 mod import_group;
+mod intake;
 mod live;
 mod operations;
 mod planes;
@@ -19,7 +20,6 @@ mod references;
 mod rejection;
 pub mod resealing;
 mod resource_groups;
-mod tracking;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
-use crate::tracking::no_such_group;
+use crate::intake::no_such_group;
 use crate::{App, Rejection};
 
 /// Which operations of a group to list.

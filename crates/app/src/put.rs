@@ -9,10 +9,10 @@ use ucp_model::{
 };
 use ucp_plan::{Desired, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
-use ucp_seal::Place;
+use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
-use crate::tracking::{Intake, no_such_group, verdict_of};
+use crate::intake::{Intake, no_such_group, verdict_of};
 use crate::{App, Caller, Rejection};
 
 /// The longest desired document that Cloud Control takes, in characters.
@@ -29,7 +29,7 @@ pub struct PutResource {
     pub type_name: TypeName,
     /// The name in the URL; without it the properties tell the identifier, or AWS assigns one.
     pub name: Option<String>,
-    /// The tracking id; without it the put is not tracked.
+    /// The reference id; without it the put is not tracked.
     pub tracked_by: Option<String>,
     /// What is declared.
     pub properties: Map<String, Value>,
@@ -80,11 +80,11 @@ impl App {
             identifier,
             declaration,
         } = self.declared(&put).await?;
-        let mapped = match &reference {
+        let known = match &reference {
             Some(reference) => self.parts.store.get_reference(reference).await?,
             None => None,
         };
-        let surely_a_create = identifier.is_none() && mapped.is_none();
+        let surely_a_create = identifier.is_none() && known.is_none();
         if surely_a_create {
             judge_create(&declaration, &schema, &put)?;
         }
@@ -119,7 +119,7 @@ impl App {
     async fn declared(&self, put: &PutResource) -> Result<Declared, Rejection> {
         let schema = self.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
-            Some(tracked_by) => Some(self.tracking_id(tracked_by, &schema)?),
+            Some(tracked_by) => Some(self.reference_id(tracked_by, &schema)?),
             None => None,
         };
         if !schema.is_provisionable() {
@@ -221,7 +221,7 @@ impl App {
         }
         let entropy = self.parts.entropy.as_ref();
         Ok(Sealed(self.parts.keys.sealing.seal(
-            Place::Desired(id),
+            AssociatedData::Desired(id),
             text.as_bytes(),
             entropy,
         )))

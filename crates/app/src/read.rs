@@ -65,8 +65,8 @@ impl App {
                 let identifier = Identifier::parse(&name)?;
                 (self.read(&schema, &scope, &identifier).await, identifier)
             }
-            Selector::TrackedBy(tracked_by) => {
-                let identifier = self.mapped(&tracked_by, &schema, &scope).await?;
+            Selector::Reference(tracked_by) => {
+                let identifier = self.identifier_of(&tracked_by, &schema, &scope).await?;
                 let reply = self.read_patiently(&schema, &scope, &identifier).await?;
                 (reply, identifier)
             }

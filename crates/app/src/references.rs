@@ -3,7 +3,7 @@ use ucp_store::ReferenceUpdate;
 
 use crate::{App, Caller, Rejection};
 
-/// A group with what it tracks.
+/// A group with its references.
 #[derive(Debug)]
 pub struct GroupView {
     /// The group.
@@ -48,7 +48,7 @@ impl App {
     /// One reference.
     pub async fn get_reference(&self, id: &ReferenceId) -> Result<Reference, Rejection> {
         let reference = self.parts.store.get_reference(id).await?;
-        reference.ok_or_else(|| not_tracked(id))
+        reference.ok_or_else(|| not_referenced(id))
     }
 
     /// Changes who owns the resource of a reference, or the reference's tags.
@@ -63,13 +63,13 @@ impl App {
         let updated = store.update_reference(id, update, name, correlation_id, self.now());
         match updated.await {
             Ok(reference) => Ok(reference),
-            Err(ucp_store::Error::NotMapped) => Err(not_tracked(id)),
+            Err(ucp_store::Error::NoSuchReference) => Err(not_referenced(id)),
             Err(error) => Err(self.refusal(error, Some(id)).await),
         }
     }
 }
 
-fn not_tracked(id: &ReferenceId) -> Rejection {
+fn not_referenced(id: &ReferenceId) -> Rejection {
     let failure = Failure::new(
         ErrorCode::NotFound,
         format!(

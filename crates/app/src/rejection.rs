@@ -105,10 +105,10 @@ impl From<ucp_store::Error> for Rejection {
             ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),
             ucp_store::Error::NoSuchGroup
             | ucp_store::Error::GroupDeleting(_)
-            | ucp_store::Error::AlreadyMapped
-            | ucp_store::Error::NotMapped
+            | ucp_store::Error::AlreadyReferenced
+            | ucp_store::Error::NoSuchReference
             | ucp_store::Error::Busy(_)
-            | ucp_store::Error::MappedElsewhere(_)
+            | ucp_store::Error::ReferencedElsewhere(_)
             | ucp_store::Error::OwnedElsewhere(_)
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::LeaseLost

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{Entropy, Timestamp};
-use ucp_seal::{DigestKey, Keyring, Place, sealed_under};
+use ucp_seal::{AssociatedData, DigestKey, Keyring, sealed_under};
 use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
 
 /// How many values are read at once.
@@ -39,15 +39,15 @@ pub async fn reseal(
     let mut page = store.list_sealed(None, PAGE).await?;
     while let Some((reached, _)) = page.last() {
         for (at, old) in page.iter().filter(|(_, old)| key_of(old) != current) {
-            let place = place(at);
-            let plaintext = match ring.open(place, &old.0) {
+            let data = associated_data(at);
+            let plaintext = match ring.open(data, &old.0) {
                 Ok(plaintext) => plaintext,
                 Err(error) => {
-                    tracing::warn!(place = %place, error = %error, "a sealed value does not open");
+                    tracing::warn!(place = %data, error = %error, "a sealed value does not open");
                     continue;
                 }
             };
-            let new = Sealed(ring.seal(place, &plaintext, entropy));
+            let new = Sealed(ring.seal(data, &plaintext, entropy));
             resealed += u64::from(store.reseal(at, old, new).await?);
         }
         page = store.list_sealed(Some(reached), PAGE).await?;
@@ -76,11 +76,11 @@ fn key_of(sealed: &Sealed) -> String {
     sealed_under(&sealed.0).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
-fn place(place: &SealedPlace) -> Place<'_> {
+fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
     match place {
-        SealedPlace::Credential(id) => Place::Credential(id),
-        SealedPlace::Desired(id) => Place::Desired(*id),
-        SealedPlace::DigestKey(id) => Place::DigestKey(id),
-        SealedPlace::Document(id) => Place::Document(*id),
+        SealedPlace::Credential(id) => AssociatedData::Credential(id),
+        SealedPlace::Desired(id) => AssociatedData::Desired(*id),
+        SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
+        SealedPlace::Document(id) => AssociatedData::Document(*id),
     }
 }

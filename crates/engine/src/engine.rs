@@ -6,7 +6,7 @@ use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
-    Call, Chance, Effect, Intent, Kind, MappingChange, Next, Observation, PlanOutcome, Presence,
+    Call, Chance, Effect, Intent, Kind, Next, Observation, PlanOutcome, Presence, ReferenceChange,
     ResourceWork, Work, decide,
 };
 use ucp_model::{
@@ -14,7 +14,7 @@ use ucp_model::{
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
-use ucp_seal::{Keys, Place};
+use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Claimed, FinishOperation, Lease, LeaseTerm, Sealed, Store};
 use zeroize::Zeroizing;
 
@@ -125,7 +125,7 @@ impl Engine {
             "step",
             operation.id = %header.id,
             alias = reference.map(|id| id.alias.as_str()),
-            tracking.id = reference.map(tracing::field::display),
+            reference.id = reference.map(tracing::field::display),
             group.id = group.map(|work| tracing::field::display(&work.group)),
             correlation.id = %header.correlation_id,
             lease.generation = claimed.lease.generation,
@@ -213,8 +213,11 @@ impl Stepper<'_> {
                     operation,
                     is_new_intent,
                 } => self.commit(*operation, is_new_intent).await?,
-                Next::Finish { operation, mapping } => {
-                    return self.finish(*operation, mapping, decision.reason).await;
+                Next::Finish {
+                    operation,
+                    reference,
+                } => {
+                    return self.finish(*operation, reference, decision.reason).await;
                 }
             }
             let Some(effect) = decision.effect else {
@@ -235,7 +238,7 @@ impl Stepper<'_> {
         } = &self.engine.parts;
         let planned = self.planned.take().filter(|_| is_new_intent);
         let document = planned.and_then(|planned| planned.document).map(|text| {
-            let place = Place::Document(operation.header.id);
+            let place = AssociatedData::Document(operation.header.id);
             Sealed(keys.sealing.seal(place, text.as_bytes(), entropy.as_ref()))
         });
         let lease = &self.claimed.lease;
@@ -252,7 +255,7 @@ impl Stepper<'_> {
     async fn finish(
         self,
         mut operation: Operation,
-        mapping: Option<MappingChange>,
+        reference: Option<ReferenceChange>,
         reason: &'static str,
     ) -> Result<(), Abandoned> {
         // Should AWS tell a write-only value after all, it is not kept.
@@ -270,7 +273,7 @@ impl Stepper<'_> {
         let code = operation.failure().map(|failure| failure.code.clone());
         let finish = FinishOperation {
             operation,
-            mapping,
+            reference,
             baseline,
         };
         let store = &self.engine.parts.store;
@@ -414,7 +417,7 @@ impl Stepper<'_> {
         let Some(sealed) = &self.claimed.documents.document else {
             return Err(internal("the recorded document is missing".to_owned()));
         };
-        let place = Place::Document(self.claimed.operation.header.id);
+        let place = AssociatedData::Document(self.claimed.operation.header.id);
         let opened = self.engine.parts.keys.sealing.open(place, &sealed.0);
         let bytes = opened
             .map_err(|error| internal(format!("the recorded document does not open: {error}")))?;
@@ -467,7 +470,7 @@ impl Stepper<'_> {
         };
         let bytes = keys
             .sealing
-            .open(Place::Desired(header.id), &sealed.0)
+            .open(AssociatedData::Desired(header.id), &sealed.0)
             .map_err(|error| unreadable(&error))?;
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
         let desired = planner::declaration(work, properties, schema, &keys.digest);

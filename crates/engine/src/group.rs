@@ -92,7 +92,9 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
         // What the survey told has changed meanwhile; the next one tells what it is now.
-        error @ (Error::NotMapped | Error::AlreadyMapped | Error::MappedElsewhere(_)) => {
+        error @ (Error::NoSuchReference
+        | Error::AlreadyReferenced
+        | Error::ReferencedElsewhere(_)) => {
             Failure::new(ErrorCode::Conflict, format!("Not started: {error}."))
         }
         error @ (Error::NoSuchGroup

@@ -144,8 +144,8 @@ fn subject(work: &ResourceWork) -> Subject<'_> {
         scope: &work.scope,
         type_name: &work.type_name,
         identifier: work.identifier.as_ref(),
-        was_ours: work.was_mapped || work.created || makes_room,
+        was_ours: work.was_referenced || work.created || makes_room,
         was_owned: work.was_owned,
-        is_tracked: work.reference.is_some(),
+        has_reference: work.reference.is_some(),
     }
 }

@@ -77,7 +77,7 @@ pub type NewResourceGroup = NewArmResource<GroupId, GroupBody>;
 pub struct GroupBody {
     /// AWS tags that the resources put into the group get by default.
     pub default_tags: BTreeMap<String, String>,
-    /// The operation that deletes it. Meanwhile nothing else may change it or what it tracks. No PUT sets it.
+    /// The operation that deletes it. Meanwhile nothing else may change it or its references. No PUT sets it.
     #[serde(skip)]
     pub deletion: Option<OperationId>,
 }

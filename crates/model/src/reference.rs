@@ -9,7 +9,7 @@ use crate::{Identifier, ReferenceId, Scope, Target, Timestamp};
 /// A tracked resource: which AWS resource an alias stands for, and what we know of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// The tracking id, in the casing of the first write.
+    /// The reference id, in the casing of the first write.
     pub id: ReferenceId,
     /// Where the AWS resource lives.
     pub scope: Scope,
@@ -29,7 +29,7 @@ pub struct Reference {
     pub observed_at: Option<Timestamp>,
     /// When the alias was first claimed.
     pub created_at: Timestamp,
-    /// When the mapping last changed.
+    /// When the reference last changed.
     pub updated_at: Timestamp,
     /// Rises by one with each write.
     pub revision: u64,

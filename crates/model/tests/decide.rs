@@ -9,7 +9,7 @@ use serde_json::json;
 use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
     Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Effect, Intent, Kind,
-    MappingChange, Observation, Options, PATIENCE, PlanOutcome, Presence, ReplacementOrder,
+    Observation, Options, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder,
     Replacing, ResourceWork as Operation, State, Verdict,
 };
 use ucp_model::{
@@ -51,7 +51,7 @@ fn operation(kind: Kind) -> Operation {
             .parse()
             .ok(),
         identifier: None,
-        was_mapped: false,
+        was_referenced: false,
         was_owned: false,
         created: false,
         replacing: None,
@@ -87,10 +87,10 @@ fn intent_to(call: Call, base: Option<&str>) -> Intent {
     }
 }
 
-fn mapped(operation: Operation) -> Operation {
+fn referenced(operation: Operation) -> Operation {
     Operation {
         identifier: Some(Identifier::new("vpc-1")),
-        was_mapped: true,
+        was_referenced: true,
         ..operation
     }
 }
@@ -212,7 +212,7 @@ fn a_put_follows_its_plan() {
         Observation::Looked(Presence::Absent, create()),
         "submitting, then Submit: nothing stands there yet",
     );
-    let there = mapped(put);
+    let there = referenced(put);
     assert_line(
         &there,
         Observation::Looked(present("d"), update()),
@@ -326,7 +326,7 @@ fn a_refusal_says_nothing_about_an_earlier_send() {
 #[test]
 fn an_update_whose_reply_was_lost_looks_at_its_base() {
     let update_sent = in_state(
-        mapped(operation(Kind::Put)),
+        referenced(operation(Kind::Put)),
         State::Submitting(intent(Action::Update, Some("d"))),
     );
     assert_line(
@@ -362,7 +362,7 @@ fn an_update_whose_reply_was_lost_looks_at_its_base() {
 #[test]
 fn a_delete_whose_reply_was_lost_looks_first() {
     let delete = in_state(
-        mapped(operation(Kind::Delete)),
+        referenced(operation(Kind::Delete)),
         State::Submitting(intent(Action::Delete, None)),
     );
     assert_line(
@@ -385,7 +385,7 @@ fn a_delete_whose_reply_was_lost_looks_first() {
 #[test]
 fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
     let delete = in_state(
-        mapped(operation(Kind::Delete)),
+        referenced(operation(Kind::Delete)),
         State::Submitting(intent(Action::Delete, None)),
     );
     let looked = || Observation::Looked(Presence::Unknown(denied()), deletion());
@@ -408,7 +408,7 @@ fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
 #[test]
 fn aws_does_not_put_an_operation_to_sleep() {
     let waiting = in_state(
-        mapped(operation(Kind::Put)),
+        referenced(operation(Kind::Put)),
         State::Waiting(intent(Action::Update, None), RequestToken::new("r")),
     );
     let asked = Progress {
@@ -475,7 +475,7 @@ fn progress_events_end_or_continue_the_wait() {
         Observation::Polled(Err(Fault::new(FaultClass::TokenUnknown, "", ""))),
         "submitting: AWS has forgotten the request: find out what came of it",
     );
-    let update = waiting(Action::Update, mapped(operation(Kind::Put)));
+    let update = waiting(Action::Update, referenced(operation(Kind::Put)));
     let decision = assert_line(
         &update,
         polled(failed("InternalFailure"), None),
@@ -484,13 +484,13 @@ fn progress_events_end_or_continue_the_wait() {
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
-    assert_eq!(finish.mapping, MappingChange::Kept { owned: false });
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
     assert_line(
         &update,
         polled(failed("NotFound"), None),
         "failed: AWS reports failure",
     );
-    let delete = waiting(Action::Delete, mapped(operation(Kind::Delete)));
+    let delete = waiting(Action::Delete, referenced(operation(Kind::Delete)));
     assert_line(
         &delete,
         polled(failed("NotFound"), None),
@@ -506,7 +506,7 @@ fn progress_events_end_or_continue_the_wait() {
 #[test]
 fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
     let observing = in_state(
-        mapped(operation(Kind::Put)),
+        referenced(operation(Kind::Put)),
         State::Observing(Action::Create),
     );
     assert_line(
@@ -564,7 +564,7 @@ fn name(text: &str) -> Identifier {
 fn owning(operation: Operation) -> Operation {
     Operation {
         was_owned: true,
-        ..mapped(operation)
+        ..referenced(operation)
     }
 }
 
@@ -578,20 +578,20 @@ fn the_alias_moves_when_the_new_resource_stands() {
         "submitting, then Submit: the new one first",
     );
     assert_eq!(creating.identifier, None);
-    assert_eq!(creating.mapped().unwrap().identifier.as_str(), "vpc-1");
+    assert_eq!(creating.referenced().unwrap().identifier.as_str(), "vpc-1");
     let created = Observation::Submitted(Ok(progress(ProgressStatus::Success, Some("vpc-2"))));
     let created = step(
         &creating,
         created,
         "observing, then Read: AWS reports success",
     );
-    assert_eq!(created.mapped().unwrap().identifier.as_str(), "vpc-1");
+    assert_eq!(created.referenced().unwrap().identifier.as_str(), "vpc-1");
     let deleting = step(
         &created,
         Observation::Read(present("d")),
         "submitting, then Submit: the new one stands, so the old one can go",
     );
-    assert_eq!(deleting.mapped().unwrap().identifier.as_str(), "vpc-2");
+    assert_eq!(deleting.referenced().unwrap().identifier.as_str(), "vpc-2");
     assert_eq!(deleting.subject(), Some(&name("vpc-1")));
     let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
     let last = step(
@@ -604,7 +604,7 @@ fn the_alias_moves_when_the_new_resource_stands() {
         panic!("it ends")
     };
     assert_eq!(finish.identifier, Some(name("vpc-2")));
-    assert_eq!(finish.mapping, MappingChange::Applied { owned: true });
+    assert_eq!(finish.reference, ReferenceChange::Applied { owned: true });
 
     let partial = step(
         &deleting,
@@ -620,7 +620,7 @@ fn the_alias_moves_when_the_new_resource_stands() {
         panic!("it ends")
     };
     assert_eq!(finish.identifier, Some(name("vpc-2")));
-    assert_eq!(finish.mapping, MappingChange::Applied { owned: true });
+    assert_eq!(finish.reference, ReferenceChange::Applied { owned: true });
     let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
@@ -634,7 +634,7 @@ fn the_alias_moves_when_the_new_resource_stands() {
 
 #[test]
 fn an_old_resource_that_is_not_owned_is_left_alone() {
-    let put = mapped(operation(Kind::Put));
+    let put = referenced(operation(Kind::Put));
     let plan = replace(ReplacementOrder::CreateBeforeDelete);
     let creating = step(
         &put,
@@ -651,7 +651,7 @@ fn an_old_resource_that_is_not_owned_is_left_alone() {
 }
 
 #[test]
-fn a_failed_replacement_leaves_the_old_resource_mapped() {
+fn a_failed_replacement_leaves_the_old_resource_referenced() {
     let put = owning(operation(Kind::Put));
     let plan = replace(ReplacementOrder::CreateBeforeDelete);
     let creating = step(
@@ -664,7 +664,7 @@ fn a_failed_replacement_leaves_the_old_resource_mapped() {
             panic!("it ends")
         };
         assert_eq!(finish.identifier, Some(name("vpc-1")));
-        assert_eq!(finish.mapping, MappingChange::Kept { owned: false });
+        assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
     };
     let refused = Observation::Submitted(Err(rejected()));
     ends_at_old(assert_line(
@@ -764,7 +764,7 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
         deleted,
         "accepted, then Look: there is room for the new one",
     );
-    assert_eq!(again.mapped(), None);
+    assert_eq!(again.referenced(), None);
     step(
         &again,
         Observation::Looked(Presence::Absent, create()),
@@ -783,7 +783,7 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
-    assert_eq!(finish.mapping, MappingChange::Removed);
+    assert_eq!(finish.reference, ReferenceChange::Removed);
     let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
@@ -827,7 +827,7 @@ fn a_cancel_counts_when_aws_confirms_it() {
         Observation::Claimed,
         "keep, then Look: look before sending it again",
     );
-    let update = waiting(Action::Update, mapped(operation(Kind::Put)));
+    let update = waiting(Action::Update, referenced(operation(Kind::Put)));
     assert_line(
         &update,
         Observation::Claimed,
@@ -856,7 +856,7 @@ fn a_cancel_counts_when_aws_confirms_it() {
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
-    assert_eq!(finish.mapping, MappingChange::Kept { owned: false });
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
     assert!(finish.live.is_some());
     assert_line(
         &update,
@@ -975,7 +975,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         Observation::Looked(_, PlanOutcome::Create { .. }) => !operation.deletes() && !is_present,
         Observation::Looked(_, PlanOutcome::Update { .. }) => !operation.deletes() && is_present,
         Observation::Looked(_, PlanOutcome::Replace { .. }) => {
-            !operation.deletes() && is_present && operation.was_mapped
+            !operation.deletes() && is_present && operation.was_referenced
         }
         Observation::Looked(_, PlanOutcome::Delete(_)) => operation.deletes(),
         Observation::Looked(_, PlanOutcome::Nothing) => operation.deletes() || is_present,
@@ -992,15 +992,15 @@ proptest! {
     #[test]
     fn any_order_of_events_is_harmless(
         kind in prop_oneof![Just(Kind::Put), Just(Kind::Delete)],
-        was_mapped in any::<bool>(),
+        was_referenced in any::<bool>(),
         was_owned in any::<bool>(),
         is_cancelled in any::<bool>(),
         events in prop::collection::vec((observations(), 0u64..100_000), 1..60),
     ) {
         let mut now = START;
         let start = operation(kind);
-        let start = Operation { was_owned: was_owned && was_mapped, ..start };
-        let mut operation = if was_mapped { mapped(start) } else { start };
+        let start = Operation { was_owned: was_owned && was_referenced, ..start };
+        let mut operation = if was_referenced { referenced(start) } else { start };
         for (number, (observation, later)) in events.into_iter().enumerate() {
             now = now.after(Duration::from_millis(later));
             if !can_be_observed(&operation, &observation) {
@@ -1026,14 +1026,14 @@ proptest! {
                 }
                 Next::Finish(finish) => {
                     prop_assert!(!before.state.is_terminal(), "a terminal state ended again");
-                                        if let MappingChange::Applied { .. } | MappingChange::Kept { .. } = finish.mapping {
-                        prop_assert!(finish.identifier.is_some(), "a mapping to nothing");
+                                        if let ReferenceChange::Applied { .. } | ReferenceChange::Kept { .. } = finish.reference {
+                        prop_assert!(finish.identifier.is_some(), "a reference to nothing");
                     }
                     if let Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) = &before.replacing
                         && finish.ended != Ended::Succeeded
                     {
-                        prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays mapped");
-                        prop_assert!(finish.mapping != MappingChange::Removed, "the old one stays mapped");
+                        prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays referenced");
+                        prop_assert!(finish.reference != ReferenceChange::Removed, "the old one stays referenced");
                     }
                     let is_left = matches!(before.replacing, Some(Replacing::OldLast { .. }));
                     prop_assert!(!is_left, "ended without a word about the old one");
@@ -1048,7 +1048,7 @@ proptest! {
     #[test]
     fn an_operation_that_learns_nothing_ends(faults in prop::collection::vec(prop_oneof![Just(lost()), Just(throttled())], 1..4)) {
         let mut now = START;
-        let mut operation = mapped(operation(Kind::Put));
+        let mut operation = referenced(operation(Kind::Put));
         let deadline = START.after(PATIENCE * 9);
         let mut observation = Observation::Claimed;
         let mut due_at = START;
@@ -1090,10 +1090,14 @@ fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
     };
     for (action, operation, named) in [
         (Action::Create, operation(Kind::Put), None),
-        (Action::Update, mapped(operation(Kind::Put)), Some("vpc-1")),
+        (
+            Action::Update,
+            referenced(operation(Kind::Put)),
+            Some("vpc-1"),
+        ),
         (
             Action::Delete,
-            mapped(operation(Kind::Delete)),
+            referenced(operation(Kind::Delete)),
             Some("vpc-1"),
         ),
     ] {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use ucp_model::operation::group::{
-    self, Decision, GroupWork, Next, Progress, Refusal, Survey, Task,
+    self, Decision, GroupState, GroupWork, Next, Refusal, Survey, Task,
 };
 use ucp_model::operation::{Header, Kind, Options, ResourceWork, State, Work};
 use ucp_model::{
@@ -77,7 +77,7 @@ fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
         type_name: id.type_name.clone(),
         reference: Some(id),
         identifier: Some(Identifier::new(alias)),
-        was_mapped: true,
+        was_referenced: true,
         was_owned: true,
         created: false,
         replacing: None,
@@ -103,7 +103,7 @@ fn deletion(total: u32) -> GroupWork {
     GroupWork {
         group: group(),
         task: Task::Delete,
-        progress: Progress::Running,
+        state: GroupState::Running,
         ended_children: 0,
         total,
         done: 0,

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::resource::Finish;
-use ucp_model::operation::{Call, Intent, Kind, MappingChange, Options, State, Work};
+use ucp_model::operation::{Call, Intent, Kind, Options, ReferenceChange, State, Work};
 use ucp_model::{
     Action, ClientToken, CorrelationId, Ended, FaultClass, GroupBody, GroupId, Identifier,
     NewResourceGroup, Operation, OperationId, Progress, ProgressStatus, ReferenceId, RequestToken,
@@ -223,13 +223,13 @@ impl World {
         let finish = Finish {
             ended: Ended::Succeeded,
             identifier: Some(Identifier::new("a")),
-            mapping: MappingChange::Applied { owned: true },
+            reference: ReferenceChange::Applied { owned: true },
             live: Some(json!({})),
         };
         let mut header = header.clone();
         header.ended_at = Some(NOW);
         let end = FinishOperation {
-            mapping: Some(finish.mapping),
+            reference: Some(finish.reference),
             operation: Operation {
                 header,
                 work: Work::Resource(Box::new(finish.of(work.resource().unwrap(), NOW))),

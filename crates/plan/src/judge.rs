@@ -51,12 +51,12 @@ pub struct Subject<'a> {
     pub type_name: &'a TypeName,
     /// AWS's name of it, as far as known.
     pub identifier: Option<&'a Identifier>,
-    /// Whether it was mapped or created by us. One that is gone then is created anew, under whatever name.
+    /// Whether it was referenced or created by us. One that is gone then is created anew, under whatever name.
     pub was_ours: bool,
     /// Whether its reference owns it.
     pub was_owned: bool,
     /// Whether it has a reference.
-    pub is_tracked: bool,
+    pub has_reference: bool,
 }
 
 /// What came of a [`Question`].
@@ -235,7 +235,7 @@ impl<'a> Question<'a> {
     }
 
     fn requires_replacement(&self, plan: &Plan) -> Failure {
-        let advice = if self.subject.is_tracked {
+        let advice = if self.subject.has_reference {
             "Declare the live values, or send \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\" to have it replaced."
         } else {
             "Declare the live values, or delete the resource and put it anew."
@@ -293,7 +293,7 @@ impl<'a> Subject<'a> {
             identifier: None,
             was_ours: false,
             was_owned: false,
-            is_tracked: false,
+            has_reference: false,
         }
     }
 

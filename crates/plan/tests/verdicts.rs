@@ -55,7 +55,7 @@ impl Asked {
                 identifier: identifier.as_ref(),
                 was_ours: self.was_ours,
                 was_owned: self.was_owned,
-                is_tracked: true,
+                has_reference: true,
                 ..Subject::new(&scope, &type_name)
             },
             schema: &schema,

@@ -4,7 +4,7 @@
 //! others are remembered in this process, then in the store, and asked of the registry only when neither knows them. What
 //! is remembered is used however old it is, and refreshed in the background once its time to live is over.
 
-mod place;
+mod entry;
 mod registry;
 
 pub use registry::{Parts, Registry, Settings};

@@ -10,14 +10,14 @@ use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownT
 use ucp_store::rules::type_key;
 use ucp_store::{TypeSchema, TypeSchemas};
 
-use crate::place::{Known, Place};
+use crate::entry::{Entry, Known};
 
 /// How long the registry is believed that it does not tell a schema, and left alone after a refresh that failed.
 const BELIEF: Duration = Duration::from_secs(60);
 /// How long an unreachable registry is left alone by those who need it.
 const RESPITE: Duration = Duration::from_secs(5);
 /// How many types are remembered in this process before those that nobody is asking for are forgotten.
-const PLACES_MAX: usize = 1_000;
+const ENTRIES_MAX: usize = 1_000;
 /// Only AWS registers types under this prefix.
 const AWS_PREFIX: &str = "AWS::";
 
@@ -51,18 +51,18 @@ pub struct Registry {
 struct Shared {
     parts: Parts,
     settings: Settings,
-    places: Mutex<BTreeMap<String, Arc<Place>>>,
+    entries: Mutex<BTreeMap<String, Arc<Entry>>>,
 }
 
 impl Registry {
     /// A registry of `parts`.
     pub fn new(parts: Parts, settings: Settings) -> Self {
-        let places = Mutex::default();
+        let entries = Mutex::default();
         Self {
             shared: Arc::new(Shared {
                 parts,
                 settings,
-                places,
+                entries,
             }),
         }
     }
@@ -79,15 +79,15 @@ impl ResourceTypes for Registry {
         if let Some(schema) = shared.parts.catalogue.get(type_name) {
             return Ok(schema);
         }
-        let place = shared.place(scope, type_name);
-        if let Some(answer) = shared.remembered(&place, scope, type_name) {
+        let entry = shared.entry(scope, type_name);
+        if let Some(answer) = shared.remembered(&entry, scope, type_name) {
             return answer;
         }
-        let _flight = place.flight.lock().await;
+        let _flight = entry.flight.lock().await;
         // Somebody else may have asked meanwhile.
-        match shared.remembered(&place, scope, type_name) {
+        match shared.remembered(&entry, scope, type_name) {
             Some(answer) => answer,
-            None => shared.look_up(&place, scope, type_name).await,
+            None => shared.look_up(&entry, scope, type_name).await,
         }
     }
 
@@ -103,7 +103,7 @@ impl ResourceTypes for Registry {
         if let Some(schema) = catalogue.get(type_name) {
             return Ok(schema);
         }
-        if let Some(Known::Schema { schema, .. }) = self.shared.place(scope, type_name).known()
+        if let Some(Known::Schema { schema, .. }) = self.shared.entry(scope, type_name).known()
             && schema.fingerprint() == fingerprint
         {
             return Ok(schema);
@@ -118,33 +118,33 @@ impl ResourceTypes for Registry {
 }
 
 impl Shared {
-    fn place(&self, scope: &Scope, type_name: &TypeName) -> Arc<Place> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+    fn entry(&self, scope: &Scope, type_name: &TypeName) -> Arc<Entry> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let key = type_key(scope, type_name);
-        if places.len() >= PLACES_MAX && !places.contains_key(&key) {
-            places.retain(|_, place| Arc::strong_count(place) > 1);
+        if entries.len() >= ENTRIES_MAX && !entries.contains_key(&key) {
+            entries.retain(|_, entry| Arc::strong_count(entry) > 1);
         }
-        Arc::clone(places.entry(key).or_default())
+        Arc::clone(entries.entry(key).or_default())
     }
 
     /// What this process knows already. What is too old is refreshed in the background, by one at a time.
     fn remembered(
         self: &Arc<Self>,
-        place: &Arc<Place>,
+        entry: &Arc<Entry>,
         scope: &Scope,
         type_name: &TypeName,
     ) -> Option<Result<Arc<ResourceSchema>, UnknownType>> {
         let now = self.parts.clock.now();
-        match place.known()? {
+        match entry.known()? {
             Known::Schema { schema, refresh_at } => {
                 if now >= refresh_at
-                    && let Ok(flight) = Arc::clone(&place.flight).try_lock_owned()
+                    && let Ok(flight) = Arc::clone(&entry.flight).try_lock_owned()
                 {
-                    let (shared, place) = (Arc::clone(self), Arc::clone(place));
+                    let (shared, entry) = (Arc::clone(self), Arc::clone(entry));
                     let (scope, schema) = (scope.clone(), Arc::clone(&schema));
                     tokio::spawn(async move {
                         let _flight = flight;
-                        shared.refresh(&place, &scope, &schema).await;
+                        shared.refresh(&entry, &scope, &schema).await;
                     });
                 }
                 Some(Ok(schema))
@@ -158,7 +158,7 @@ impl Shared {
     /// Takes a type's schema from the store, or else from the registry.
     async fn look_up(
         &self,
-        place: &Place,
+        entry: &Entry,
         scope: &Scope,
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType> {
@@ -171,9 +171,9 @@ impl Shared {
         if let Some(stored) = stored
             && let Ok(schema) = parsed(&stored, type_name)
         {
-            return Ok(self.remember(place, schema, &stored));
+            return Ok(self.remember(entry, schema, &stored));
         }
-        let fetched = self.fetch(place, scope, type_name).await;
+        let fetched = self.fetch(entry, scope, type_name).await;
         if let Err(why) = &fetched {
             let belief = match why {
                 UnknownType::Unreachable(_) => RESPITE,
@@ -182,7 +182,7 @@ impl Shared {
                 | UnknownType::Unusable(_) => BELIEF,
                 UnknownType::Store(_) => return fetched,
             };
-            place.set(Known::Nothing {
+            entry.set(Known::Nothing {
                 asked: type_name.clone(),
                 why: why.clone(),
                 until: self.parts.clock.now().after(belief),
@@ -192,18 +192,18 @@ impl Shared {
     }
 
     /// Takes what another process has fetched meanwhile, or asks the registry. Should that fail, `schema` stays.
-    async fn refresh(&self, place: &Place, scope: &Scope, schema: &Arc<ResourceSchema>) {
+    async fn refresh(&self, entry: &Entry, scope: &Scope, schema: &Arc<ResourceSchema>) {
         let Parts { store, clock, .. } = &self.parts;
         let type_name = schema.type_name();
         if let Ok(Some(stored)) = store.get_type_schema(scope, type_name, None).await
             && stored.fetched_at.after(self.settings.ttl) > clock.now()
             && let Ok(schema) = parsed(&stored, type_name)
         {
-            self.remember(place, schema, &stored);
+            self.remember(entry, schema, &stored);
             return;
         }
-        if self.fetch(place, scope, type_name).await.is_err() {
-            place.set(Known::Schema {
+        if self.fetch(entry, scope, type_name).await.is_err() {
+            entry.set(Known::Schema {
                 schema: Arc::clone(schema),
                 refresh_at: clock.now().after(BELIEF),
             });
@@ -213,7 +213,7 @@ impl Shared {
     /// Asks the registry, and keeps what it tells.
     async fn fetch(
         &self,
-        place: &Place,
+        entry: &Entry,
         scope: &Scope,
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType> {
@@ -234,7 +234,7 @@ impl Shared {
             .store
             .put_type_schema(scope, type_name, stored.clone());
         put.await.map_err(unavailable)?;
-        Ok(self.remember(place, schema, &stored))
+        Ok(self.remember(entry, schema, &stored))
     }
 
     async fn describe(
@@ -266,12 +266,12 @@ impl Shared {
 
     fn remember(
         &self,
-        place: &Place,
+        entry: &Entry,
         schema: ResourceSchema,
         stored: &TypeSchema,
     ) -> Arc<ResourceSchema> {
         let schema = Arc::new(schema);
-        place.set(Known::Schema {
+        entry.set(Known::Schema {
             schema: Arc::clone(&schema),
             refresh_at: stored.fetched_at.after(self.settings.ttl),
         });

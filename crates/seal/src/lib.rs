@@ -49,9 +49,9 @@ pub enum Error {
     Corrupt,
 }
 
-/// What a sealed value belongs to. It opens only in its own place.
+/// What a sealed value belongs to. A value opens only with the associated data it was sealed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum AssociatedData<'a> {
     /// The declared properties of an operation.
     Desired(OperationId),
     /// The bytes of an operation's recorded intent.
@@ -62,13 +62,13 @@ pub enum Place<'a> {
     Credential(&'a CredentialId),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for AssociatedData<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Desired(id) => write!(f, "operations/{id}/desired"),
-            Place::Document(id) => write!(f, "operations/{id}/document"),
-            Place::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
-            Place::Credential(id) => write!(f, "credentials{}/secret", id.key()),
+            AssociatedData::Desired(id) => write!(f, "operations/{id}/desired"),
+            AssociatedData::Document(id) => write!(f, "operations/{id}/document"),
+            AssociatedData::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
+            AssociatedData::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }
     }
 }
@@ -112,12 +112,17 @@ impl SealingKey {
         hex::encode(self.id)
     }
 
-    /// Seals `plaintext` for `place`: version, key id, nonce, then the ciphertext with its tag.
-    pub fn seal(&self, place: Place<'_>, plaintext: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+    /// Seals `plaintext` for `data`: version, key id, nonce, then the ciphertext with its tag.
+    pub fn seal(
+        &self,
+        data: AssociatedData<'_>,
+        plaintext: &[u8],
+        entropy: &dyn Entropy,
+    ) -> Vec<u8> {
         let mut nonce = [0; NONCE_BYTES];
         nonce[..16].copy_from_slice(&entropy.draw("seal.nonce"));
         nonce[16..].copy_from_slice(&entropy.draw("seal.nonce")[..8]);
-        let aad = place.to_string();
+        let aad = data.to_string();
         let payload = Payload {
             msg: plaintext,
             aad: aad.as_bytes(),
@@ -134,8 +139,12 @@ impl SealingKey {
         sealed
     }
 
-    /// Opens what was sealed for `place`.
-    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    /// Opens what was sealed for `data`.
+    pub fn open(
+        &self,
+        data: AssociatedData<'_>,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let Header { key_id, nonce } = Header::read(sealed)?;
         if key_id != self.id {
             return Err(Error::OtherKey {
@@ -143,7 +152,7 @@ impl SealingKey {
                 configured: self.id(),
             });
         }
-        let aad = place.to_string();
+        let aad = data.to_string();
         let payload = Payload {
             msg: sealed.get(HEADER_BYTES..).unwrap_or_default(),
             aad: aad.as_bytes(),
@@ -210,16 +219,25 @@ impl Keyring {
         self.keys().map(SealingKey::id)
     }
 
-    /// Seals `plaintext` for `place` under the current key.
-    pub fn seal(&self, place: Place<'_>, plaintext: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
-        self.current.seal(place, plaintext, entropy)
+    /// Seals `plaintext` for `data` under the current key.
+    pub fn seal(
+        &self,
+        data: AssociatedData<'_>,
+        plaintext: &[u8],
+        entropy: &dyn Entropy,
+    ) -> Vec<u8> {
+        self.current.seal(data, plaintext, entropy)
     }
 
-    /// Opens what was sealed for `place` under any of the keys.
-    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+    /// Opens what was sealed for `data` under any of the keys.
+    pub fn open(
+        &self,
+        data: AssociatedData<'_>,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let key_id = Header::read(sealed)?.key_id;
         match self.keys().find(|key| key.id == key_id) {
-            Some(key) => key.open(place, sealed),
+            Some(key) => key.open(data, sealed),
             None => Err(Error::OtherKey {
                 sealed_under: hex::encode(key_id),
                 configured: self.ids().collect::<Vec<String>>().join(", "),
@@ -263,12 +281,12 @@ impl DigestKey {
 
     /// The key, sealed for storage.
     pub fn seal(&self, sealing: &Keyring, entropy: &dyn Entropy) -> Vec<u8> {
-        sealing.seal(Place::DigestKey(&self.id), &self.key[..], entropy)
+        sealing.seal(AssociatedData::DigestKey(&self.id), &self.key[..], entropy)
     }
 
     /// The key `id` from its sealed form.
     pub fn open(id: &str, sealed: &[u8], sealing: &Keyring) -> Result<Self, Error> {
-        let bytes = sealing.open(Place::DigestKey(id), sealed)?;
+        let bytes = sealing.open(AssociatedData::DigestKey(id), sealed)?;
         let key = Zeroizing::new(bytes.as_slice().try_into().map_err(|_| Error::Corrupt)?);
         Ok(Self {
             id: id.to_owned(),
@@ -332,33 +350,35 @@ mod tests {
     fn opens_only_in_its_own_place_and_under_its_own_key() {
         let entropy = Counting::default();
         let key = SealingKey::new([7; 32]);
-        let sealed = key.seal(Place::Desired(operation(1)), b"secret", &entropy);
+        let sealed = key.seal(AssociatedData::Desired(operation(1)), b"secret", &entropy);
         assert_eq!(
-            &key.open(Place::Desired(operation(1)), &sealed).unwrap()[..],
+            &key.open(AssociatedData::Desired(operation(1)), &sealed)
+                .unwrap()[..],
             b"secret"
         );
         assert_eq!(
-            key.open(Place::Desired(operation(2)), &sealed),
+            key.open(AssociatedData::Desired(operation(2)), &sealed),
             Err(Error::Corrupt)
         );
         assert_eq!(
-            key.open(Place::Document(operation(1)), &sealed),
+            key.open(AssociatedData::Document(operation(1)), &sealed),
             Err(Error::Corrupt)
         );
         let other = SealingKey::new([8; 32]);
         assert!(matches!(
-            other.open(Place::Desired(operation(1)), &sealed),
+            other.open(AssociatedData::Desired(operation(1)), &sealed),
             Err(Error::OtherKey { .. })
         ));
         for at in 0..sealed.len() {
             let mut changed = sealed.clone();
             changed[at] ^= 1;
             assert!(
-                key.open(Place::Desired(operation(1)), &changed).is_err(),
+                key.open(AssociatedData::Desired(operation(1)), &changed)
+                    .is_err(),
                 "byte {at}"
             );
             assert!(
-                key.open(Place::Desired(operation(1)), &sealed[..at])
+                key.open(AssociatedData::Desired(operation(1)), &sealed[..at])
                     .is_err(),
                 "length {at}"
             );
@@ -371,7 +391,10 @@ mod tests {
         let stored = "01515ef83423cbc586090909090909090909090909090909090909090909090909\
             cd1781f819deeff3bb587bd6d7d65a87e71d452c3d46";
         let ring = Keyring::from(SealingKey::new([7; 32]));
-        let opened = ring.open(Place::Desired(operation(1)), &hex::decode(stored).unwrap());
+        let opened = ring.open(
+            AssociatedData::Desired(operation(1)),
+            &hex::decode(stored).unwrap(),
+        );
         assert_eq!(&opened.unwrap()[..], b"secret");
     }
 
@@ -379,19 +402,19 @@ mod tests {
     fn a_ring_seals_under_its_current_key_and_opens_under_all() {
         let entropy = Counting::default();
         let key = |byte: u8| SealingKey::new([byte; 32]);
-        let place = Place::Desired(operation(1));
-        let before = Keyring::from(key(7)).seal(place, b"secret", &entropy);
+        let data = AssociatedData::Desired(operation(1));
+        let before = Keyring::from(key(7)).seal(data, b"secret", &entropy);
         let ring = Keyring::new(key(8), vec![key(6), key(7)]);
-        assert_eq!(&ring.open(place, &before).unwrap()[..], b"secret");
+        assert_eq!(&ring.open(data, &before).unwrap()[..], b"secret");
         assert_eq!(
-            ring.open(Place::Desired(operation(2)), &before),
+            ring.open(AssociatedData::Desired(operation(2)), &before),
             Err(Error::Corrupt)
         );
-        let after = ring.seal(place, b"secret", &entropy);
+        let after = ring.seal(data, b"secret", &entropy);
         assert_eq!(sealed_under(&before).unwrap(), key(7).id());
         assert_eq!(sealed_under(&after).unwrap(), ring.current_id());
         assert_eq!(
-            Keyring::new(key(9), vec![key(6)]).open(place, &after),
+            Keyring::new(key(9), vec![key(6)]).open(data, &after),
             Err(Error::OtherKey {
                 sealed_under: key(8).id(),
                 configured: format!("{}, {}", key(9).id(), key(6).id()),
@@ -406,11 +429,11 @@ mod tests {
         let ring = Keyring::from(SealingKey::new([7; 32]));
         let id = |plane, name| CredentialId::new(plane, name).unwrap();
         let sealed = ring.seal(
-            Place::Credential(&id("aws", "Default")),
+            AssociatedData::Credential(&id("aws", "Default")),
             b"secret",
             &entropy,
         );
-        let open = |id: &CredentialId| ring.open(Place::Credential(id), &sealed);
+        let open = |id: &CredentialId| ring.open(AssociatedData::Credential(id), &sealed);
         assert!(open(&id("AWS", "default")).is_ok());
         assert_eq!(open(&id("aws", "other")), Err(Error::Corrupt));
         assert_eq!(open(&id("other", "default")), Err(Error::Corrupt));
@@ -420,7 +443,7 @@ mod tests {
     fn the_same_text_never_seals_alike() {
         let entropy = Counting::default();
         let key = SealingKey::new([7; 32]);
-        let seal = || key.seal(Place::Document(operation(1)), b"secret", &entropy);
+        let seal = || key.seal(AssociatedData::Document(operation(1)), b"secret", &entropy);
         assert_ne!(seal(), seal());
         assert!(!seal().windows(6).any(|window| window == b"secret"));
     }

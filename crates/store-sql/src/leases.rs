@@ -18,7 +18,7 @@ statements! {
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
         WHERE id IN (SELECT due_id FROM due)
         RETURNING ", columns!(), ", desired, document, generation,
-            (SELECT mappings.baseline FROM mappings WHERE mappings.key = operations.reference_key) AS baseline"];
+            (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"];
     RENEW = ["UPDATE operations SET lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL

@@ -195,15 +195,15 @@ async fn accept_on_resource(
     {
         return Err(Error::Busy(busy).into());
     }
-    if let Some(mapping) = &reference {
+    if let Some(reference) = &reference {
         if work.options.take_ownership
             && let Some(target) = &target
             && let Some(owner) =
-                reference_row::other_owner(transaction, target, &mapping.id).await?
+                reference_row::other_owner(transaction, target, &reference.id).await?
         {
             return Err(Error::OwnedElsewhere(owner).into());
         }
-        reference_row::put(transaction, mapping).await?;
+        reference_row::put(transaction, reference).await?;
     }
     let operation = Operation {
         header: new.header(),
@@ -226,9 +226,9 @@ async fn idle_alias(
         Claimant::Anyone => groups::hold(transaction, &id.group).await?,
         Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
     };
-    let mapping = reference_row::lock(transaction, id).await?;
+    let reference = reference_row::lock(transaction, id).await?;
     refuse_busy_alias(transaction, id).await?;
-    Ok(Alias { group, mapping })
+    Ok(Alias { group, reference })
 }
 
 /// Writes a step that does not end the operation, under the lease as renewed.
@@ -264,9 +264,9 @@ async fn step(
     }
     match &operation.work {
         Work::Resource(work) => {
-            if let Some(mapping) = mapping_of(transaction, work).await? {
-                let elsewhere = owned_elsewhere(transaction, &mapping, work.mapped()).await?;
-                if let Some(stepped) = rules::step(&mapping, work, elsewhere, now) {
+            if let Some(reference) = reference_of(transaction, work).await? {
+                let elsewhere = owned_elsewhere(transaction, &reference, work.referenced()).await?;
+                if let Some(stepped) = rules::step(&reference, work, elsewhere, now) {
                     reference_row::put(transaction, &stepped).await?;
                 }
             }
@@ -363,15 +363,15 @@ async fn finish_on_resource(
     finish: &FinishOperation,
     target: Option<String>,
 ) -> Result<(), Abort> {
-    if let Some(mapping) = mapping_of(transaction, work).await? {
-        let id = mapping.id.clone();
-        let elsewhere = owned_elsewhere(transaction, &mapping, work.target()).await?;
-        match rules::end(mapping, work, finish, elsewhere) {
-            Some(mapping) => reference_row::put(transaction, &mapping).await?,
+    if let Some(reference) = reference_of(transaction, work).await? {
+        let id = reference.id.clone();
+        let elsewhere = owned_elsewhere(transaction, &reference, work.target()).await?;
+        match rules::end(reference, work, finish, elsewhere) {
+            Some(reference) => reference_row::put(transaction, &reference).await?,
             None => reference_row::delete(transaction, &id).await?,
         }
     }
-    if rules::removes_all_mappings(work)
+    if rules::removes_all_references(work)
         && let Some(target) = &target
     {
         reference_row::delete_idle(transaction, target).await?;
@@ -386,10 +386,10 @@ async fn finish_on_group(
 ) -> Result<(), Abort> {
     let group = groups::lock(transaction, &work.group).await?;
     if rules::removes_group(work) {
-        for mapping in reference_row::of_group(transaction, &work.group).await? {
-            reference_row::delete(transaction, &mapping.id).await?;
-            let event = rules::forgot_with_group(&mapping, header);
-            events::append(transaction, &event, Some(&mapping.id)).await?;
+        for reference in reference_row::of_group(transaction, &work.group).await? {
+            reference_row::delete(transaction, &reference.id).await?;
+            let event = rules::forgot_with_group(&reference, header);
+            events::append(transaction, &event, Some(&reference.id)).await?;
         }
         groups::delete(transaction, &work.group).await?;
     } else if group.is_some_and(|group| group.body.deletion == Some(header.id)) {
@@ -398,7 +398,7 @@ async fn finish_on_group(
     Ok(())
 }
 
-async fn mapping_of(
+async fn reference_of(
     transaction: &mut Transaction,
     work: &ResourceWork,
 ) -> Result<Option<Reference>, Abort> {
@@ -410,12 +410,12 @@ async fn mapping_of(
 
 async fn owned_elsewhere(
     transaction: &mut Transaction,
-    mapping: &Reference,
+    reference: &Reference,
     target: Option<Target<'_>>,
 ) -> Result<bool, Abort> {
     let Some(target) = target else {
         return Ok(false);
     };
-    let owner = reference_row::other_owner(transaction, &target.key(), &mapping.id).await?;
+    let owner = reference_row::other_owner(transaction, &target.key(), &reference.id).await?;
     Ok(owner.is_some())
 }

@@ -16,7 +16,7 @@ macro_rules! columns {
 
 statements! {
     /// When two first puts of an alias meet here, the second waits, and then fails to insert its operation.
-    PUT = ["INSERT INTO mappings (key, id, group_key, plane, account, region, identifier, target_key, owned,
+    PUT = ["INSERT INTO resource_references (key, id, group_key, plane, account, region, identifier, target_key, owned,
             provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (key) DO UPDATE SET
@@ -30,17 +30,17 @@ statements! {
             updated_at = excluded.updated_at,
             revision = excluded.revision,
             tags = excluded.tags"];
-    GET = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"];
-    LOCK = ["SELECT ", columns!(), " FROM mappings WHERE key = $1"] lock " FOR UPDATE";
-    LIST = ["SELECT ", columns!(), " FROM mappings WHERE group_key = $1 ORDER BY key"];
-    DELETE = ["DELETE FROM mappings WHERE key = $1"];
-    /// The owner of an AWS resource other than one mapping.
-    OTHER_OWNER = ["SELECT id FROM mappings WHERE target_key = $1 AND owned = 1 AND key <> $2"];
-    /// Keeps operations from being accepted for the mappings of an AWS resource.
-    LOCK_ALL = ["SELECT key FROM mappings WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
-    DELETE_IDLE = ["DELETE FROM mappings WHERE target_key = $1 AND NOT EXISTS (
+    GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
+    LIST = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    DELETE = ["DELETE FROM resource_references WHERE key = $1"];
+    /// The owner of an AWS resource other than one reference.
+    OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
+    /// Keeps operations from being accepted for the references of an AWS resource.
+    LOCK_ALL = ["SELECT key FROM resource_references WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
+    DELETE_IDLE = ["DELETE FROM resource_references WHERE target_key = $1 AND NOT EXISTS (
             SELECT 1 FROM operations
-            WHERE operations.reference_key = mappings.key AND operations.ended_at IS NULL
+            WHERE operations.reference_key = resource_references.key AND operations.ended_at IS NULL
         )"];
 }
 
@@ -56,17 +56,17 @@ pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Ref
     rows.iter().map(read).collect()
 }
 
-/// The mappings of a group that nobody else holds.
+/// The references of a group that nobody else holds.
 pub(crate) async fn of_group(
     transaction: &mut Transaction,
     group: &GroupId,
 ) -> Result<Vec<Reference>, Abort> {
     let rows = transaction.fetch(LIST, values![group.key()]).await?;
-    let mappings: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
-    Ok(mappings?)
+    let references: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
+    Ok(references?)
 }
 
-/// The mapping of an alias, which nobody else changes until the transaction ends.
+/// The reference of an alias, which nobody else changes until the transaction ends.
 pub(crate) async fn lock(
     transaction: &mut Transaction,
     id: &ReferenceId,
@@ -75,26 +75,26 @@ pub(crate) async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes the mapping, new or changed.
-pub(crate) async fn put(transaction: &mut Transaction, mapping: &Reference) -> Result<(), Abort> {
+/// Writes the reference, new or changed.
+pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) -> Result<(), Abort> {
     let values = values![
-        mapping.id.key(),
-        mapping.id.to_string(),
-        mapping.id.group.key(),
-        mapping.scope.plane.as_str(),
-        mapping.scope.account.as_str(),
-        mapping.scope.region.as_str(),
-        mapping.identifier.as_ref().map(Identifier::as_str),
-        mapping.target().map(|target| target.key()),
-        mapping.owned,
-        mapping.provisioning_state.as_str(),
-        mapping.baseline.as_ref().map(to_json).transpose()?,
-        mapping.observed.as_ref().map(to_json).transpose()?,
-        mapping.observed_at.map(Timestamp::as_millis),
-        mapping.created_at.as_millis(),
-        mapping.updated_at.as_millis(),
-        count(mapping.revision)?,
-        to_json(&mapping.tags)?,
+        reference.id.key(),
+        reference.id.to_string(),
+        reference.id.group.key(),
+        reference.scope.plane.as_str(),
+        reference.scope.account.as_str(),
+        reference.scope.region.as_str(),
+        reference.identifier.as_ref().map(Identifier::as_str),
+        reference.target().map(|target| target.key()),
+        reference.owned,
+        reference.provisioning_state.as_str(),
+        reference.baseline.as_ref().map(to_json).transpose()?,
+        reference.observed.as_ref().map(to_json).transpose()?,
+        reference.observed_at.map(Timestamp::as_millis),
+        reference.created_at.as_millis(),
+        reference.updated_at.as_millis(),
+        count(reference.revision)?,
+        to_json(&reference.tags)?,
     ];
     transaction.execute(PUT, values).await?;
     Ok(())
@@ -118,7 +118,7 @@ pub(crate) async fn other_owner(
     Ok(id.transpose()?)
 }
 
-/// Removes the mappings of an AWS resource that no live operation works on.
+/// Removes the references of an AWS resource that no live operation works on.
 ///
 /// Locking is a statement of its own: the one that deletes then sees every operation that was accepted before.
 pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {

@@ -28,10 +28,10 @@ impl References for Sql {
         now: Timestamp,
     ) -> Result<Reference, Error> {
         transaction!(self, |tx| async {
-            let mapping = lock(&mut tx, id).await?.ok_or(Error::NotMapped)?;
+            let reference = lock(&mut tx, id).await?.ok_or(Error::NoSuchReference)?;
             groups::hold(&mut tx, &id.group).await?;
             busy::refuse_busy_alias(&mut tx, id).await?;
-            if let Some(target) = mapping.target().map(|target| target.key()) {
+            if let Some(target) = reference.target().map(|target| target.key()) {
                 if let Some(busy) = busy::holder(&mut tx, &target).await? {
                     return Err(Error::Busy(busy).into());
                 }
@@ -41,7 +41,7 @@ impl References for Sql {
                     return Err(Error::OwnedElsewhere(owner).into());
                 }
             }
-            let updated = rules::update(mapping, update.clone(), now);
+            let updated = rules::update(reference, update.clone(), now);
             put(&mut tx, &updated).await?;
             let event = rules::updated(&updated, caller, correlation_id, now);
             events::append(&mut tx, &event, Some(id)).await?;
@@ -57,14 +57,14 @@ impl References for Sql {
         now: Timestamp,
     ) -> Result<Forgotten, Error> {
         transaction!(self, |tx| async {
-            let mapping = lock(&mut tx, id).await?.ok_or(Error::NotMapped)?;
+            let reference = lock(&mut tx, id).await?.ok_or(Error::NoSuchReference)?;
             groups::hold(&mut tx, &id.group).await?;
             busy::refuse_busy_alias(&mut tx, id).await?;
-            if mapping.owned {
-                return Ok(Forgotten::Owned(Box::new(mapping)));
+            if reference.owned {
+                return Ok(Forgotten::Owned(Box::new(reference)));
             }
             delete(&mut tx, id).await?;
-            let event = rules::forgot(&mapping, caller, correlation_id, now);
+            let event = rules::forgot(&reference, caller, correlation_id, now);
             events::append(&mut tx, &event, Some(id)).await?;
             Ok(Forgotten::Forgotten)
         })

@@ -232,14 +232,18 @@ async fn corrupt(store: Sql) {
     }
     for damage in ["provisioning_state = 'x'", "id = 'x'", "revision = -1"] {
         store.get_reference(&id).await.unwrap();
-        tamper(&store, &format!("UPDATE mappings SET {damage}")).await;
+        tamper(&store, &format!("UPDATE resource_references SET {damage}")).await;
         let answer = store.get_reference(&id).await;
         assert!(
             matches!(answer, Err(Error::Corrupt(_))),
             "{damage}: {answer:?}"
         );
         let restored = format!("id = '{id}', provisioning_state = 'Provisioning', revision = 1");
-        tamper(&store, &format!("UPDATE mappings SET {restored}")).await;
+        tamper(
+            &store,
+            &format!("UPDATE resource_references SET {restored}"),
+        )
+        .await;
     }
 }
 

@@ -11,16 +11,16 @@ pub enum Error {
     GroupDeleting(OperationId),
     /// The alias maps nothing.
     #[error("the alias maps nothing")]
-    NotMapped,
+    NoSuchReference,
     /// The alias maps a resource already.
     #[error("the alias maps a resource already")]
-    AlreadyMapped,
+    AlreadyReferenced,
     /// The alias, the AWS resource it leads to, or the group has a live operation.
     #[error("operation {0} is under way")]
     Busy(OperationId),
     /// The alias maps a resource in another scope.
     #[error("the alias maps a resource in {0}")]
-    MappedElsewhere(Scope),
+    ReferencedElsewhere(Scope),
     /// Another reference owns the AWS resource.
     #[error("{0} owns the resource")]
     OwnedElsewhere(ReferenceId),

@@ -15,7 +15,7 @@ pub struct Event {
     pub operation: Option<OperationId>,
     /// What ties it to the caller's deployment.
     pub correlation_id: CorrelationId,
-    /// The tracking id, where there is one.
+    /// The reference id, where there is one.
     pub reference: Option<String>,
     /// The AWS resource's id, where it is known, or the group's.
     pub resource: Option<String>,

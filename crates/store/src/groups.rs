@@ -46,7 +46,7 @@ pub trait Groups: Send + Sync {
     /// - [`Error::Busy`] when an operation on one of its references, or an import into it, is live.
     /// - [`GroupDeletion::Removed`] when it tracks nothing: it is gone.
     /// - [`GroupDeletion::Accepted`]: the operation is recorded, due at once, with the number of owned references as its
-    ///   total, and from now on nobody but its children may change the group or what it tracks.
+    ///   total, and from now on nobody but its children may change the group or its references.
     async fn delete_resource_group(
         &self,
         deletion: NewOperation,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Header, Kind, MappingChange, Options};
+use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
 use ucp_model::{
     Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId,
     Scope, Target, Timestamp, TypeName,
@@ -41,7 +41,7 @@ pub enum NewWork {
     },
 }
 
-/// A change of one resource to accept. What it works on is settled in the accepting transaction: the mapping's identifier
+/// A change of one resource to accept. What it works on is settled in the accepting transaction: the reference's identifier
 /// wins over `identifier`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewResourceWork {
@@ -51,7 +51,7 @@ pub struct NewResourceWork {
     pub scope: Scope,
     /// On a resource of which type.
     pub type_name: TypeName,
-    /// Under which alias; none when untracked.
+    /// Under which alias; none without a reference.
     pub reference: Option<ReferenceId>,
     /// The identifier that the request determines.
     pub identifier: Option<Identifier>,
@@ -93,9 +93,9 @@ pub struct Accepted {
 pub struct FinishOperation {
     /// The operation, in a terminal state.
     pub operation: Operation,
-    /// What becomes of the mapping of one on a resource.
-    pub mapping: Option<MappingChange>,
-    /// What was declared, for [`MappingChange::Applied`] of a put.
+    /// What becomes of the reference of one on a resource.
+    pub reference: Option<ReferenceChange>,
+    /// What was declared, for [`ReferenceChange::Applied`] of a put.
     pub baseline: Option<Baseline>,
 }
 
@@ -179,17 +179,17 @@ pub trait Operations: Send + Sync {
     /// - [`Error::NoSuchGroup`] when its group, or its reference's, does not exist. It cannot vanish while this runs.
     /// - [`Error::GroupDeleting`] when it is being deleted.
     /// - [`Error::Busy`] when the alias has a live operation.
-    /// - [`Error::AlreadyMapped`] for an import of a mapped alias.
-    /// - [`Error::MappedElsewhere`] when the alias is mapped and the mapping's account or region is another.
-    /// - [`Error::NotMapped`] for a delete of an alias that maps nothing.
+    /// - [`Error::AlreadyReferenced`] for an import of a referenced alias.
+    /// - [`Error::ReferencedElsewhere`] when the alias is referenced and the reference's account or region is another.
+    /// - [`Error::NoSuchReference`] for a delete of an alias that maps nothing.
     /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
     ///
     /// The deletion of a group is not accepted so, but by
     /// [`delete_resource_group`](crate::Groups::delete_resource_group), which closes the group.
     ///
-    /// Otherwise a put or import of a new alias inserts the mapping without an identifier, in state `Provisioning`, not
-    /// owned; a put or delete of a mapped alias takes over the mapping's identifier (`was_mapped`) and sets its state to
+    /// Otherwise a put or import of a new alias inserts the reference without an identifier, in state `Provisioning`, not
+    /// owned; a put or delete of a referenced alias takes over the reference's identifier (`was_referenced`) and sets its state to
     /// `Provisioning` or `Deleting`.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
 
@@ -220,10 +220,10 @@ pub trait Operations: Send + Sync {
     /// The caller hands back the operation that it claimed, moved. Engines assume that what it was accepted with is
     /// unchanged, and do not check it.
     ///
-    /// In the same step the mapping of one on a resource takes over the identifier that the alias stands for
-    /// ([`mapped`](ucp_model::operation::ResourceWork::mapped), also none); where that changes, what was observed is
+    /// In the same step the reference of one on a resource takes over the identifier that the alias stands for
+    /// ([`referenced`](ucp_model::operation::ResourceWork::referenced), also none); where that changes, what was observed is
     /// dropped. Once a replacement has deleted the old resource ([`rules::replaced`](crate::rules::replaced)), every
-    /// mapping of that goes, except where a live operation holds it. Who owns it is settled when the operation ends, since
+    /// reference of that goes, except where a live operation holds it. Who owns it is settled when the operation ends, since
     /// a create may still turn out to have been refused; but where another reference owns the resource, this one no longer
     /// does. When another live operation works on the resource ([`held`](ucp_model::operation::ResourceWork::held)), the
     /// step is written all the same, and from then on does not keep others off that resource.
@@ -240,16 +240,16 @@ pub trait Operations: Send + Sync {
         term: LeaseTerm,
     ) -> Result<Lease, Error>;
 
-    /// Ends the operation: terminal state, documents erased, mapping written or removed, event appended, lease gone, all
+    /// Ends the operation: terminal state, documents erased, reference written or removed, event appended, lease gone, all
     /// in one step, or [`Error::LeaseLost`]. The operation is the claimed one, as in [`Operations::commit_step`], now
     /// terminal and with `ended_at` set.
     ///
-    /// - [`MappingChange::Applied`]: the mapping takes the identifier, the live form (`operation.result`, when some) and
+    /// - [`ReferenceChange::Applied`]: the reference takes the identifier, the live form (`operation.result`, when some) and
     ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so, and otherwise stays as it was,
     ///   but is not owned where another reference owns the resource.
-    /// - [`MappingChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed` or `Canceled`, as the
+    /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed` or `Canceled`, as the
     ///   operation's.
-    /// - [`MappingChange::Removed`]: the operation's own mapping goes. When a delete ends `Succeeded`, every mapping of
+    /// - [`ReferenceChange::Removed`]: the operation's own reference goes. When a delete ends `Succeeded`, every reference of
     ///   the AWS resource goes with it, except where a live operation holds it.
     ///
     /// When the deletion of a group ends well, every reference of the group is forgotten, with an event each, and the group is

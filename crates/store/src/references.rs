@@ -10,7 +10,7 @@ use crate::{Error, Event};
 /// What forgetting a reference came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Forgotten {
-    /// The mapping is gone; the AWS resource was left alone.
+    /// The reference is gone; the AWS resource was left alone.
     Forgotten,
     /// The reference owns its resource, which has to be deleted first.
     Owned(Box<Reference>),
@@ -34,9 +34,9 @@ pub trait References: Send + Sync {
     /// The references of a group, in the order of their keys; [`Error::NoSuchGroup`] when there is no such group.
     async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error>;
 
-    /// Changes who owns the resource of a mapped reference, or the reference's tags, with an event.
+    /// Changes who owns the resource of a referenced reference, or the reference's tags, with an event.
     ///
-    /// The first of these that holds is the answer: [`Error::NotMapped`]; [`Error::GroupDeleting`]; [`Error::Busy`] when
+    /// The first of these that holds is the answer: [`Error::NoSuchReference`]; [`Error::GroupDeleting`]; [`Error::Busy`] when
     /// the alias or its resource has a live operation; [`Error::OwnedElsewhere`] when it is to own a resource that another
     /// reference owns.
     async fn update_reference(
@@ -48,8 +48,8 @@ pub trait References: Send + Sync {
         now: Timestamp,
     ) -> Result<Reference, Error>;
 
-    /// Removes the mapping of a reference that does not own its resource, with an event.
-    /// [`Error::NotMapped`] when there is none, [`Error::GroupDeleting`] when its group is being deleted, [`Error::Busy`]
+    /// Removes the reference of a reference that does not own its resource, with an event.
+    /// [`Error::NoSuchReference`] when there is none, [`Error::GroupDeleting`] when its group is being deleted, [`Error::Busy`]
     /// when an operation is under way.
     async fn forget_reference(
         &self,
@@ -59,6 +59,6 @@ pub trait References: Send + Sync {
         now: Timestamp,
     ) -> Result<Forgotten, Error>;
 
-    /// The events of an alias (by tracking id), oldest first.
+    /// The events of an alias (by reference id), oldest first.
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error>;
 }

@@ -1,11 +1,11 @@
-//! What the contract makes of groups, operations and mappings, as pure functions: an engine fetches rows, asks here, and
+//! What the contract makes of groups, operations and references, as pure functions: an engine fetches rows, asks here, and
 //! writes the answer.
 
 use std::collections::BTreeMap;
 
-use ucp_model::operation::group::{Progress, Task};
+use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::{
-    GroupWork, Header, Kind, MappingChange, Replacing, ResourceWork, State, Work,
+    GroupWork, Header, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
 };
 use ucp_model::{
     CorrelationId, Ended, GroupId, NewResourceGroup, Operation, ProvisioningState, Reference,
@@ -33,8 +33,8 @@ pub fn put_group(
 pub struct Alias {
     /// The recorded group.
     pub group: GroupId,
-    /// The recorded mapping.
-    pub mapping: Option<Reference>,
+    /// The recorded reference.
+    pub reference: Option<Reference>,
 }
 
 /// Who may claim for an alias.
@@ -47,7 +47,7 @@ pub enum Claimant {
 }
 
 /// What [`Operations::accept_operation`](crate::Operations::accept_operation) records of a change of one resource; `alias`
-/// is none when untracked.
+/// is none without a reference.
 ///
 /// Whether the alias or the target is busy, and who owns the target, is left to the engine.
 pub fn accept(
@@ -59,15 +59,15 @@ pub fn accept(
         (None, _) | (_, None) => None,
         (Some(id), Some(alias)) => Some(claim(&new, id, alias, now)?),
     };
-    let mapped = reference.as_ref().and_then(|r| r.identifier.clone());
+    let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let work = ResourceWork {
         kind: new.kind,
         scope: new.scope,
         type_name: new.type_name,
         reference: reference.as_ref().map(|r| r.id.clone()),
-        was_mapped: mapped.is_some(),
+        was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
-        identifier: mapped.or(new.identifier),
+        identifier: referenced.or(new.identifier),
         created: false,
         replacing: None,
         options: new.options,
@@ -87,18 +87,18 @@ fn claim(
     alias: Alias,
     now: Timestamp,
 ) -> Result<Reference, Error> {
-    match alias.mapping {
-        Some(_) if new.kind == Kind::Import => Err(Error::AlreadyMapped),
-        Some(mapping) if !mapping.scope.is_same_place(&new.scope) => {
-            Err(Error::MappedElsewhere(mapping.scope))
+    match alias.reference {
+        Some(_) if new.kind == Kind::Import => Err(Error::AlreadyReferenced),
+        Some(reference) if !reference.scope.is_same_place(&new.scope) => {
+            Err(Error::ReferencedElsewhere(reference.scope))
         }
-        Some(mapping) => Ok(Reference {
+        Some(reference) => Ok(Reference {
             provisioning_state: under_way(new.kind),
             updated_at: now,
-            revision: mapping.revision + 1,
-            ..mapping
+            revision: reference.revision + 1,
+            ..reference
         }),
-        None if new.kind == Kind::Delete => Err(Error::NotMapped),
+        None if new.kind == Kind::Delete => Err(Error::NoSuchReference),
         None => Ok(Reference {
             id: ReferenceId {
                 group: alias.group,
@@ -126,37 +126,37 @@ fn under_way(kind: Kind) -> ProvisioningState {
     }
 }
 
-/// What a step that does not end an operation makes of its mapping; none when it stays as it is, revision included.
+/// What a step that does not end an operation makes of its reference; none when it stays as it is, revision included.
 /// `owned_elsewhere` says whether another reference owns the operation's target.
 pub fn step(
-    mapping: &Reference,
+    reference: &Reference,
     work: &ResourceWork,
     owned_elsewhere: bool,
     now: Timestamp,
 ) -> Option<Reference> {
-    let mapped = work.mapped().map(|target| target.identifier.clone());
+    let referenced = work.referenced().map(|target| target.identifier.clone());
     // A create may still turn out to have been refused, for want of room.
     let being_created =
         work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
-    let owned = mapping.owned && !owned_elsewhere && !being_created;
-    if mapping.identifier == mapped && mapping.owned == owned {
+    let owned = reference.owned && !owned_elsewhere && !being_created;
+    if reference.identifier == referenced && reference.owned == owned {
         return None;
     }
     // What was observed of one resource says nothing about another.
-    let stays = mapping.identifier == mapped;
-    let observed = mapping.observed.clone().filter(|_| stays);
+    let stays = reference.identifier == referenced;
+    let observed = reference.observed.clone().filter(|_| stays);
     Some(Reference {
-        identifier: mapped,
+        identifier: referenced,
         owned,
-        observed_at: mapping.observed_at.filter(|_| stays),
+        observed_at: reference.observed_at.filter(|_| stays),
         observed,
         updated_at: now,
-        revision: mapping.revision + 1,
-        ..mapping.clone()
+        revision: reference.revision + 1,
+        ..reference.clone()
     })
 }
 
-/// The key of the old resource that a replacement has deleted by the step from `before` to `after`. Mappings of it go in
+/// The key of the old resource that a replacement has deleted by the step from `before` to `after`. References of it go in
 /// the same step, except where a live operation holds them.
 pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
     match &after.replacing {
@@ -170,7 +170,7 @@ pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
         ) => return None,
     }
     let old = match &before.replacing {
-        Some(Replacing::OldFirst) => before.mapped()?,
+        Some(Replacing::OldFirst) => before.referenced()?,
         Some(Replacing::OldLast { .. }) => before.held()?,
         Some(
             Replacing::OldGone { .. }
@@ -184,47 +184,47 @@ pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
     (after.identifier.as_ref() != Some(old.identifier)).then(|| old.key())
 }
 
-/// What the end of an operation makes of its mapping; none when it is to be removed. `owned_elsewhere` says whether
+/// What the end of an operation makes of its reference; none when it is to be removed. `owned_elsewhere` says whether
 /// another reference owns the operation's target.
 pub fn end(
-    mapping: Reference,
+    reference: Reference,
     work: &ResourceWork,
     finish: &FinishOperation,
     owned_elsewhere: bool,
 ) -> Option<Reference> {
-    let (state, owned, baseline) = match finish.mapping? {
-        MappingChange::Applied { owned } => {
+    let (state, owned, baseline) = match finish.reference? {
+        ReferenceChange::Applied { owned } => {
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
         }
-        MappingChange::Kept { owned } => {
+        ReferenceChange::Kept { owned } => {
             let state = match work.state.ended() {
                 Some(Ended::Canceled(_)) => ProvisioningState::Canceled,
                 Some(Ended::Succeeded | Ended::Failed(_)) | None => ProvisioningState::Failed,
             };
-            (state, owned, mapping.baseline)
+            (state, owned, reference.baseline)
         }
-        MappingChange::Removed => return None,
+        ReferenceChange::Removed => return None,
     };
     let now = ended_at(&finish.operation.header);
     let (observed, observed_at) = match &work.result {
         Some(live) => (Some(live.clone()), Some(now)),
-        None => (mapping.observed, mapping.observed_at),
+        None => (reference.observed, reference.observed_at),
     };
     Some(Reference {
         identifier: work.identifier.clone(),
-        owned: (mapping.owned || owned) && !owned_elsewhere,
+        owned: (reference.owned || owned) && !owned_elsewhere,
         provisioning_state: state,
         baseline,
         observed,
         observed_at,
         updated_at: now,
-        revision: mapping.revision + 1,
-        ..mapping
+        revision: reference.revision + 1,
+        ..reference
     })
 }
 
-/// Whether every mapping of the operation's target goes with the operation's own.
-pub fn removes_all_mappings(work: &ResourceWork) -> bool {
+/// Whether every reference of the operation's target goes with the operation's own.
+pub fn removes_all_references(work: &ResourceWork) -> bool {
     work.kind == Kind::Delete && work.state == State::Ended(Ended::Succeeded)
 }
 
@@ -245,7 +245,7 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
 pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
     GroupWork {
         group,
-        progress: Progress::Running,
+        state: GroupState::Running,
         total: u32::try_from(task.total(owned)).unwrap_or(u32::MAX),
         task,
         done: 0,
@@ -256,7 +256,7 @@ pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
 
 /// Whether the group goes with the end of an operation on it.
 pub fn removes_group(work: &GroupWork) -> bool {
-    work.task == Task::Delete && work.progress == Progress::Ended(Ended::Succeeded)
+    work.task == Task::Delete && work.state == GroupState::Ended(Ended::Succeeded)
 }
 
 /// By what the schemas of a type are kept: its account, its region and its name, in lower case.
@@ -267,8 +267,8 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
-/// The line of the history that forgets `mapping` because an operation deletes its group.
-pub fn forgot_with_group(mapping: &Reference, header: &Header) -> Event {
+/// The line of the history that forgets `reference` because an operation deletes its group.
+pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
     let Header {
         caller,
         correlation_id,
@@ -276,18 +276,18 @@ pub fn forgot_with_group(mapping: &Reference, header: &Header) -> Event {
     } = header;
     Event {
         operation: Some(header.id),
-        ..forgot(mapping, caller, correlation_id, ended_at(header))
+        ..forgot(reference, caller, correlation_id, ended_at(header))
     }
 }
 
-/// What `update` makes of a mapping.
-pub fn update(mapping: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
+/// What `update` makes of a reference.
+pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
     Reference {
-        owned: update.owned.unwrap_or(mapping.owned),
-        tags: update.tags.unwrap_or(mapping.tags),
+        owned: update.owned.unwrap_or(reference.owned),
+        tags: update.tags.unwrap_or(reference.tags),
         updated_at: now,
-        revision: mapping.revision + 1,
-        ..mapping
+        revision: reference.revision + 1,
+        ..reference
     }
 }
 
@@ -317,29 +317,29 @@ pub fn ended(operation: &Operation) -> Event {
     }
 }
 
-/// The line of the history that forgets `mapping`.
+/// The line of the history that forgets `reference`.
 pub fn forgot(
-    mapping: &Reference,
+    reference: &Reference,
     caller: &str,
     correlation_id: &CorrelationId,
     now: Timestamp,
 ) -> Event {
-    without_operation("forget", mapping, caller, correlation_id, now)
+    without_operation("forget", reference, caller, correlation_id, now)
 }
 
-/// The line of the history that updates `mapping`.
+/// The line of the history that updates `reference`.
 pub fn updated(
-    mapping: &Reference,
+    reference: &Reference,
     caller: &str,
     correlation_id: &CorrelationId,
     now: Timestamp,
 ) -> Event {
-    without_operation("update", mapping, caller, correlation_id, now)
+    without_operation("update", reference, caller, correlation_id, now)
 }
 
 fn without_operation(
     kind: &str,
-    mapping: &Reference,
+    reference: &Reference,
     caller: &str,
     correlation_id: &CorrelationId,
     now: Timestamp,
@@ -350,8 +350,8 @@ fn without_operation(
         kind: kind.to_owned(),
         operation: None,
         correlation_id: correlation_id.clone(),
-        reference: Some(mapping.id.to_string()),
-        resource: mapping
+        reference: Some(reference.id.to_string()),
+        resource: reference
             .target()
             .map(|target| target.scope.resource(target.type_name, target.identifier)),
         changes: Vec::new(),

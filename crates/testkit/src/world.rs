@@ -35,7 +35,7 @@ pub(crate) const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
 /// How many steps a world may take to settle; real scenarios need a few dozen.
 const STEPS_MAX: usize = 20_000;
 
-/// The tracking id of `alias` for a type such as `AWS.EC2/VPC`.
+/// The reference id of `alias` for a type such as `AWS.EC2/VPC`.
 pub fn tracked_by(resource_type: &str, alias: &str) -> String {
     format!("{GROUP}/providers/{resource_type}:reference/{alias}")
 }
@@ -156,7 +156,7 @@ impl World {
         self.send(request("GET", path, "")).await
     }
 
-    /// The resource group `rg` with what it tracks.
+    /// The resource group `rg` with its references.
     pub async fn group(&self) -> Value {
         let base = &self.path_base;
         self.get(&format!("{base}{GROUP}?{API_VERSION}"))
@@ -336,7 +336,7 @@ impl World {
     pub async fn events(&self, resource_type: &str, alias: &str) -> Vec<ucp_store::Event> {
         let id: ReferenceId = tracked_by(resource_type, alias)
             .parse()
-            .expect("a tracking id");
+            .expect("a reference id");
         self.store
             .list_events(&id)
             .await

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use ucp_app::Rejection;
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
 use ucp_model::{CredentialId, CredentialKind, Failure, Fault, FaultClass, Scope};
-use ucp_seal::{Keys, Place};
+use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Credentials, StoredCredential};
 use zeroize::Zeroizing;
 
@@ -74,7 +74,7 @@ impl StoredCredentials {
                 let secret = self
                     .keys
                     .sealing
-                    .open(Place::Credential(id), &sealed.0)
+                    .open(AssociatedData::Credential(id), &sealed.0)
                     .map_err(|_| unreadable())?;
                 let secret = std::str::from_utf8(&secret).map_err(|_| unreadable())?;
                 Ok(BaseCredential::AccessKey {

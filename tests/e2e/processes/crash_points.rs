@@ -1,5 +1,5 @@
 //! SIGKILL at each named moment of a create, an update, a delete and a replacement in either order, then a restart: the
-//! operation is terminal and right, nothing was created twice or left behind, and the mapping is right.
+//! operation is terminal and right, nothing was created twice or left behind, and the reference is right.
 
 use std::sync::Arc;
 

@@ -129,7 +129,7 @@ pub(crate) async fn get_plane_operation_result(
     result(&api, &operation, &uri, &context).await
 }
 
-/// Lists the operations on a resource group and on what it tracks, the latest first.
+/// Lists the operations on a resource group and on its references, the latest first.
 ///
 /// Operations that have ended are listed until they are forgotten.
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/resourcegroups/{group}/operations",

@@ -42,9 +42,9 @@ pub(crate) async fn put_resource_group(
     Ok(Tagged(group.etag(), group.into()))
 }
 
-/// Answers a resource group with what it tracks.
+/// Answers a resource group with its references.
 ///
-/// The properties of what it tracks are those that were last observed; AWS is not asked.
+/// The properties of its references are those that were last observed; AWS is not asked.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(GroupPath, ApiVersion),
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),

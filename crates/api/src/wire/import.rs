@@ -24,7 +24,7 @@ pub(crate) struct ImportRequest {
     )]
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// The tracking id that is to stand for the resource.
+    /// The reference id that is to stand for the resource.
     #[schema(
         value_type = String,
         required,
@@ -74,7 +74,7 @@ struct ImportGroupResource {
     /// The alias that is to stand for it.
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// Its tracking id in this group, in place of `alias` and `type`.
+    /// Its reference id in this group, in place of `alias` and `type`.
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = Option<String>)]
     tracked_by: Option<ReferenceId>,
@@ -85,7 +85,7 @@ struct ImportGroupResource {
     /// Where it lives: account and region, or the collection as `mapsTo` of a reference has it.
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = String, required, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
-    scope: Option<Place>,
+    scope: Option<ItemScope>,
     /// AWS's name of it; several parts are joined by `|`.
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
@@ -121,7 +121,7 @@ impl ImportGroupResource {
                 .alias
                 .ok_or("/alias: is missing; give it, or trackedBy.")?,
         };
-        let Place { scope, type_name } = self
+        let ItemScope { scope, type_name } = self
             .scope
             .ok_or("/scope: is missing; it names account and region.")?;
         let types = [
@@ -171,12 +171,12 @@ impl FromStr for ArmType {
 
 /// Account and region, and the type behind them if there is one.
 #[derive(Debug)]
-struct Place {
+struct ItemScope {
     scope: Scope,
     type_name: Option<TypeName>,
 }
 
-impl FromStr for Place {
+impl FromStr for ItemScope {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

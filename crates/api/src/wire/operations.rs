@@ -126,7 +126,7 @@ pub(crate) struct ImportResultItem {
     /// The alias.
     #[schema(example = "my-vpc")]
     alias: String,
-    /// Its tracking id.
+    /// Its reference id.
     id: String,
     /// The AWS resource's id.
     resource_id: String,

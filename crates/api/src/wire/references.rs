@@ -9,14 +9,14 @@ use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::problem::Problem;
 
-/// A tracked reference: an alias and what it stands for.
+/// A reference: an alias and what it stands for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReferenceBody {
     /// The alias.
     #[schema(example = "my-vpc")]
     name: String,
-    /// The tracking id: what requests call `trackedBy`.
+    /// The reference id: what requests call `trackedBy`.
     #[schema(
         example = "/planes/radius/local/resourcegroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]

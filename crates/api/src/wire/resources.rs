@@ -19,7 +19,7 @@ pub(crate) struct ActionRequest {
     )]
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// The tracking id. Without it the request is not tracked.
+    /// The reference id. Without it the request is not tracked.
     #[schema(
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
@@ -116,7 +116,7 @@ impl ActionRequest {
     /// Which resource a `:get` or `:delete` means.
     pub(crate) fn selector(self) -> Selector {
         match self.tracked_by {
-            Some(tracked_by) => Selector::TrackedBy(tracked_by),
+            Some(tracked_by) => Selector::Reference(tracked_by),
             None => Selector::Parts(self.properties),
         }
     }

@@ -12,7 +12,7 @@ use super::segment::{encode_segment, is_dots};
 
 /// The longest alias, in characters; ARM's own limit for the names of tracked resources is shorter for most types.
 pub const ALIAS_MAX_CHARS: usize = 128;
-/// A tracked reference, the `trackedBy` of the contract:
+/// A reference: the `trackedBy` of the contract:
 /// `/planes/radius/{plane}/resourcegroups/{group}/providers/AWS.EC2/VPC:reference/{alias}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ReferenceId {
@@ -81,12 +81,12 @@ impl fmt::Display for ReferenceId {
 impl FromStr for ReferenceId {
     type Err = InvalidId;
 
-    /// Parses a tracking id. The type keeps the caller's spelling until the schema catalogue has resolved it.
+    /// Parses a reference id. The type keeps the caller's spelling until the schema catalogue has resolved it.
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         const SHAPE: &str = "/planes/radius/{plane}/resourceGroups/{group}/providers/AWS.{Service}/{Resource}:reference/{alias}";
         let wrong = || {
             InvalidId(format!(
-                "'{}' is not a tracking id of the form {SHAPE}",
+                "'{}' is not a reference id of the form {SHAPE}",
                 excerpt(text)
             ))
         };

@@ -4,7 +4,7 @@ const TRACKED: &str =
     "/planes/radius/local/resourceGroups/My-RG/providers/AWS.EC2/VPC:reference/My-VPC";
 
 #[test]
-fn a_tracking_id_keeps_its_casing_and_compares_without_it() {
+fn a_reference_id_keeps_its_casing_and_compares_without_it() {
     let id: ReferenceId = TRACKED.parse().unwrap();
     assert_eq!(
         id.to_string(),
@@ -22,7 +22,7 @@ fn a_tracking_id_keeps_its_casing_and_compares_without_it() {
 }
 
 #[test]
-fn what_is_not_a_tracking_id_says_so() {
+fn what_is_not_a_reference_id_says_so() {
     for text in [
         "",
         "my-vpc",

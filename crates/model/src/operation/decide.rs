@@ -60,7 +60,7 @@ fn on_resource(
             }),
         },
         resource::Next::Finish(finish) => Next::Finish {
-            mapping: Some(finish.mapping),
+            reference: Some(finish.reference),
             operation: Box::new(Operation {
                 header: ended(header, now),
                 work: Work::Resource(Box::new(finish.of(work, now))),
@@ -95,7 +95,7 @@ fn on_group(header: &Header, work: &GroupWork, survey: Survey, now: Timestamp) -
         }
         group::Next::Finish(finish) => {
             let next = Next::Finish {
-                mapping: None,
+                reference: None,
                 operation: Box::new(Operation {
                     header: ended(header, now),
                     work: Work::Group(Box::new(finish.of(work))),

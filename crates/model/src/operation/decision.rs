@@ -118,20 +118,20 @@ pub enum Next {
     Finish {
         /// The operation for good.
         operation: Box<Operation>,
-        /// What becomes of the mapping of one on a resource.
-        mapping: Option<MappingChange>,
+        /// What becomes of the reference of one on a resource.
+        reference: Option<ReferenceChange>,
     },
 }
 
 /// What becomes of the alias when its operation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MappingChange {
-    /// A put succeeded: the mapping names the resource, and what was declared becomes the baseline.
+pub enum ReferenceChange {
+    /// A put succeeded: the reference names the resource, and what was declared becomes the baseline.
     Applied {
         /// We created the resource or were told to own it; otherwise ownership stays as it was.
         owned: bool,
     },
-    /// The operation failed, and the mapping stays.
+    /// The operation failed, and the reference stays.
     Kept {
         /// As in `Applied`.
         owned: bool,

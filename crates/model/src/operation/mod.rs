@@ -13,7 +13,7 @@ pub mod resource;
 
 pub use decide::decide;
 pub use decision::{
-    Chance, Decision, Effect, MappingChange, Next, Observation, PlanOutcome, Presence,
+    Chance, Decision, Effect, Next, Observation, PlanOutcome, Presence, ReferenceChange,
 };
 pub use group::GroupWork;
 pub use header::Header;

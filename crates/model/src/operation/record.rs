@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::group::{GroupWork, Progress};
+use super::group::{GroupState, GroupWork};
 use super::header::Header;
 use super::resource::ResourceWork;
 use crate::{Ended, Failure, GroupId, ReferenceId};
@@ -104,9 +104,9 @@ impl Operation {
     pub fn state_name(&self) -> &'static str {
         match &self.work {
             Work::Resource(work) => work.state.name(),
-            Work::Group(work) => match &work.progress {
-                Progress::Running => "running",
-                Progress::Ended(ended) => ended.name(),
+            Work::Group(work) => match &work.state {
+                GroupState::Running => "running",
+                GroupState::Ended(ended) => ended.name(),
             },
         }
     }

@@ -36,7 +36,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     let operation = accepted.operation;
     let work = resource_work(&operation);
     assert_eq!(work.identifier, identifier("declared"));
-    assert!(!work.was_mapped && !work.created);
+    assert!(!work.was_referenced && !work.created);
     assert_eq!(work.state, State::Accepted);
     assert_eq!(operation.header.due_at, at(1));
     assert_eq!(operation.header.parent, Some(operation_id(99)));
@@ -44,10 +44,10 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     assert_eq!(recorded, Some(operation));
 }
 
-/// A put or delete of a mapped alias works on the resource that it maps, whatever the request says.
-pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
+/// A put or delete of a referenced alias works on the resource that it maps, whatever the request says.
+pub async fn a_known_alias_lends_its_identifier(store: Engine) {
     with_group(&store, "rg").await;
-    let mapped = map(&store, 1, "a", "x", true).await;
+    let referenced = map(&store, 1, "a", "x", true).await;
 
     let new = NewOperation {
         accepted_at: at(4),
@@ -55,13 +55,13 @@ pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
     };
     let accepted = accept(&store, new).await;
     let work = resource_work(&accepted.operation);
-    assert!(work.was_mapped);
+    assert!(work.was_referenced);
     assert_eq!(work.identifier, identifier("x"));
     let under_way = Reference {
         provisioning_state: ProvisioningState::Provisioning,
         updated_at: at(4),
-        revision: mapped.revision + 1,
-        ..mapped
+        revision: referenced.revision + 1,
+        ..referenced
     };
     assert_eq!(accepted.reference, Some(under_way.clone()));
     assert_eq!(reference(&store, "a").await, under_way);
@@ -75,7 +75,7 @@ pub async fn a_mapped_alias_lends_its_identifier(store: Engine) {
     .await;
     let accepted = accept(&store, delete(3, "a")).await;
     let work = resource_work(&accepted.operation);
-    assert!(work.was_mapped);
+    assert!(work.was_referenced);
     assert_eq!(work.identifier, identifier("x"));
     let state = accepted.reference.unwrap().provisioning_state;
     assert_eq!(state, ProvisioningState::Deleting);
@@ -167,10 +167,10 @@ pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
         let moved = with(put(2, "a"), |new| new.scope = place.clone());
         refused!(
             store.accept_operation(moved),
-            Error::MappedElsewhere(mapped) if mapped == scope()
+            Error::ReferencedElsewhere(referenced) if referenced == scope()
         );
         let moved = with(delete(3, "a"), |new| new.scope = place);
-        refused!(store.accept_operation(moved), Error::MappedElsewhere(_));
+        refused!(store.accept_operation(moved), Error::ReferencedElsewhere(_));
     }
     let other_plane = with(put(4, "a"), |new| {
         new.scope = Scope::new("other", "123456789012", "us-west-2").unwrap();
@@ -179,11 +179,14 @@ pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
 }
 
 /// There is nothing to delete under an alias that maps nothing.
-pub async fn a_delete_needs_a_mapping(store: Engine) {
+pub async fn a_delete_needs_a_reference(store: Engine) {
     with_group(&store, "rg").await;
-    refused!(store.accept_operation(delete(1, "a")), Error::NotMapped);
+    refused!(
+        store.accept_operation(delete(1, "a")),
+        Error::NoSuchReference
+    );
     let by_alias = named(delete(2, "a"), "x");
-    refused!(store.accept_operation(by_alias), Error::NotMapped);
+    refused!(store.accept_operation(by_alias), Error::NoSuchReference);
 }
 
 /// At most one reference owns a resource.
@@ -202,7 +205,7 @@ pub async fn ownership_is_not_taken_from_another_reference(store: Engine) {
     accept(&store, taking(3, "a")).await;
 }
 
-/// What is refused is neither recorded nor does it touch the mapping.
+/// What is refused is neither recorded nor does it touch the reference.
 pub async fn what_is_refused_leaves_no_trace(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
@@ -220,13 +223,13 @@ pub async fn what_is_refused_leaves_no_trace(store: Engine) {
     assert_eq!(store.live_operations().await.unwrap().0, 1);
 }
 
-/// What is done by name concerns no group and no mapping.
-pub async fn an_untracked_operation_needs_no_group(store: Engine) {
+/// What is done by name concerns no group and no reference.
+pub async fn an_unreferenced_operation_needs_no_group(store: Engine) {
     let accepted = accept(&store, untracked(put(1, "-"), "x")).await;
     assert_eq!(accepted.reference, None);
     let work = resource_work(&accepted.operation);
     assert_eq!(work.identifier, identifier("x"));
-    assert!(!work.was_mapped);
+    assert!(!work.was_referenced);
 
     // Two creates whose names AWS will choose do not meet.
     let nameless = |number| with(put(number, "-"), |new| new.reference = None);

@@ -38,8 +38,8 @@ pub async fn fifty_puts_of_one_alias_come_to_one_operation(store: Engine) {
     assert!(store.get_operation(won).await.unwrap().is_some());
 }
 
-/// The same for an alias that is mapped already, with deletes among them.
-pub async fn fifty_puts_of_a_mapped_alias_come_to_one_operation(store: Engine) {
+/// The same for an alias that is referenced already, with deletes among them.
+pub async fn fifty_puts_of_a_known_alias_come_to_one_operation(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 100, "a", "x", true).await;
     let contenders = (1..=50).map(|number| match number % 2 {
@@ -62,7 +62,7 @@ pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
     let tracked = won.work.reference().cloned();
     let references = store.list_references(&group("rg")).await.unwrap();
     let found: Vec<_> = references.into_iter().map(|r| r.id).collect();
-    assert_eq!(found, Vec::from_iter(tracked), "losers map nothing");
+    assert_eq!(found, Vec::from_iter(tracked), "losers leave no reference");
 }
 
 /// Each operation has one claimer.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use ucp_model::operation::{Change, MappingChange};
+use ucp_model::operation::{Change, ReferenceChange};
 use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope, Target};
 
 use super::fixture::*;
 use crate::{Documents, Error, Event, FinishOperation, Forgotten};
 
-/// Identifier, live form and baseline are in the mapping.
-pub async fn applied_writes_the_mapping(store: Engine) {
+/// Identifier, live form and baseline are in the reference.
+pub async fn applied_writes_the_reference(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let end = applied(&claimed.operation, "x", true);
@@ -48,7 +48,7 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", false).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
-    let kept = MappingChange::Kept { owned: false };
+    let kept = ReferenceChange::Kept { owned: false };
     let live = Some(json!({ "Name": "seen" }));
     let end = finding(end(&claimed.operation, failed(), kept, Some("x")), live);
     finish(&store, &claimed.lease, end).await;
@@ -62,7 +62,7 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
 
     // A create that failed but left a resource is ours.
     let claimed = accept_and_claim(&store, put(3, "b")).await;
-    let kept = MappingChange::Kept { owned: true };
+    let kept = ReferenceChange::Kept { owned: true };
     let salvaged = super::fixture::end(&claimed.operation, failed(), kept, Some("y"));
     finish(&store, &claimed.lease, salvaged).await;
     let salvaged = reference(&store, "b").await;
@@ -72,13 +72,16 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
 }
 
 /// There is nothing left to map.
-pub async fn removed_takes_the_mapping(store: Engine) {
+pub async fn removed_takes_the_reference(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
-    let removed = end(&claimed.operation, failed(), MappingChange::Removed, None);
+    let removed = end(&claimed.operation, failed(), ReferenceChange::Removed, None);
     finish(&store, &claimed.lease, removed).await;
     assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
-    refused!(store.accept_operation(delete(2, "a")), Error::NotMapped);
+    refused!(
+        store.accept_operation(delete(2, "a")),
+        Error::NoSuchReference
+    );
     let again = accept(&store, put(3, "a")).await;
     assert_eq!(again.reference.unwrap().revision, 1);
 }
@@ -99,7 +102,7 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
     assert!(!map(&store, 2, "b", "x", true).await.owned);
     assert!(reference(&store, "a").await.owned);
 
-    // An owner whose mapping comes to name a resource that another one owns, owns it no longer.
+    // An owner whose reference comes to name a resource that another one owns, owns it no longer.
     map(&store, 3, "c", "y", true).await;
     assert!(!map(&store, 4, "c", "x", false).await.owned);
     assert!(map(&store, 5, "d", "y", true).await.owned);
@@ -112,7 +115,7 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
 }
 
 /// What is deleted is deleted for every alias, and for no other resource.
-pub async fn a_delete_takes_all_mappings_of_the_resource(store: Engine) {
+pub async fn a_delete_takes_all_references_of_the_resource(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
     map(&store, 2, "b", "x", false).await;
@@ -125,8 +128,8 @@ pub async fn a_delete_takes_all_mappings_of_the_resource(store: Engine) {
     reference(&store, "c").await;
 }
 
-/// A mapping belongs to the operation that works on it.
-pub async fn a_delete_spares_mappings_that_are_worked_on(store: Engine) {
+/// A reference belongs to the operation that works on it.
+pub async fn a_delete_spares_references_that_are_worked_on(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
     let put = accept_and_claim(&store, put(2, "b")).await;
@@ -141,8 +144,8 @@ pub async fn a_delete_spares_mappings_that_are_worked_on(store: Engine) {
     assert!(reference(&store, "b").await.owned);
 }
 
-/// Deleting by name removes the mappings too.
-pub async fn an_untracked_delete_takes_the_mappings(store: Engine) {
+/// Deleting by name removes the references too.
+pub async fn an_unreferenced_delete_takes_the_references(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
     let claimed = accept_and_claim(&store, untracked(delete(2, "-"), "x")).await;
@@ -150,15 +153,15 @@ pub async fn an_untracked_delete_takes_the_mappings(store: Engine) {
     assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
 }
 
-/// Nothing follows from a delete that did not happen, nor from a put that ends without a mapping.
-pub async fn a_failed_delete_takes_no_other_mapping(store: Engine) {
+/// Nothing follows from a delete that did not happen, nor from a put that ends without a reference.
+pub async fn a_failed_delete_takes_no_other_reference(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
     let claimed = accept_and_claim(&store, untracked(delete(2, "-"), "x")).await;
     let removed = end(
         &claimed.operation,
         failed(),
-        MappingChange::Removed,
+        ReferenceChange::Removed,
         Some("x"),
     );
     finish(&store, &claimed.lease, removed).await;
@@ -167,7 +170,7 @@ pub async fn a_failed_delete_takes_no_other_mapping(store: Engine) {
     let removed = end(
         &claimed.operation,
         failed(),
-        MappingChange::Removed,
+        ReferenceChange::Removed,
         Some("x"),
     );
     finish(&store, &claimed.lease, removed).await;
@@ -201,7 +204,7 @@ pub async fn the_end_is_final(store: Engine) {
     let before = (operation(&store, 1).await, reference(&store, "a").await);
 
     let lease = &claimed.lease;
-    let failure = end(&claimed.operation, failed(), MappingChange::Removed, None);
+    let failure = end(&claimed.operation, failed(), ReferenceChange::Removed, None);
     refused!(store.finish_operation(lease, failure), Error::LeaseLost);
     refused!(
         store.commit_step(lease, &claimed.operation, None, at(9), TERM),
@@ -238,7 +241,7 @@ pub async fn every_end_is_an_event(store: Engine) {
     finish(&store, &claimed.lease, applied(&planned, "x/y", true)).await;
     let claimed = accept_and_claim(&store, delete(2, "a B")).await;
     let ended = Ended::Canceled(Failure::new("Canceled", "The delete was cancelled."));
-    let kept = MappingChange::Kept { owned: false };
+    let kept = ReferenceChange::Kept { owned: false };
     let canceled = end(&claimed.operation, ended, kept, Some("x/y"));
     finish(&store, &claimed.lease, canceled).await;
     // The event of another alias is not among them.
@@ -272,7 +275,7 @@ pub async fn every_end_is_an_event(store: Engine) {
     assert_eq!(events, [succeeded, canceled]);
 }
 
-/// Forgetting removes the mapping and leaves a line in the history.
+/// Forgetting removes the reference and leaves a line in the history.
 pub async fn what_is_not_owned_can_be_forgotten(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "Ab", "x", false).await;
@@ -294,20 +297,20 @@ pub async fn what_is_not_owned_can_be_forgotten(store: Engine) {
 /// Forgetting what is owned would orphan it.
 pub async fn what_is_owned_is_not_forgotten(store: Engine) {
     with_group(&store, "rg").await;
-    let mapped = map(&store, 1, "a", "x", true).await;
+    let referenced = map(&store, 1, "a", "x", true).await;
     let forgotten = forget(&store, "a").await.unwrap();
-    let owned = Forgotten::Owned(Box::new(mapped.clone()));
+    let owned = Forgotten::Owned(Box::new(referenced.clone()));
     assert_eq!(forgotten, owned);
-    assert_eq!(reference(&store, "a").await, mapped);
+    assert_eq!(reference(&store, "a").await, referenced);
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 1);
 }
 
-/// There has to be a mapping, and nobody may be working on it.
+/// There has to be a reference, and nobody may be working on it.
 pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
     let forget = || forget(&store, "a");
-    refused!(forget(), Error::NotMapped);
+    refused!(forget(), Error::NoSuchReference);
     with_group(&store, "rg").await;
-    refused!(forget(), Error::NotMapped);
+    refused!(forget(), Error::NoSuchReference);
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     refused!(forget(), Error::Busy(id) if id == operation_id(1));
     let end = FinishOperation {
@@ -316,7 +319,7 @@ pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
     };
     finish(&store, &claimed.lease, end).await;
     assert_eq!(forget().await.unwrap(), Forgotten::Forgotten);
-    refused!(forget(), Error::NotMapped);
+    refused!(forget(), Error::NoSuchReference);
 }
 
 /// Whatever plane or alias led to it; a change of what was there is no creation, and neither is a failure.
@@ -324,7 +327,7 @@ pub async fn a_creation_is_known_by_its_resource(store: Engine) {
     let create = async |number: u64, name: &str, created: bool, ended: Ended| {
         let claimed = accept_and_claim(&store, untracked(put(number, name), name)).await;
         let operation = stepped(&claimed.operation, |work| work.created = created);
-        let end = end(&operation, ended, MappingChange::Removed, Some(name));
+        let end = end(&operation, ended, ReferenceChange::Removed, Some(name));
         finish(&store, &claimed.lease, end).await;
     };
     create(1, "made", true, Ended::Succeeded).await;

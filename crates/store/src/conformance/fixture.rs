@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use ucp_model::operation::group::{Progress, Task};
+use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::resource::Finish;
-use ucp_model::operation::{GroupWork, Header, Kind, MappingChange, Options, ResourceWork, Work};
+use ucp_model::operation::{GroupWork, Header, Kind, Options, ReferenceChange, ResourceWork, Work};
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope,
@@ -265,20 +265,20 @@ pub(super) fn failed() -> Ended {
 pub(super) fn end(
     operation: &Operation,
     ended: Ended,
-    mapping: MappingChange,
+    reference: ReferenceChange,
     name: Option<&str>,
 ) -> FinishOperation {
     let live = name.map(|name| json!({ "Name": name }));
     let finish = Finish {
         ended,
         identifier: name.map(Identifier::new),
-        mapping,
+        reference,
         live,
     };
     let work = finish.of(resource_work(operation), at(3));
     FinishOperation {
         operation: ended_at(operation, Work::Resource(Box::new(work)), at(3)),
-        mapping: Some(mapping),
+        reference: Some(reference),
         baseline: None,
     }
 }
@@ -289,10 +289,10 @@ pub(super) fn end_on_group(
     outcome: Ended,
     now: Timestamp,
 ) -> FinishOperation {
-    let last = stepped_on_group(operation, |work| work.progress = Progress::Ended(outcome));
+    let last = stepped_on_group(operation, |work| work.state = GroupState::Ended(outcome));
     FinishOperation {
         operation: ended_at(operation, last.work, now),
-        mapping: None,
+        reference: None,
         baseline: None,
     }
 }
@@ -317,10 +317,10 @@ pub(super) fn finding(end: FinishOperation, live: Option<Value>) -> FinishOperat
 
 /// A put that ended well.
 pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishOperation {
-    let mapping = MappingChange::Applied { owned };
+    let reference = ReferenceChange::Applied { owned };
     FinishOperation {
         baseline: Some(baseline(name)),
-        ..end(operation, Ended::Succeeded, mapping, Some(name))
+        ..end(operation, Ended::Succeeded, reference, Some(name))
     }
 }
 
@@ -328,7 +328,7 @@ pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishO
 pub(super) fn deleted(operation: &Operation) -> FinishOperation {
     let identifier = resource_work(operation).identifier.as_ref();
     let name = identifier.map(Identifier::as_str);
-    let end = end(operation, Ended::Succeeded, MappingChange::Removed, name);
+    let end = end(operation, Ended::Succeeded, ReferenceChange::Removed, name);
     finding(end, None)
 }
 

@@ -110,7 +110,7 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     refused!(deletion, Error::Busy(id) if id == operation_id(3));
 }
 
-/// From the moment of its acceptance, only children of the deletion change the group or what it tracks.
+/// From the moment of its acceptance, only children of the deletion change the group or its references.
 pub async fn a_deletion_closes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -288,13 +288,16 @@ pub async fn an_import_is_remembered(store: Engine) {
     refused!(store.accept_operation(nowhere), Error::NoSuchGroup);
 }
 
-/// An alias that is mapped already is not imported anew.
+/// An alias that is referenced already is not imported anew.
 pub async fn an_import_claims_a_new_alias(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
     let import =
         |number, name: &str| with(named(put(number, name), "x"), |new| new.kind = Kind::Import);
-    refused!(store.accept_operation(import(2, "a")), Error::AlreadyMapped);
+    refused!(
+        store.accept_operation(import(2, "a")),
+        Error::AlreadyReferenced
+    );
     assert_eq!(reference(&store, "a").await, before);
     let accepted = accept(&store, import(3, "b")).await;
     assert_eq!(
@@ -317,7 +320,7 @@ pub async fn a_reference_is_updated(store: Engine) {
     };
     let (a, b, c) = (alias("a"), alias("b"), alias("c"));
     let update = |id, update| store.update_reference(id, update, "caller", &correlation, at(9));
-    refused!(update(&c, owned(true)), Error::NotMapped);
+    refused!(update(&c, owned(true)), Error::NoSuchReference);
     refused!(update(&b, owned(true)), Error::OwnedElsewhere(id) if id == alias("a"));
     let tags = BTreeMap::from([("é".to_owned(), "\"1\"".to_owned())]);
     let both = ReferenceUpdate {

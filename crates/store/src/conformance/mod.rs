@@ -30,16 +30,16 @@ macro_rules! conformance {
         $crate::conformance! { $fresh:
             accepting {
                 a_new_alias_is_claimed_without_an_identifier
-                a_mapped_alias_lends_its_identifier
+                a_known_alias_lends_its_identifier
                 an_alias_needs_its_group
                 a_busy_alias_is_refused_in_any_casing
                 a_busy_target_is_refused_whatever_leads_to_it
                 identifiers_compare_byte_for_byte
                 an_alias_stays_in_its_account_and_region
-                a_delete_needs_a_mapping
+                a_delete_needs_a_reference
                 ownership_is_not_taken_from_another_reference
                 what_is_refused_leaves_no_trace
-                an_untracked_operation_needs_no_group
+                an_unreferenced_operation_needs_no_group
             }
             leasing {
                 due_operations_are_claimed_earliest_first
@@ -57,26 +57,26 @@ macro_rules! conformance {
                 a_step_is_remembered_in_every_state
                 a_step_renews_the_lease
                 the_document_stays_until_it_is_replaced
-                the_mapping_follows_the_identifier
-                a_step_that_reveals_nothing_leaves_the_mapping_alone
+                the_reference_follows_the_identifier
+                a_step_that_reveals_nothing_leaves_the_reference_alone
                 a_created_resource_is_not_owned_before_the_end
                 a_revealed_target_keeps_others_off
                 a_busy_target_does_not_stop_a_step
-                a_replacement_moves_the_mapping_when_it_says_so
-                a_replaced_resource_takes_its_other_mappings
+                a_replacement_moves_the_reference_when_it_says_so
+                a_replaced_resource_takes_its_other_references
                 a_cancel_makes_the_operation_due_and_outlives_steps
                 what_has_ended_is_not_cancelled
             }
             ending {
-                applied_writes_the_mapping
+                applied_writes_the_reference
                 kept_leaves_the_baseline
-                removed_takes_the_mapping
+                removed_takes_the_reference
                 ownership_once_had_stays
                 only_one_reference_owns_a_resource
-                a_delete_takes_all_mappings_of_the_resource
-                a_delete_spares_mappings_that_are_worked_on
-                an_untracked_delete_takes_the_mappings
-                a_failed_delete_takes_no_other_mapping
+                a_delete_takes_all_references_of_the_resource
+                a_delete_spares_references_that_are_worked_on
+                an_unreferenced_delete_takes_the_references
+                a_failed_delete_takes_no_other_reference
                 the_end_erases_the_documents
                 the_end_is_final
                 the_end_frees_alias_and_target
@@ -141,7 +141,7 @@ macro_rules! conformance {
             }
             concurrency {
                 fifty_puts_of_one_alias_come_to_one_operation
-                fifty_puts_of_a_mapped_alias_come_to_one_operation
+                fifty_puts_of_a_known_alias_come_to_one_operation
                 fifty_puts_of_one_target_come_to_one_operation
                 claimers_share_no_operation
                 two_ends_make_one_owner

@@ -7,7 +7,7 @@ use serde_json::json;
 use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{
-    Action, Call, GroupWork, Intent, Kind, MappingChange, ResourceWork, State, Work,
+    Action, Call, GroupWork, Intent, Kind, ReferenceChange, ResourceWork, State, Work,
 };
 use ucp_model::{Ended, Identifier, Operation, PlaneKind, Scope, Timestamp};
 
@@ -413,13 +413,13 @@ impl Player {
     fn end_of(&mut self, operation: &Operation, work: &ResourceWork) -> FinishOperation {
         let owned = self.flip();
         let name = self.pick(&NAMES);
-        let (ended, mapping) = match (work.kind, self.below(4)) {
+        let (ended, reference) = match (work.kind, self.below(4)) {
             (Kind::Put | Kind::Import, 0 | 1) => {
-                (Ended::Succeeded, MappingChange::Applied { owned })
+                (Ended::Succeeded, ReferenceChange::Applied { owned })
             }
-            (Kind::Delete, 0 | 1) => (Ended::Succeeded, MappingChange::Removed),
-            (_, 2) => (failed(), MappingChange::Kept { owned }),
-            _ => (failed(), MappingChange::Removed),
+            (Kind::Delete, 0 | 1) => (Ended::Succeeded, ReferenceChange::Removed),
+            (_, 2) => (failed(), ReferenceChange::Kept { owned }),
+            _ => (failed(), ReferenceChange::Removed),
         };
         let finish = Finish {
             ended,
@@ -427,7 +427,7 @@ impl Player {
                 true => work.identifier.clone(),
                 false => identifier(name),
             },
-            mapping,
+            reference,
             live: Some(match self.flip() {
                 true => json!({ "At": self.now }),
                 false => json!({ "Name": name }),
@@ -437,8 +437,8 @@ impl Player {
         let work = Work::Resource(Box::new(finish.of(work, now)));
         FinishOperation {
             operation: ended_at(operation, work, now),
-            mapping: Some(mapping),
-            baseline: matches!(mapping, MappingChange::Applied { .. }).then(|| baseline(name)),
+            reference: Some(reference),
+            baseline: matches!(reference, ReferenceChange::Applied { .. }).then(|| baseline(name)),
         }
     }
 

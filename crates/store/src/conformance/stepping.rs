@@ -82,8 +82,8 @@ pub async fn the_document_stays_until_it_is_replaced(store: Engine) {
     }
 }
 
-/// What AWS reveals is in the mapping at once, and what is gone is out of it.
-pub async fn the_mapping_follows_the_identifier(store: Engine) {
+/// What AWS reveals is in the reference at once, and what is gone is out of it.
+pub async fn the_reference_follows_the_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let before = reference(&store, "a").await;
@@ -106,7 +106,7 @@ pub async fn the_mapping_follows_the_identifier(store: Engine) {
 }
 
 /// Polling does not change what clients see of the reference, its revision included.
-pub async fn a_step_that_reveals_nothing_leaves_the_mapping_alone(store: Engine) {
+pub async fn a_step_that_reveals_nothing_leaves_the_reference_alone(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
@@ -174,7 +174,7 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
 }
 
 /// The alias goes on standing for the old resource, and for what was observed of it, until the new one stands.
-pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
+pub async fn a_replacement_moves_the_reference_when_it_says_so(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "old", true).await;
     let claimed = accept_and_claim(&store, put(2, "a")).await;
@@ -222,7 +222,7 @@ pub async fn a_replacement_moves_the_mapping_when_it_says_so(store: Engine) {
 }
 
 /// As a delete does.
-pub async fn a_replaced_resource_takes_its_other_mappings(store: Engine) {
+pub async fn a_replaced_resource_takes_its_other_references(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "old", true).await;
     map(&store, 2, "b", "old", false).await;

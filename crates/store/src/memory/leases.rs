@@ -32,10 +32,10 @@ impl Leases for Memory {
             let lease = row.slot.claim(id, owner, expires_at);
             let row = row.clone();
             let reference = row.operation.work.reference();
-            let mapping = reference.and_then(|id| tables.references.get(&id.key()));
+            let reference = reference.and_then(|id| tables.references.get(&id.key()));
             claimed.push(Claimed {
                 lease,
-                baseline: mapping.and_then(|mapping| mapping.baseline.clone()),
+                baseline: reference.and_then(|reference| reference.baseline.clone()),
                 operation: row.operation,
                 documents: row.documents,
             });

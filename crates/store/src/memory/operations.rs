@@ -99,13 +99,13 @@ impl Operations for Memory {
         match (&before.work, &operation.work) {
             (Work::Resource(before), Work::Resource(work)) => {
                 let owned_elsewhere = tables.is_owned_elsewhere(work);
-                if let Some(mapping) = tables.mapping_of(work)
-                    && let Some(stepped) = rules::step(mapping, work, owned_elsewhere, now)
+                if let Some(reference) = tables.reference_of(work)
+                    && let Some(stepped) = rules::step(reference, work, owned_elsewhere, now)
                 {
-                    *mapping = stepped;
+                    *reference = stepped;
                 }
                 if let Some(target) = rules::replaced(before, work) {
-                    tables.remove_idle_mappings(&target);
+                    tables.remove_idle_references(&target);
                 }
             }
             (_, Work::Group(work)) if work.ended_children != ended_children => {
@@ -128,17 +128,17 @@ impl Operations for Memory {
         match &finish.operation.work {
             Work::Resource(work) => {
                 if let Some(id) = &work.reference
-                    && let Some(mapping) = tables.references.remove(&id.key())
+                    && let Some(reference) = tables.references.remove(&id.key())
                 {
                     let owned_elsewhere = tables.is_owned_elsewhere(work);
-                    if let Some(mapping) = rules::end(mapping, work, &finish, owned_elsewhere) {
-                        tables.references.insert(id.key(), mapping);
+                    if let Some(reference) = rules::end(reference, work, &finish, owned_elsewhere) {
+                        tables.references.insert(id.key(), reference);
                     }
                 }
-                if rules::removes_all_mappings(work)
+                if rules::removes_all_references(work)
                     && let Some(target) = work.target().map(|target| target.key())
                 {
-                    tables.remove_idle_mappings(&target);
+                    tables.remove_idle_references(&target);
                 }
             }
             Work::Group(work) => tables.finish_on_group(&finish.operation, work),
@@ -270,9 +270,9 @@ impl Tables {
     fn finish_on_group(&mut self, operation: &Operation, work: &GroupWork) {
         let key = work.group.key();
         if rules::removes_group(work) {
-            for mapping in self.references_of(&work.group) {
-                self.references.remove(&mapping.id.key());
-                let event = rules::forgot_with_group(&mapping, &operation.header);
+            for reference in self.references_of(&work.group) {
+                self.references.remove(&reference.id.key());
+                let event = rules::forgot_with_group(&reference, &operation.header);
                 self.events.push(event);
             }
             self.groups.remove(&key);

@@ -25,11 +25,14 @@ impl References for Memory {
         now: Timestamp,
     ) -> Result<Reference, Error> {
         let mut tables = self.tables();
-        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
-        let mapping = mapping.clone();
+        let reference = tables
+            .references
+            .get(&id.key())
+            .ok_or(Error::NoSuchReference)?;
+        let reference = reference.clone();
         tables.refuse_deletion(&id.group)?;
         tables.refuse_busy_alias(&id.key())?;
-        let target = mapping.target().map(|target| target.key());
+        let target = reference.target().map(|target| target.key());
         if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
             return Err(Error::Busy(busy));
         }
@@ -38,7 +41,7 @@ impl References for Memory {
         {
             return Err(Error::OwnedElsewhere(owner.id.clone()));
         }
-        let updated = rules::update(mapping, update, now);
+        let updated = rules::update(reference, update, now);
         let event = rules::updated(&updated, caller, correlation_id, now);
         tables.references.insert(id.key(), updated.clone());
         tables.events.push(event);
@@ -53,13 +56,16 @@ impl References for Memory {
         now: Timestamp,
     ) -> Result<Forgotten, Error> {
         let mut tables = self.tables();
-        let mapping = tables.references.get(&id.key()).ok_or(Error::NotMapped)?;
+        let reference = tables
+            .references
+            .get(&id.key())
+            .ok_or(Error::NoSuchReference)?;
         tables.refuse_deletion(&id.group)?;
         tables.refuse_busy_alias(&id.key())?;
-        if mapping.owned {
-            return Ok(Forgotten::Owned(Box::new(mapping.clone())));
+        if reference.owned {
+            return Ok(Forgotten::Owned(Box::new(reference.clone())));
         }
-        let event = rules::forgot(mapping, caller, correlation_id, now);
+        let event = rules::forgot(reference, caller, correlation_id, now);
         tables.references.remove(&id.key());
         tables.events.push(event);
         Ok(Forgotten::Forgotten)

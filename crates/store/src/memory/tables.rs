@@ -126,8 +126,8 @@ impl Tables {
             self.refuse_deletion(&group)?;
         }
         self.refuse_busy_alias(&id.key())?;
-        let mapping = self.references.get(&id.key()).cloned();
-        Ok(Alias { group, mapping })
+        let reference = self.references.get(&id.key()).cloned();
+        Ok(Alias { group, reference })
     }
 
     /// The live operation that works on the AWS resource.
@@ -156,7 +156,7 @@ impl Tables {
     }
 
     pub(super) fn is_owned_elsewhere(&self, work: &ResourceWork) -> bool {
-        let target = work.mapped().map(|target| target.key());
+        let target = work.referenced().map(|target| target.key());
         let own = work.reference.as_ref().map(ReferenceId::key);
         self.owner_of(target.as_deref(), &own.unwrap_or_default())
             .is_some()
@@ -170,13 +170,13 @@ impl Tables {
             .ok_or(Error::LeaseLost)
     }
 
-    pub(super) fn mapping_of(&mut self, work: &ResourceWork) -> Option<&mut Reference> {
+    pub(super) fn reference_of(&mut self, work: &ResourceWork) -> Option<&mut Reference> {
         let id = work.reference.as_ref()?;
         self.references.get_mut(&id.key())
     }
 
-    /// Removes the mappings of an AWS resource that no live operation works on.
-    pub(super) fn remove_idle_mappings(&mut self, target: &str) {
+    /// Removes the references of an AWS resource that no live operation works on.
+    pub(super) fn remove_idle_references(&mut self, target: &str) {
         let busy: Vec<String> = self
             .live()
             .filter_map(|row| row.operation.work.reference().map(ReferenceId::key))
@@ -197,7 +197,7 @@ impl Tables {
 fn maps(reference: &Reference, target: &str) -> bool {
     reference
         .target()
-        .is_some_and(|mapped| mapped.key() == target)
+        .is_some_and(|referenced| referenced.key() == target)
 }
 
 impl Slot {

@@ -17,14 +17,14 @@ const MOST_PAIRS: usize = 1_000_000;
 
 /// Where a value is shown, and what stands before and behind it.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Line<'a> {
     pub(super) depth: usize,
     /// `/CidrBlock: `; nothing for an element of a list.
     pub(super) label: &'a str,
     pub(super) note: &'a str,
 }
 
-impl Place<'_> {
+impl Line<'_> {
     fn fits(self, text: &str) -> bool {
         4 * (self.depth + 1) + self.label.len() + text.len() <= WIDTH
     }
@@ -33,25 +33,25 @@ impl Place<'_> {
 /// A value that is there only before or only after.
 pub(super) fn whole<W: Write>(
     paper: &mut Paper<W>,
-    place: Place<'_>,
+    line: Line<'_>,
     mark: Mark,
     value: &Value,
 ) -> io::Result<()> {
     let text = inline(value);
-    let is_open = is_container(value) && !place.fits(&text);
+    let is_open = is_container(value) && !line.fits(&text);
     if !is_open {
         return paper.line(
-            place.depth,
+            line.depth,
             mark,
-            &format!("{}{text}", place.label),
-            place.note,
+            &format!("{}{text}", line.label),
+            line.note,
         );
     }
-    framed(paper, place, mark, value, |paper, depth| {
+    framed(paper, line, mark, value, |paper, depth| {
         let each = |paper: &mut Paper<W>, label: &str, value| {
             whole(
                 paper,
-                Place {
+                Line {
                     depth,
                     label,
                     note: "",
@@ -80,29 +80,29 @@ pub(super) fn whole<W: Write>(
 /// A value that is another one after.
 pub(super) fn changed<W: Write>(
     paper: &mut Paper<W>,
-    place: Place<'_>,
+    line: Line<'_>,
     before: &Value,
     after: &Value,
 ) -> io::Result<()> {
     match (before, after) {
         (Value::Object(old), Value::Object(new)) if !is_unknown(before) && !is_unknown(after) => {
-            framed(paper, place, Mark::Change, after, |paper, depth| {
+            framed(paper, line, Mark::Change, after, |paper, depth| {
                 members(paper, depth, old, new)
             })
         }
         (Value::Array(old), Value::Array(new)) => {
-            framed(paper, place, Mark::Change, after, |paper, depth| {
+            framed(paper, line, Mark::Change, after, |paper, depth| {
                 elements(paper, depth, old, new)
             })
         }
         _ => {
             let text = format!("{} -> {}", inline(before), inline(after));
-            if place.fits(&text) || !is_container(before) && !is_container(after) {
-                let text = format!("{}{text}", place.label);
-                return paper.line(place.depth, Mark::Change, &text, place.note);
+            if line.fits(&text) || !is_container(before) && !is_container(after) {
+                let text = format!("{}{text}", line.label);
+                return paper.line(line.depth, Mark::Change, &text, line.note);
             }
-            whole(paper, place, Mark::Remove, before)?;
-            whole(paper, place, Mark::Add, after)
+            whole(paper, line, Mark::Remove, before)?;
+            whole(paper, line, Mark::Add, after)
         }
     }
 }
@@ -116,15 +116,15 @@ fn members<W: Write>(
     let mut unchanged = 0;
     for (name, old) in before {
         let label = label(name);
-        let place = Place {
+        let line = Line {
             depth,
             label: &label,
             note: "",
         };
         match after.get(name) {
             Some(new) if json::equal(old, new) => unchanged += 1,
-            Some(new) => changed(paper, place, old, new)?,
-            None => whole(paper, place, Mark::Remove, old)?,
+            Some(new) => changed(paper, line, old, new)?,
+            None => whole(paper, line, Mark::Remove, old)?,
         }
     }
     for (name, new) in after {
@@ -132,7 +132,7 @@ fn members<W: Write>(
             let label = label(name);
             whole(
                 paper,
-                Place {
+                Line {
                     depth,
                     label: &label,
                     note: "",
@@ -156,7 +156,7 @@ fn elements<W: Write>(
     before: &[Value],
     after: &[Value],
 ) -> io::Result<()> {
-    let place = Place {
+    let line = Line {
         depth,
         label: "",
         note: "",
@@ -171,13 +171,13 @@ fn elements<W: Write>(
             .take_while(|(gone, come)| are_alike(gone, come));
         let paired = pairs.clone().count();
         for (gone, come) in pairs {
-            changed(paper, place, gone, come)?;
+            changed(paper, line, gone, come)?;
         }
         for gone in &gone[paired..] {
-            whole(paper, place, Mark::Remove, gone)?;
+            whole(paper, line, Mark::Remove, gone)?;
         }
         for come in &come[paired..] {
-            whole(paper, place, Mark::Add, come)?;
+            whole(paper, line, Mark::Add, come)?;
         }
         (old, new) = (old_end + 1, new_end + 1);
     }
@@ -232,7 +232,7 @@ fn common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
 /// What is within an object or a list, between its brackets.
 fn framed<W: Write>(
     paper: &mut Paper<W>,
-    place: Place<'_>,
+    line: Line<'_>,
     mark: Mark,
     value: &Value,
     within: impl FnOnce(&mut Paper<W>, usize) -> io::Result<()>,
@@ -243,13 +243,13 @@ fn framed<W: Write>(
         ("{", "}")
     };
     paper.line(
-        place.depth,
+        line.depth,
         mark,
-        &format!("{}{open}", place.label),
-        place.note,
+        &format!("{}{open}", line.label),
+        line.note,
     )?;
-    within(paper, place.depth + 1)?;
-    paper.line(place.depth, Mark::Keep, close, "")
+    within(paper, line.depth + 1)?;
+    paper.line(line.depth, Mark::Keep, close, "")
 }
 
 /// How much is left out, and what: in the singular and in the plural.

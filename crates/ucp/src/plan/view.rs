@@ -8,7 +8,7 @@ use ucp_model::pointer::{self, is_within};
 use ucp_plan::{Action, Change, Plan, Reason};
 use ucp_schema::ResourceSchema;
 
-use super::diff::{self, Place};
+use super::diff::{self, Line};
 use super::paper::{Mark, Paper};
 
 /// Shows a plan. Secrets are not in the changes that it is made of.
@@ -95,7 +95,7 @@ fn show_changes<W: Write>(
     paper.blank()?;
     for row in &rows {
         let label = format!("{}: ", row.path);
-        let place = Place {
+        let place = Line {
             depth: 0,
             label: &label,
             note: row.note,

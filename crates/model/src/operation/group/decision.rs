@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::survey::Child;
 use super::task::ImportOutcome;
-use super::work::{GroupWork, Progress};
+use super::work::{GroupState, GroupWork};
 use crate::{Ended, Timestamp};
 
 /// What to do next, and why.
@@ -68,7 +68,7 @@ impl Finish {
     /// `work` after this.
     pub fn of(self, work: &GroupWork) -> GroupWork {
         GroupWork {
-            progress: Progress::Ended(self.ended),
+            state: GroupState::Ended(self.ended),
             done: self.done,
             outcomes: self.outcomes,
             ..work.clone()

@@ -16,4 +16,4 @@ pub use decision::{Decision, Finish, Moved, Next};
 pub use step::CHILDREN_AT_ONCE;
 pub use survey::{Child, Refusal, Survey};
 pub use task::{ImportItem, ImportOutcome, Task};
-pub use work::{GroupWork, Progress};
+pub use work::{GroupState, GroupWork};

@@ -36,7 +36,7 @@ pub enum ImportOutcome {
     Imported,
     /// AWS does not have it.
     Missing,
-    /// The alias was mapped before.
+    /// The alias was referenced before.
     AlreadyTracked,
     /// AWS refuses the read, or something stands in the way.
     Failed(Failure),

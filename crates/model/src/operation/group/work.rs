@@ -8,7 +8,7 @@ use crate::{Ended, GroupId};
 /// How far an operation on a group is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Progress {
+pub enum GroupState {
     /// Under way.
     Running,
     /// It never changes again.
@@ -24,7 +24,8 @@ pub struct GroupWork {
     /// What it is to achieve.
     pub task: Task,
     /// How far it is.
-    pub progress: Progress,
+    #[serde(rename = "progress")]
+    pub state: GroupState,
     /// How many resources it concerns.
     #[serde(default)]
     pub total: u32,
@@ -42,25 +43,25 @@ pub struct GroupWork {
 impl GroupWork {
     /// How it ended.
     pub fn ended(&self) -> Option<&Ended> {
-        match &self.progress {
-            Progress::Running => None,
-            Progress::Ended(ended) => Some(ended),
+        match &self.state {
+            GroupState::Running => None,
+            GroupState::Ended(ended) => Some(ended),
         }
     }
 
     /// ARM's word for its status.
     pub fn status(&self) -> &'static str {
-        match &self.progress {
-            Progress::Running => self.task.status(),
-            Progress::Ended(ended) => ended.status(),
+        match &self.state {
+            GroupState::Running => self.task.status(),
+            GroupState::Ended(ended) => ended.status(),
         }
     }
 
     /// How much is done, in percent; all of it only once it has ended well.
     pub fn percent_complete(&self) -> u32 {
-        match self.progress {
-            Progress::Ended(Ended::Succeeded) => 100,
-            Progress::Running | Progress::Ended(Ended::Failed(_) | Ended::Canceled(_)) => {
+        match self.state {
+            GroupState::Ended(Ended::Succeeded) => 100,
+            GroupState::Running | GroupState::Ended(Ended::Failed(_) | Ended::Canceled(_)) => {
                 let percent = (self.done * 100).checked_div(self.total);
                 percent.unwrap_or(0).min(99)
             }

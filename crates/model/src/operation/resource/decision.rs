@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::super::decision::{Effect, MappingChange};
+use super::super::decision::{Effect, ReferenceChange};
 use super::intent::Change;
 use super::replacement::Replacing;
 use super::state::State;
@@ -59,8 +59,8 @@ pub struct Finish {
     pub ended: Ended,
     /// AWS's name of the resource, as far as known.
     pub identifier: Option<Identifier>,
-    /// What becomes of the mapping.
-    pub mapping: MappingChange,
+    /// What becomes of the reference.
+    pub reference: ReferenceChange,
     /// The live form, where it was read.
     pub live: Option<Value>,
 }

@@ -1,8 +1,8 @@
-//! Ends without success. A replacement that is under way has a say in what becomes of the mapping.
+//! Ends without success. A replacement that is under way has a say in what becomes of the reference.
 
 use serde_json::Value;
 
-use super::super::decision::MappingChange;
+use super::super::decision::ReferenceChange;
 use super::decision::{Decision, Finish};
 use super::intent::Intent;
 use super::replacing;
@@ -11,7 +11,7 @@ use super::step::Step;
 use crate::{ErrorCode, Failure, Identifier, Setback};
 
 impl Step<'_> {
-    /// Ends so; the mapping stays if it maps something.
+    /// Ends so; the reference stays if it maps something.
     pub(super) fn end(
         &self,
         setback: Setback,
@@ -24,7 +24,7 @@ impl Step<'_> {
         }
     }
 
-    /// Ends in failure; the mapping stays if it maps something.
+    /// Ends in failure; the reference stays if it maps something.
     pub(super) fn fail(&self, failure: Failure, reason: &'static str) -> Decision {
         self.end(Setback::Failed(failure), None, reason)
     }
@@ -47,7 +47,7 @@ impl Step<'_> {
         let finish = Finish {
             ended: setback.into(),
             identifier,
-            mapping: MappingChange::Removed,
+            reference: ReferenceChange::Removed,
             live: None,
         };
         self.finish(finish, reason)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::decision::{Effect, MappingChange, PlanOutcome, Presence};
+use super::super::decision::{Effect, PlanOutcome, Presence, ReferenceChange};
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::options::AdoptionPolicy;
@@ -19,7 +19,7 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Unknown(fault) => look_again(step, &fault),
         presence if step.operation.kind == Kind::Import => imported(step, presence),
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
-        Presence::Unreadable(_) if step.operation.kind == Kind::Put && step.operation.was_mapped => step.fail(
+        Presence::Unreadable(_) if step.operation.kind == Kind::Put && step.operation.was_referenced => step.fail(
             Failure::new(
                 ErrorCode::UnsupportedActionException,
                 format!(
@@ -42,7 +42,11 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
     match presence {
         Presence::Present { live, .. } => {
             let owned = operation.options.take_ownership;
-            step.succeed(MappingChange::Applied { owned }, Some(live), "it is there")
+            step.succeed(
+                ReferenceChange::Applied { owned },
+                Some(live),
+                "it is there",
+            )
         }
         Presence::Absent => {
             let message = format!(
@@ -210,13 +214,13 @@ fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> 
             progressing::deleted(step, "it is gone")
         }
         PlanOutcome::Nothing => {
-            let mapping = match operation.kind {
-                Kind::Put if operation.identifier.is_some() => MappingChange::Applied {
+            let reference = match operation.kind {
+                Kind::Put if operation.identifier.is_some() => ReferenceChange::Applied {
                     owned: operation.created || operation.options.take_ownership,
                 },
-                Kind::Put | Kind::Delete | Kind::Import => MappingChange::Removed,
+                Kind::Put | Kind::Delete | Kind::Import => ReferenceChange::Removed,
             };
-            step.succeed(mapping, live, "it is as it should be")
+            step.succeed(reference, live, "it is as it should be")
         }
         PlanOutcome::Impossible(failure) => step.end(
             Setback::Failed(failure),
@@ -238,7 +242,7 @@ fn refuses_adoption(step: &Step<'_>) -> bool {
     let operation = step.operation;
     operation.kind == Kind::Put
         && operation.reference.is_some()
-        && !operation.was_mapped
+        && !operation.was_referenced
         && !operation.created
         && operation.options.adoption_policy == AdoptionPolicy::Fail
 }

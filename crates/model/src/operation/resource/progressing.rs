@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::decision::{Effect, MappingChange};
+use super::super::decision::{Effect, ReferenceChange};
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Intent};
 use super::replacing;
@@ -201,7 +201,7 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
 pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
     match &step.operation.replacing {
         Some(replacing) => replacing::deleted(step, replacing, reason),
-        None => step.succeed(MappingChange::Removed, None, reason),
+        None => step.succeed(ReferenceChange::Removed, None, reason),
     }
 }
 

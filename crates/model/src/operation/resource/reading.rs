@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::decision::{MappingChange, Presence};
+use super::super::decision::{Presence, ReferenceChange};
 use super::decision::{Decision, Finish};
 use super::replacement::Replacing;
 use super::replacing;
@@ -53,7 +53,7 @@ fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decisi
         return decision;
     }
     let owned = step.operation.created || step.operation.options.take_ownership;
-    step.succeed(MappingChange::Applied { owned }, live, reason)
+    step.succeed(ReferenceChange::Applied { owned }, live, reason)
 }
 
 /// After a change that ended without success and may have left something.
@@ -112,7 +112,7 @@ fn nothing_left(step: &Step<'_>, action: Action, setback: Setback) -> Decision {
             Action::Create => None,
             Action::Update | Action::Delete => step.operation.identifier.clone(),
         },
-        mapping: MappingChange::Removed,
+        reference: ReferenceChange::Removed,
         live: None,
     };
     step.finish(finish, "nothing is left")

@@ -25,17 +25,17 @@ pub enum Replacing {
     },
     /// `identifier` is the new resource, as far as known, and is being created.
     NewFirst {
-        /// The old one, which is still mapped.
+        /// The old one, which is still referenced.
         old: Identifier,
         /// Whether the declaration determines the new one's identifier. Then somebody else may have made what has it.
         is_named: bool,
     },
-    /// `identifier` is the new resource, which stands and is mapped.
+    /// `identifier` is the new resource, which stands and is referenced.
     OldLast {
         /// The old one, which is being deleted.
         old: Identifier,
     },
-    /// `identifier` is the new resource, which stands and is mapped; the old one could not be deleted.
+    /// `identifier` is the new resource, which stands and is referenced; the old one could not be deleted.
     OldLeft {
         /// Which says so.
         failure: Failure,

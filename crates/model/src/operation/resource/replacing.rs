@@ -1,9 +1,9 @@
 //! Replacements: one operation that makes a new resource and deletes the old one, in either order. The alias stands for
-//! the old one until the new one stands, and whatever fails, what is left in AWS is mapped or named.
+//! the old one until the new one stands, and whatever fails, what is left in AWS is referenced or named.
 
 use serde_json::Value;
 
-use super::super::decision::{Effect, MappingChange};
+use super::super::decision::{Effect, ReferenceChange};
 use super::decision::{Decision, Finish, Moved};
 use super::intent::{Call, Change};
 use super::replacement::{ReplacementOrder, Replacing};
@@ -72,7 +72,7 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
             let finish = Finish {
                 ended: Ended::Failed(failure.clone()),
                 identifier: operation.identifier.clone(),
-                mapping: MappingChange::Applied { owned: true },
+                reference: ReferenceChange::Applied { owned: true },
                 live: live.cloned(),
             };
             Some(step.finish(finish, "the new one stands beside the old one"))
@@ -121,7 +121,7 @@ pub(super) fn made_room(step: &Step<'_>) -> Option<Replacing> {
     Some(Replacing::OldGone { old })
 }
 
-/// Whether what is being created stands beside an old resource that stays mapped until it stands.
+/// Whether what is being created stands beside an old resource that stays referenced until it stands.
 pub(super) fn is_beside_old(step: &Step<'_>) -> bool {
     matches!(step.operation.replacing, Some(Replacing::NewFirst { .. }))
 }
@@ -167,7 +167,7 @@ pub(super) fn end(
             let finish = Finish {
                 ended: Ended::Failed(failure.clone()),
                 identifier: step.operation.identifier.clone(),
-                mapping: MappingChange::Kept { owned: true },
+                reference: ReferenceChange::Kept { owned: true },
                 live,
             };
             step.finish(finish, reason)
@@ -205,7 +205,7 @@ fn keep(step: &Step<'_>, old: &Identifier, setback: Setback, reason: &'static st
     let finish = Finish {
         ended: setback.into(),
         identifier: Some(old.clone()),
-        mapping: MappingChange::Kept { owned: false },
+        reference: ReferenceChange::Kept { owned: false },
         live: None,
     };
     step.finish(finish, reason)

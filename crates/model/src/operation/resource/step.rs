@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::decision::{Chance, MappingChange};
+use super::super::decision::{Chance, ReferenceChange};
 use super::decision::{Decision, Finish, Moved, Next};
 use super::intent::{Call, Intent};
 use super::replacement::Replacing;
@@ -100,20 +100,20 @@ impl Step<'_> {
     /// Ends well.
     pub(super) fn succeed(
         &self,
-        mapping: MappingChange,
+        reference: ReferenceChange,
         live: Option<Value>,
         reason: &'static str,
     ) -> Decision {
         let finish = Finish {
             ended: Ended::Succeeded,
             identifier: self.operation.identifier.clone(),
-            mapping,
+            reference,
             live,
         };
         self.finish(finish, reason)
     }
 
-    /// Ends where nothing was created in place of what is mapped; the mapping stays if it maps something.
+    /// Ends where nothing was created in place of what is referenced; the reference stays if it maps something.
     pub(super) fn end_unreplaced(
         &self,
         setback: Setback,
@@ -121,22 +121,22 @@ impl Step<'_> {
         reason: &'static str,
     ) -> Decision {
         let operation = self.operation;
-        let maps_something = operation.was_mapped
+        let refers_to_something = operation.was_referenced
             || operation.created
             || matches!(
                 operation.state.action(),
                 Some(Action::Update | Action::Delete)
             );
-        let mapping = match operation.identifier {
-            Some(_) if maps_something => MappingChange::Kept {
+        let reference = match operation.identifier {
+            Some(_) if refers_to_something => ReferenceChange::Kept {
                 owned: operation.created,
             },
-            Some(_) | None => MappingChange::Removed,
+            Some(_) | None => ReferenceChange::Removed,
         };
         let finish = Finish {
             ended: setback.into(),
             identifier: operation.identifier.clone(),
-            mapping,
+            reference,
             live,
         };
         self.finish(finish, reason)

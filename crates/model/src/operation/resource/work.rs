@@ -45,16 +45,16 @@ pub struct ResourceWork {
     pub scope: Scope,
     /// On a resource of which type.
     pub type_name: TypeName,
-    /// Under which alias; none when untracked.
+    /// Under which alias; none without a reference.
     #[serde(default, with = "crate::ids::optional_text")]
     pub reference: Option<ReferenceId>,
     /// AWS's name of the resource, as far as known.
     #[serde(default)]
     pub identifier: Option<Identifier>,
-    /// Whether the mapping had an identifier when the operation began.
-    #[serde(default)]
-    pub was_mapped: bool,
-    /// Whether the reference owned what it mapped when the operation began.
+    /// Whether the reference had an identifier when the operation began.
+    #[serde(default, rename = "wasMapped")]
+    pub was_referenced: bool,
+    /// Whether the reference owned what it referenced when the operation began.
     #[serde(default)]
     pub was_owned: bool,
     /// Whether a create was recorded for what `identifier` names: only this makes us its owner.
@@ -113,7 +113,7 @@ impl ResourceWork {
     }
 
     /// The AWS resource that the alias stands for at this step.
-    pub fn mapped(&self) -> Option<Target<'_>> {
+    pub fn referenced(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
             Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) => old,
             Some(

@@ -1,4 +1,4 @@
-//! What puts, deletes and imports share: resolving types and tracking ids, accepting an operation, waiting for its verdict.
+//! What puts, deletes and imports share: resolving types and reference ids, accepting an operation, waiting for its verdict.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// The reference that `trackedBy` names, with the canonical spelling of its type, which must be `schema`'s.
-    pub(crate) fn tracking_id(
+    pub(crate) fn reference_id(
         &self,
         tracked_by: &str,
         schema: &ResourceSchema,
@@ -66,7 +66,7 @@ impl App {
     }
 
     /// Claims the alias and records the operation, in one transaction, once it is sure that AWS calls land in the account
-    /// that is named. `None` when it is a delete of what is not mapped.
+    /// that is named. `None` when it is a delete of what is not referenced.
     pub(crate) async fn accept(
         &self,
         intake: Intake,
@@ -96,13 +96,13 @@ impl App {
         let new = self.new_operation(id, work, caller);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
-            Err(ucp_store::Error::NotMapped) => return Ok(None),
+            Err(ucp_store::Error::NoSuchReference) => return Ok(None),
             Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
         self.parts.workers.wake();
         tracing::info!(
             operation.id = %accepted.operation.header.id,
-            tracking.id = reference.as_ref().map(tracing::field::display),
+            reference.id = reference.as_ref().map(tracing::field::display),
             %kind,
             "operation accepted"
         );
@@ -124,13 +124,13 @@ impl App {
             ucp_store::Error::Busy(running) | ucp_store::Error::GroupDeleting(running) => {
                 self.busy(running).await
             }
-            ucp_store::Error::AlreadyMapped => Rejection::Conflict(Failure::new(
+            ucp_store::Error::AlreadyReferenced => Rejection::Conflict(Failure::new(
                 ErrorCode::Conflict,
                 format!(
                     "'{alias}' stands for a resource already, and was left as it is. Use another alias, or delete the reference first."
                 ),
             )),
-            ucp_store::Error::MappedElsewhere(scope) => Rejection::Conflict(Failure::new(
+            ucp_store::Error::ReferencedElsewhere(scope) => Rejection::Conflict(Failure::new(
                 ErrorCode::Conflict,
                 format!(
                     "'{alias}' already stands for a resource in {scope}. Use that account and region, or another alias."
@@ -143,7 +143,7 @@ impl App {
                 )
                 .with_details(vec![Detail::at("OwnedElsewhere", "owns the resource", owner.to_string())]),
             ),
-            ucp_store::Error::NotMapped
+            ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
@@ -196,20 +196,20 @@ impl App {
     }
 
     /// AWS's name for what `trackedBy` stands for, in `scope`.
-    pub(crate) async fn mapped(
+    pub(crate) async fn identifier_of(
         &self,
         tracked_by: &str,
         schema: &ResourceSchema,
         scope: &Scope,
     ) -> Result<Identifier, Rejection> {
-        let id = self.tracking_id(tracked_by, schema)?;
+        let id = self.reference_id(tracked_by, schema)?;
         let store = &self.parts.store;
         if let Err(error) = store.get_resource_group(&id.group).await {
             return Err(self.refusal(error, Some(&id)).await);
         }
         let reference = self.get_reference(&id).await?;
         if !reference.scope.is_same_place(scope) {
-            let error = ucp_store::Error::MappedElsewhere(reference.scope);
+            let error = ucp_store::Error::ReferencedElsewhere(reference.scope);
             return Err(self.refusal(error, Some(&id)).await);
         }
         reference.identifier.ok_or_else(|| {

@@ -5,7 +5,7 @@ use ucp_schema::{ResourceSchema, UnknownType};
 
 /// What this process remembers of one type in one account and region.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct Entry {
     known: Mutex<Option<Known>>,
     /// Held by the one who asks the store and the registry.
     pub(crate) flight: Arc<tokio::sync::Mutex<()>>,
@@ -30,7 +30,7 @@ pub(crate) enum Known {
     },
 }
 
-impl Place {
+impl Entry {
     pub(crate) fn known(&self) -> Option<Known> {
         self.lock().clone()
     }
