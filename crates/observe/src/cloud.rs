@@ -12,9 +12,13 @@ impl Observed<dyn CloudControl> {
     /// Makes the call, and loses its reply when the process dies of it.
     async fn at<R>(
         &self,
-        moment: Moment,
+        moment: Option<Moment>,
         call: impl Future<Output = Result<R, Fault>>,
     ) -> Result<R, Fault> {
+        let Some(moment) = moment else {
+            self.process.living()?;
+            return call.await;
+        };
         self.process.reached(CrashPoint::before(moment))?;
         let reply = call.await;
         self.process.reached(CrashPoint::after(moment))?;
@@ -22,85 +26,26 @@ impl Observed<dyn CloudControl> {
     }
 }
 
-#[async_trait]
-impl CloudControl for Observed<dyn CloudControl> {
-    async fn create_resource(
-        &self,
-        scope: &Scope,
-        type_name: &TypeName,
-        desired_state: &str,
-        client_token: ClientToken,
-    ) -> Result<Progress, Fault> {
-        let call = self
-            .inner
-            .create_resource(scope, type_name, desired_state, client_token);
-        self.at(Moment::Create, call).await
-    }
+/// Implements [`CloudControl`], given its methods without `&self`, with the moment of each and what it returns when all is
+/// well.
+macro_rules! observed {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty = $moment:expr;)*) => {
+        #[async_trait]
+        impl CloudControl for Observed<dyn CloudControl> {
+            $(async fn $name(&self, scope: &Scope, $($argument: $type),*) -> Result<$reply, Fault> {
+                self.at($moment, self.inner.$name(scope, $($argument),*)).await
+            })*
+        }
+    };
+}
 
-    async fn update_resource(
-        &self,
-        scope: &Scope,
-        type_name: &TypeName,
-        identifier: &Identifier,
-        patch_document: &str,
-        client_token: ClientToken,
-    ) -> Result<Progress, Fault> {
-        let call =
-            self.inner
-                .update_resource(scope, type_name, identifier, patch_document, client_token);
-        self.at(Moment::Update, call).await
-    }
-
-    async fn delete_resource(
-        &self,
-        scope: &Scope,
-        type_name: &TypeName,
-        identifier: &Identifier,
-        client_token: ClientToken,
-    ) -> Result<Progress, Fault> {
-        let call = self
-            .inner
-            .delete_resource(scope, type_name, identifier, client_token);
-        self.at(Moment::Delete, call).await
-    }
-
-    async fn get_resource(
-        &self,
-        scope: &Scope,
-        type_name: &TypeName,
-        identifier: &Identifier,
-    ) -> Result<Value, Fault> {
-        let call = self.inner.get_resource(scope, type_name, identifier);
-        self.at(Moment::Look, call).await
-    }
-
-    async fn list_resources(
-        &self,
-        scope: &Scope,
-        type_name: &TypeName,
-        next_token: Option<&str>,
-    ) -> Result<ResourcePage, Fault> {
-        self.process.living()?;
-        self.inner
-            .list_resources(scope, type_name, next_token)
-            .await
-    }
-
-    async fn get_resource_request_status(
-        &self,
-        scope: &Scope,
-        request_token: &RequestToken,
-    ) -> Result<Progress, Fault> {
-        let call = self.inner.get_resource_request_status(scope, request_token);
-        self.at(Moment::Poll, call).await
-    }
-
-    async fn cancel_resource_request(
-        &self,
-        scope: &Scope,
-        request_token: &RequestToken,
-    ) -> Result<Progress, Fault> {
-        let call = self.inner.cancel_resource_request(scope, request_token);
-        self.at(Moment::Cancel, call).await
-    }
+observed! {
+    fn create_resource(name: &TypeName, desired: &str, token: ClientToken) -> Progress = Some(Moment::Create);
+    fn update_resource(name: &TypeName, id: &Identifier, patch: &str, token: ClientToken) -> Progress
+        = Some(Moment::Update);
+    fn delete_resource(name: &TypeName, id: &Identifier, token: ClientToken) -> Progress = Some(Moment::Delete);
+    fn get_resource(name: &TypeName, id: &Identifier) -> Value = Some(Moment::Look);
+    fn list_resources(name: &TypeName, next: Option<&str>) -> ResourcePage = None;
+    fn get_resource_request_status(token: &RequestToken) -> Progress = Some(Moment::Poll);
+    fn cancel_resource_request(token: &RequestToken) -> Progress = Some(Moment::Cancel);
 }

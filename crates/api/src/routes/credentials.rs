@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +17,13 @@ use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest};
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(list_credentials))
+        .routes(routes!(get_credential, put_credential, delete_credential))
+}
+
 /// What our skipTokens begin with.
 const AFTER: &str = "after.";
 
@@ -23,7 +33,7 @@ const AFTER: &str = "after.";
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials", tag = "Credentials",
     params(CredentialsPath, ApiVersion, Page),
     responses((status = 200, body = CredentialList)))]
-pub(crate) async fn list_credentials(
+async fn list_credentials(
     State(api): State<Arc<Api>>,
     path: CredentialsPath,
     _: ApiVersion,
@@ -51,7 +61,7 @@ pub(crate) async fn list_credentials(
     params(CredentialPath, ApiVersion),
     responses((status = 200, body = CredentialBody, headers(("ETag" = String))),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_credential(
+async fn get_credential(
     State(api): State<Arc<Api>>,
     path: CredentialPath,
     _: ApiVersion,
@@ -67,7 +77,7 @@ pub(crate) async fn get_credential(
     request_body = PutCredentialRequest,
     responses((status = 200, body = CredentialBody, headers(("ETag" = String))),
         (status = 412, body = ErrorResponse)))]
-pub(crate) async fn put_credential(
+async fn put_credential(
     State(api): State<Arc<Api>>,
     path: CredentialPath,
     _: ApiVersion,
@@ -89,7 +99,7 @@ pub(crate) async fn put_credential(
     params(CredentialPath, ApiVersion, Conditions),
     responses((status = 200, description = "Removed"), (status = 204, description = "There was none"),
         (status = 412, body = ErrorResponse)))]
-pub(crate) async fn delete_credential(
+async fn delete_credential(
     State(api): State<Arc<Api>>,
     path: CredentialPath,
     _: ApiVersion,

@@ -1,10 +1,20 @@
+use crate::routes::unchecked;
+use crate::state::Api;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::error_code::{ErrorCode, INDEX};
 use crate::path::ErrorCodePath;
 use crate::problem::Problem;
 use crate::wire::ErrorResponse;
+
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked().routes(routes!(get_error_page))
+}
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
@@ -15,7 +25,7 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
     params(ErrorCodePath),
     responses((status = 200, description = "The page", body = String, content_type = "text/markdown"),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_error_page(path: ErrorCodePath) -> Result<impl IntoResponse, Problem> {
+async fn get_error_page(path: ErrorCodePath) -> Result<impl IntoResponse, Problem> {
     let page = match path.code.strip_suffix(".md").unwrap_or(&path.code) {
         "README" => Some(INDEX),
         name => ErrorCode::find(name).map(|known| known.page),

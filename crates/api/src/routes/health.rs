@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -7,6 +10,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::state::Api;
+
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(get_health))
+        .routes(routes!(get_readiness))
+}
 
 /// How the process is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -29,7 +39,7 @@ enum HealthStatus {
 ///
 /// What it depends on is not asked.
 #[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
-pub(crate) async fn get_health() -> Json<Health> {
+async fn get_health() -> Json<Health> {
     let status = HealthStatus::Ok;
     Json(Health { status })
 }
@@ -39,7 +49,7 @@ pub(crate) async fn get_health() -> Json<Health> {
 /// It can when the store answers.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub(crate) async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {
+async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {
     let (code, status) = match api.app.is_ready().await {
         Ok(()) => (StatusCode::OK, HealthStatus::Ok),
         Err(rejection) => {

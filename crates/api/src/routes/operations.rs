@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -19,6 +22,18 @@ use crate::wire::{
     AwsResource, ErrorResponse, ImportResult, List, OperationList, OperationStatus, ReferenceBody,
 };
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(list_resource_group_operations))
+        .routes(routes!(get_operation_status))
+        .routes(routes!(cancel_operation))
+        .routes(routes!(get_operation_result))
+        .routes(routes!(get_plane_operation_status))
+        .routes(routes!(cancel_plane_operation))
+        .routes(routes!(get_plane_operation_result))
+}
+
 /// Answers the status of an operation on an AWS resource.
 ///
 /// The answer is 200 in every state, and from the store alone: asking moves nothing on.
@@ -26,7 +41,7 @@ use crate::wire::{
     params(OperationPath),
     responses((status = 200, body = OperationStatus, headers(("Retry-After" = u64))),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_operation_status(
+async fn get_operation_status(
     State(api): State<Arc<Api>>,
     path: OperationPath,
     context: RequestContext,
@@ -42,7 +57,7 @@ pub(crate) async fn get_operation_status(
     params(OperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
         (status = 409, description = "It has ended", body = ErrorResponse)))]
-pub(crate) async fn cancel_operation(
+async fn cancel_operation(
     State(api): State<Arc<Api>>,
     path: OperationPath,
     context: RequestContext,
@@ -62,7 +77,7 @@ pub(crate) async fn cancel_operation(
         (status = 204, description = "A delete succeeded"), (status = 404, body = ErrorResponse),
         (status = "4XX", description = "It failed", body = ErrorResponse),
         (status = "5XX", description = "It failed", body = ErrorResponse)))]
-pub(crate) async fn get_operation_result(
+async fn get_operation_result(
     State(api): State<Arc<Api>>,
     path: OperationPath,
     context: RequestContext,
@@ -79,7 +94,7 @@ pub(crate) async fn get_operation_result(
     params(PlaneOperationPath),
     responses((status = 200, body = OperationStatus, headers(("Retry-After" = u64))),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_plane_operation_status(
+async fn get_plane_operation_status(
     State(api): State<Arc<Api>>,
     path: PlaneOperationPath,
     context: RequestContext,
@@ -94,7 +109,7 @@ pub(crate) async fn get_plane_operation_status(
     params(PlaneOperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
         (status = 409, description = "It has ended", body = ErrorResponse)))]
-pub(crate) async fn cancel_plane_operation(
+async fn cancel_plane_operation(
     State(api): State<Arc<Api>>,
     path: PlaneOperationPath,
     context: RequestContext,
@@ -119,7 +134,7 @@ pub(crate) async fn cancel_plane_operation(
         (status = 204, description = "A delete succeeded"), (status = 404, body = ErrorResponse),
         (status = "4XX", description = "It failed", body = ErrorResponse),
         (status = "5XX", description = "It failed", body = ErrorResponse)))]
-pub(crate) async fn get_plane_operation_result(
+async fn get_plane_operation_result(
     State(api): State<Arc<Api>>,
     path: PlaneOperationPath,
     context: RequestContext,
@@ -135,7 +150,7 @@ pub(crate) async fn get_plane_operation_result(
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/resourcegroups/{group}/operations",
     params(GroupPath, OperationFilter, Page),
     responses((status = 200, body = OperationList), (status = 404, body = ErrorResponse)))]
-pub(crate) async fn list_resource_group_operations(
+async fn list_resource_group_operations(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     OperationFilter { status }: OperationFilter,

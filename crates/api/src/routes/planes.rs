@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -16,12 +19,22 @@ use crate::wire::{
     ResourceProviderList,
 };
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(list_planes))
+        .routes(routes!(list_planes_of_type))
+        .routes(routes!(get_plane, put_plane, delete_plane))
+        .routes(routes!(list_resource_providers))
+        .routes(routes!(get_resource_provider))
+}
+
 /// Lists all planes.
 ///
 /// Their settings are left out.
 #[utoipa::path(get, path = "/planes", tag = "Planes", params(ApiVersion),
     responses((status = 200, body = PlaneSummaryList)))]
-pub(crate) async fn list_planes(
+async fn list_planes(
     State(api): State<Arc<Api>>,
     _: ApiVersion,
 ) -> Result<Json<PlaneSummaryList>, Problem> {
@@ -33,7 +46,7 @@ pub(crate) async fn list_planes(
 /// Their settings are told.
 #[utoipa::path(get, path = "/planes/{type}", tag = "Planes", params(PlaneTypePath, ApiVersion),
     responses((status = 200, body = PlaneList)))]
-pub(crate) async fn list_planes_of_type(
+async fn list_planes_of_type(
     State(api): State<Arc<Api>>,
     path: PlaneTypePath,
     _: ApiVersion,
@@ -48,7 +61,7 @@ pub(crate) async fn list_planes_of_type(
 #[utoipa::path(get, path = "/planes/{type}/{plane}", tag = "Planes", params(PlanePath, ApiVersion),
     responses((status = 200, body = PlaneBody, headers(("ETag" = String))),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_plane(
+async fn get_plane(
     State(api): State<Arc<Api>>,
     path: PlanePath,
     _: ApiVersion,
@@ -64,7 +77,7 @@ pub(crate) async fn get_plane(
     request_body = PutPlaneRequest,
     responses((status = 200, body = PlaneBody, headers(("ETag" = String))),
         (status = 412, body = ErrorResponse)))]
-pub(crate) async fn put_plane(
+async fn put_plane(
     State(api): State<Arc<Api>>,
     path: PlanePath,
     _: ApiVersion,
@@ -89,7 +102,7 @@ pub(crate) async fn put_plane(
     params(PlanePath, ApiVersion, Conditions),
     responses((status = 200, description = "Deleted"), (status = 204, description = "There was none"),
         (status = 412, body = ErrorResponse)))]
-pub(crate) async fn delete_plane(
+async fn delete_plane(
     State(api): State<Arc<Api>>,
     path: PlanePath,
     _: ApiVersion,
@@ -111,7 +124,7 @@ pub(crate) async fn delete_plane(
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers", tag = "Planes",
     params(RadiusPlanePath, ApiVersion),
     responses((status = 200, body = ResourceProviderList), (status = 404, body = ErrorResponse)))]
-pub(crate) async fn list_resource_providers(
+async fn list_resource_providers(
     State(api): State<Arc<Api>>,
     path: RadiusPlanePath,
     _: ApiVersion,
@@ -129,7 +142,7 @@ pub(crate) async fn list_resource_providers(
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers/{namespace}", tag = "Planes",
     params(ResourceProviderPath, ApiVersion),
     responses((status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_resource_provider(
+async fn get_resource_provider(
     State(api): State<Arc<Api>>,
     path: ResourceProviderPath,
     _: ApiVersion,

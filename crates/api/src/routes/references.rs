@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +17,15 @@ use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked().routes(routes!(list_references)).routes(routes!(
+        get_reference,
+        update_reference,
+        delete_reference
+    ))
+}
+
 /// Answers one reference.
 ///
 /// Its properties are those that were last observed; AWS is not asked.
@@ -21,7 +33,7 @@ use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateRefer
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
     params(ReferencePath),
     responses((status = 200, body = ReferenceBody), (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_reference(
+async fn get_reference(
     State(api): State<Arc<Api>>,
     path: ReferencePath,
 ) -> Result<Json<ReferenceBody>, Problem> {
@@ -35,7 +47,7 @@ pub(crate) async fn get_reference(
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}",
     params(ReferencesPath),
     responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]
-pub(crate) async fn list_references(
+async fn list_references(
     State(api): State<Arc<Api>>,
     path: ReferencesPath,
 ) -> Result<Json<ReferenceList>, Problem> {
@@ -53,7 +65,7 @@ pub(crate) async fn list_references(
     request_body = UpdateReference,
     responses((status = 200, body = ReferenceBody), (status = 404, body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn update_reference(
+async fn update_reference(
     State(api): State<Arc<Api>>,
     path: ReferencePath,
     context: RequestContext,
@@ -74,7 +86,7 @@ pub(crate) async fn update_reference(
     responses((status = 200, description = "Forgotten; the AWS resource was left alone"),
         UnderWay, (status = 204, description = "There was none"),
         (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
-pub(crate) async fn delete_reference(
+async fn delete_reference(
     State(api): State<Arc<Api>>,
     path: ReferencePath,
     context: RequestContext,

@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -19,6 +22,19 @@ use crate::wire::{
     ResourceGroupBody, ResourceGroupList,
 };
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(list_resource_groups))
+        .routes(routes!(
+            put_resource_group,
+            get_resource_group,
+            delete_resource_group
+        ))
+        .routes(routes!(list_resource_group_resources))
+        .routes(routes!(import_resource_group_resources))
+}
+
 /// Creates a resource group, or replaces its location and tags.
 ///
 /// What it tracks stays as it is.
@@ -27,7 +43,7 @@ use crate::wire::{
     request_body = PutResourceGroupRequest,
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
         (status = 409, body = ErrorResponse), (status = 412, body = ErrorResponse)))]
-pub(crate) async fn put_resource_group(
+async fn put_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,
@@ -49,7 +65,7 @@ pub(crate) async fn put_resource_group(
     params(GroupPath, ApiVersion),
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
         (status = 404, body = ErrorResponse)))]
-pub(crate) async fn get_resource_group(
+async fn get_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,
@@ -68,7 +84,7 @@ pub(crate) async fn get_resource_group(
         (status = 409, description = "An operation in the group is under way, or some of its resources cannot be deleted",
             body = ErrorResponse),
         (status = 412, body = ErrorResponse)))]
-pub(crate) async fn delete_resource_group(
+async fn delete_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,
@@ -96,7 +112,7 @@ pub(crate) async fn delete_resource_group(
     params(GroupPath),
     request_body = ImportGroupRequest,
     responses(UnderWay, (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
-pub(crate) async fn import_resource_group_resources(
+async fn import_resource_group_resources(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     context: RequestContext,
@@ -117,7 +133,7 @@ pub(crate) async fn import_resource_group_resources(
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups", tag = "Resource groups",
     params(RadiusPlanePath, ApiVersion),
     responses((status = 200, body = ResourceGroupList)))]
-pub(crate) async fn list_resource_groups(
+async fn list_resource_groups(
     State(api): State<Arc<Api>>,
     path: RadiusPlanePath,
     _: ApiVersion,
@@ -132,7 +148,7 @@ pub(crate) async fn list_resource_groups(
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}/resources", tag = "Resource groups",
     params(GroupPath, ApiVersion),
     responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]
-pub(crate) async fn list_resource_group_resources(
+async fn list_resource_group_resources(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,

@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +17,15 @@ use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference};
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(import_aws_resource))
+        .routes(routes!(put_aws_resource))
+        .routes(routes!(get_aws_resource))
+        .routes(routes!(delete_aws_resource))
+}
+
 /// Makes the resource behind an alias what the body declares: creates it, updates it, or does nothing.
 ///
 /// `trackedBy` says which alias it is. Without it nothing is tracked, and every put of a type whose resources AWS names
@@ -26,7 +38,7 @@ use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, Impo
         (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
-pub(crate) async fn put_aws_resource(
+async fn put_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,
@@ -51,7 +63,7 @@ pub(crate) async fn put_aws_resource(
     request_body = ActionRequest,
     responses((status = 200, body = AwsResource), (status = 404, body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn get_aws_resource(
+async fn get_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     body: JsonObject,
@@ -73,7 +85,7 @@ pub(crate) async fn get_aws_resource(
     request_body = ActionRequest,
     responses(UnderWay, (status = 204, description = "Already gone"),
         (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
-pub(crate) async fn delete_aws_resource(
+async fn delete_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,
@@ -96,7 +108,7 @@ pub(crate) async fn delete_aws_resource(
     request_body = ImportRequest,
     responses((status = 201, description = "The alias stands for the resource", body = ImportedReference),
         UnderWay, (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
-pub(crate) async fn import_aws_resource(
+async fn import_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,

@@ -1,4 +1,7 @@
+use crate::routes::unchecked;
 use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +17,17 @@ use crate::query::AwsPage;
 use crate::state::Api;
 use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List};
 
+/// The routes of this file.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .routes(routes!(list_aws_resources))
+        .routes(routes!(
+            get_named_aws_resource,
+            put_named_aws_resource,
+            delete_named_aws_resource
+        ))
+}
+
 /// Lists the resources of a type that AWS has, page by page, with as much of their properties as AWS tells.
 ///
 /// Resources that nothing tracks are listed too.
@@ -22,7 +36,7 @@ use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, Li
     params(CollectionPath, AwsPage),
     responses((status = 200, body = AwsResourceList), (status = 404, body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn list_aws_resources(
+async fn list_aws_resources(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,
@@ -49,7 +63,7 @@ pub(crate) async fn list_aws_resources(
     params(ResourcePath),
     responses((status = 200, body = AwsResource), (status = 404, body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn get_named_aws_resource(
+async fn get_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
 ) -> Result<Json<AwsResource>, Problem> {
@@ -73,7 +87,7 @@ pub(crate) async fn get_named_aws_resource(
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 404, description = "AWS has none, and names such resources itself", body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn put_named_aws_resource(
+async fn put_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
     context: RequestContext,
@@ -103,7 +117,7 @@ pub(crate) async fn put_named_aws_resource(
     params(ResourcePath),
     responses(UnderWay, (status = 204, description = "Already gone"),
         (status = 409, body = ErrorResponse)))]
-pub(crate) async fn delete_named_aws_resource(
+async fn delete_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
     context: RequestContext,

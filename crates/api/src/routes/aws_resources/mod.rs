@@ -1,7 +1,7 @@
 //! AWS resources, by action and by name.
 
-pub(crate) mod actions;
-pub(crate) mod by_name;
+mod actions;
+mod by_name;
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -11,8 +11,18 @@ use ucp_model::operation::ResourceWork;
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
+use crate::routes::unchecked;
 use crate::state::Api;
 use crate::wire::AwsResource;
+use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+
+/// The routes by name and by action.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    unchecked()
+        .merge(by_name::routes())
+        .merge(actions::routes())
+}
 
 /// Puts, and answers with the resource as far as it is known.
 async fn put(api: &Api, put: PutResource, context: &RequestContext) -> Result<Response, Problem> {
