@@ -5,22 +5,22 @@ use serde_json::{Map, Value};
 
 use crate::{CredentialId, ETag, GroupId, OperationId, PlaneId, Timestamp};
 
-/// What ARM's resources have in common, and the body that is a resource's own.
+/// An ARM resource: the members common to all resources, and the body specific to its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmResource<Id, Body> {
     /// Its id, in the casing of the first write.
     pub id: Id,
     /// The location that the caller gave, `global` by convention.
     pub location: String,
-    /// ARM tags of the resource itself. They never reach AWS.
+    /// ARM tags of the resource itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
-    /// What is its own.
+    /// The body specific to its kind.
     pub body: Body,
-    /// When it was first written.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last written.
     pub updated_at: Timestamp,
-    /// Rises by one with each write.
+    /// Incremented by one with each write.
     pub revision: u64,
 }
 
@@ -33,17 +33,17 @@ pub struct NewArmResource<Id, Body> {
     pub location: String,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
-    /// What is its own.
+    /// The body specific to its kind.
     pub body: Body,
 }
 
 impl<Id: Clone, Body> ArmResource<Id, Body> {
-    /// The tag of its latest write.
+    /// Returns the ETag of the latest write.
     pub fn etag(&self) -> ETag {
         ETag::of_revision(self.created_at, self.revision)
     }
 
-    /// What a PUT of `new` over `current` makes: all but the id and the time of the first write is replaced.
+    /// Returns the result of a PUT of `new` over `current`: everything but the id and the creation time is replaced.
     pub fn put(
         current: Option<&Self>,
         new: NewArmResource<Id, Body>,
@@ -61,42 +61,43 @@ impl<Id: Clone, Body> ArmResource<Id, Body> {
     }
 }
 
-/// A plane. What lies below it does not need it to exist. Its body is its settings, which may be secret.
+/// A plane. It need not exist for resources below it to exist. Its body holds its settings, which may be secret.
 pub type Plane = ArmResource<PlaneId, Map<String, Value>>;
 /// A plane as a PUT declares it.
 pub type NewPlane = NewArmResource<PlaneId, Map<String, Value>>;
 
-/// A resource group: the deployment scope, in which aliases are unique per resource type.
+/// A resource group: the scope of a deployment, in which aliases are unique per resource type.
 pub type ResourceGroup = ArmResource<GroupId, GroupBody>;
 /// A resource group as a PUT declares it.
 pub type NewResourceGroup = NewArmResource<GroupId, GroupBody>;
 
-/// What is a resource group's own.
+/// The body of a resource group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct GroupBody {
-    /// AWS tags that the resources put into the group get by default.
+    /// Default AWS tags of the resources put into the group.
     pub default_tags: BTreeMap<String, String>,
-    /// The operation that deletes it. Meanwhile nothing else may change it or its references. No PUT sets it.
+    /// The operation that is deleting the group, if any. Meanwhile nothing else may change the group or its references.
+    /// No PUT sets it.
     #[serde(skip)]
     pub deletion: Option<OperationId>,
 }
 
-/// How `ucp` signs in to AWS. The secret is no part of it.
+/// A credential for AWS. The secret is not part of it.
 pub type Credential = ArmResource<CredentialId, CredentialKind>;
 /// A credential as a PUT declares it.
 pub type NewCredential = NewArmResource<CredentialId, CredentialKind>;
 
-/// Who a credential is to AWS.
+/// The AWS principal of a credential.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum CredentialKind {
-    /// A user of IAM, by an access key whose secret is sealed beside it.
+    /// An IAM user's access key. Its secret is stored sealed, separately.
     AccessKey {
-        /// The public half of the access key.
+        /// The access key id.
         access_key_id: String,
     },
-    /// A role of IAM, taken by the service account that the process runs under.
+    /// An IAM role, assumed through the Kubernetes service account of the process.
     Irsa {
         /// The role's ARN.
         role_arn: String,

@@ -1,4 +1,4 @@
-//! What Cloud Control says about a change, in the words the state machine understands.
+//! Cloud Control's replies, in the terms of the state machine.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{Identifier, RequestToken, Timestamp};
 
-/// What Cloud Control is asked to do to a resource.
+/// A mutation that Cloud Control performs on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
@@ -21,7 +21,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// All of them.
+    /// All actions.
     pub const ALL: [Self; 3] = [Self::Create, Self::Update, Self::Delete];
 }
 
@@ -35,16 +35,16 @@ impl fmt::Display for Action {
     }
 }
 
-/// Cloud Control's report on one change in flight (`ProgressEvent`).
+/// Cloud Control's report on one request in progress (`ProgressEvent`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The handle under which AWS keeps the request for seven days.
+    /// The request token, which AWS keeps for seven days.
     pub request_token: RequestToken,
-    /// How far it is.
+    /// The current status.
     pub status: ProgressStatus,
-    /// The primary identifier, as soon as AWS reveals it.
+    /// The primary identifier, once AWS reports it.
     pub identifier: Option<Identifier>,
-    /// When AWS asks to be asked again.
+    /// When AWS asks to be polled again (`RetryAfter`).
     pub retry_after: Option<Timestamp>,
 }
 
@@ -55,32 +55,32 @@ pub enum ProgressStatus {
     Running,
     /// `SUCCESS`.
     Success,
-    /// `FAILED`, with the HandlerErrorCode and AWS's text.
+    /// `FAILED`, with the `HandlerErrorCode` and AWS's message.
     Failed {
-        /// Why, in a word.
+        /// `ErrorCode`.
         code: HandlerErrorCode,
         /// `StatusMessage`.
         message: String,
-        /// The hooks that refused the change, and those that only warned of it.
+        /// The hooks that failed, including those that only warn.
         hooks: Vec<HookFailure>,
     },
     /// `CANCEL_COMPLETE`.
     Canceled,
 }
 
-/// Why the handler of a resource type failed, by what a caller would do differently.
+/// Why a resource type's handler failed, as far as the reaction differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandlerErrorCode {
-    /// Something has the identifier already.
+    /// A resource with this identifier already exists.
     AlreadyExists,
     /// The resource does not exist.
     NotFound,
-    /// Any other, in AWS's word.
+    /// Any other code, as AWS spells it.
     Other(String),
 }
 
 impl HandlerErrorCode {
-    /// The code that AWS calls `word`.
+    /// Parses AWS's spelling.
     pub fn of(word: &str) -> Self {
         match word {
             "AlreadyExists" => Self::AlreadyExists,
@@ -89,7 +89,7 @@ impl HandlerErrorCode {
         }
     }
 
-    /// AWS's word.
+    /// Returns AWS's spelling.
     pub fn as_str(&self) -> &str {
         match self {
             Self::AlreadyExists => "AlreadyExists",
@@ -106,18 +106,18 @@ pub struct HookFailure {
     /// The hook's name, for example `MyCompany::Security::Encryption`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_name: Option<String>,
-    /// Its ARN.
+    /// The hook's ARN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_arn: Option<String>,
-    /// Which version of it was invoked.
+    /// The version of the hook that was invoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_version_id: Option<String>,
-    /// Before or after which call, for example `CREATE_PRE_PROVISION`.
+    /// The point at which it was invoked, for example `CREATE_PRE_PROVISION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation_point: Option<String>,
-    /// `HOOK_COMPLETE_FAILED` when it refused, `HOOK_FAILED` when it broke.
+    /// `HOOK_COMPLETE_FAILED` if it refused the request, `HOOK_FAILED` if the hook itself failed.
     pub status: String,
-    /// `FAIL` when that fails the request too, `WARN` when it does not.
+    /// `FAIL` if this fails the request, `WARN` if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_mode: Option<String>,
     /// `HookStatusMessage`.
@@ -133,9 +133,9 @@ impl HookFailure {
 /// One resource of a list (`ResourceDescription`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceDescription {
-    /// AWS's name for it.
+    /// The primary identifier.
     pub identifier: Identifier,
-    /// Its live properties, as far as the type's list handler tells them.
+    /// The live properties, as far as the type's list handler returns them.
     pub properties: Value,
 }
 
@@ -144,60 +144,60 @@ pub struct ResourceDescription {
 pub struct ResourcePage {
     /// The resources, in AWS's order.
     pub resources: Vec<ResourceDescription>,
-    /// What to ask for the next page with; none on the last one.
+    /// The token for the next page. `None` on the last page.
     pub next_token: Option<String>,
 }
 
-/// What a call to AWS came to instead of a reply.
+/// A failed call to AWS.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", class.word().unwrap_or(code))]
 pub struct Fault {
-    /// What a caller would do about it.
+    /// The class, which determines the reaction.
     pub class: FaultClass,
-    /// The code to report: AWS's own, `NetworkFailure`, or `OutcomeUnknown`.
+    /// The code to report: AWS's code, `NetworkFailure`, or `OutcomeUnknown`.
     pub code: String,
-    /// The text to report: AWS's own, or the transport's.
+    /// The message to report, from AWS or from the transport.
     pub message: String,
-    /// How long AWS asks to wait, when it says so.
+    /// How long AWS asks to wait, if it says so.
     pub retry_after: Option<Duration>,
 }
 
-/// What a [`Fault`] means, by what a caller would do differently.
+/// The class of a [`Fault`], by the reaction it calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultClass {
-    /// AWS asks to slow down; nothing happened. Wait, then send the same again.
+    /// Throttled; the call had no effect. Wait, then send the same call again.
     Throttled,
-    /// The call certainly had no effect, for a reason that passes (no connection, a read that broke off).
+    /// A transient failure of a call that certainly had no effect (no connection, an interrupted read).
     Transient,
-    /// A mutation whose reply was lost: it may have happened. Never the same as "failed".
+    /// The reply to a mutation was lost: it may have taken effect. Never treated as a failure.
     OutcomeUnknown,
-    /// Another request for the same resource is in flight (`ConcurrentOperationException`). Wait, then look.
+    /// Another request for the same resource is in progress (`ConcurrentOperationException`). Wait, then try again.
     Concurrent,
     /// The client token was used for another request (`ClientTokenConflictException`).
     TokenConflict,
     /// AWS no longer knows the request token (`RequestTokenNotFoundException`).
     TokenUnknown,
-    /// Something has the identifier of what is to be created already (`AlreadyExistsException`).
+    /// A resource with the identifier of the one to create already exists (`AlreadyExistsException`).
     AlreadyExists,
-    /// The resource does not exist (`ResourceNotFoundException`, or what a type says in its place).
+    /// The resource does not exist (`ResourceNotFoundException`, or the equivalent error of a type).
     Missing,
-    /// The credentials do not allow it, or are none.
+    /// The credentials are missing, invalid or lack the permission.
     Denied,
-    /// AWS refuses the request as it stands; sending it again changes nothing.
+    /// AWS refuses the request; sending it again will not help.
     Rejected,
 }
 
-/// What to do about a [`Fault`].
+/// Whether to retry after a [`Fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryClass {
     /// The same call may succeed later.
     Later,
-    /// It will not.
+    /// The same call will not succeed.
     Never,
 }
 
 impl Fault {
-    /// A fault that does not say how long to wait.
+    /// Creates a fault without a time to wait.
     pub fn new(class: FaultClass, code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             class,
@@ -207,19 +207,19 @@ impl Fault {
         }
     }
 
-    /// A mutation whose reply was lost, as `message` says.
+    /// Creates the fault of a mutation whose reply was lost.
     pub fn outcome_unknown(message: impl Into<String>) -> Self {
         Self::new(FaultClass::OutcomeUnknown, "OutcomeUnknown", message)
     }
 
-    /// Whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn retry_class(&self) -> RetryClass {
         self.class.retry_class()
     }
 }
 
 impl FaultClass {
-    /// Whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn retry_class(self) -> RetryClass {
         match self {
             FaultClass::Throttled
@@ -235,7 +235,7 @@ impl FaultClass {
         }
     }
 
-    /// What it is called in place of its code.
+    /// Returns the word that is displayed in place of the code.
     fn word(self) -> Option<&'static str> {
         match self {
             FaultClass::Throttled => Some("throttled"),

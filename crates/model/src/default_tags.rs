@@ -1,16 +1,16 @@
 use std::collections::BTreeMap;
 
-/// Tags that resources get without being declared: the server's and its accounts'.
+/// Tags that resources get without declaring them, from the server's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DefaultTags {
-    /// In every account.
+    /// Tags for every account.
     pub everywhere: BTreeMap<String, String>,
-    /// In one account, by its twelve digits.
+    /// Tags for one account, by its twelve digits.
     pub by_account: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl DefaultTags {
-    /// The tags in an account: its own win over those of all.
+    /// Returns the tags for an account. Its own tags override those for every account.
     pub fn in_account(&self, account: &str) -> BTreeMap<String, String> {
         let mut tags = self.everywhere.clone();
         tags.extend(
@@ -24,18 +24,18 @@ impl DefaultTags {
     }
 }
 
-/// Which half of a tag AWS would refuse, and why.
+/// The part of a tag that AWS would refuse, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
-    /// The key.
-    #[error("`{0}` cannot be a tag's key: 1 to 128 characters that do not begin with `aws:`")]
+    /// The key is not valid.
+    #[error("`{0}` is not a valid tag key: it must have 1 to 128 characters and must not begin with `aws:`")]
     Key(String),
-    /// The value of this key.
+    /// The value of this key is too long.
     #[error("the value of the tag `{0}` is longer than 256 characters")]
     Value(String),
 }
 
-/// Refuses a tag that AWS takes on no resource.
+/// Checks a tag against the rules that AWS applies to every resource.
 pub fn valid_tag(key: &str, value: &str) -> Result<(), TagError> {
     let is_reserved = key
         .get(..4)

@@ -6,25 +6,25 @@ use crate::Failure;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Ended {
-    /// Done.
+    /// Succeeded.
     Succeeded,
-    /// Ended without reaching its aim.
+    /// Failed.
     Failed(Failure),
-    /// Cancelled: somebody asked for it, and nothing is under way any more.
+    /// Cancelled on request; nothing is in progress any more.
     Canceled(Failure),
 }
 
-/// An end without success.
+/// How an operation ended without success.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "camelCase", from = "StoredSetback")]
 pub enum Setback {
-    /// As in [`Ended::Failed`].
+    /// See [`Ended::Failed`].
     Failed(Failure),
-    /// As in [`Ended::Canceled`].
+    /// See [`Ended::Canceled`].
     Canceled(Failure),
 }
 
-/// What is read of a [`Setback`].
+/// The stored form of a [`Setback`].
 #[derive(Deserialize)]
 struct StoredSetback {
     end: Option<StoredEnd>,
@@ -40,7 +40,7 @@ enum StoredEnd {
 }
 
 impl From<StoredSetback> for Setback {
-    /// Before the end was stored, the code of the failure told it.
+    /// Earlier versions did not store the end; there it follows from the code of the failure.
     fn from(stored: StoredSetback) -> Self {
         let of_code = || match stored.failure.code.as_str() {
             "Canceled" => StoredEnd::Canceled,
@@ -54,7 +54,7 @@ impl From<StoredSetback> for Setback {
 }
 
 impl Ended {
-    /// One word for the log and the database.
+    /// Returns its name for the log and the database.
     pub fn name(&self) -> &'static str {
         match self {
             Ended::Succeeded => "succeeded",
@@ -63,7 +63,7 @@ impl Ended {
         }
     }
 
-    /// ARM's word for it.
+    /// Returns its ARM status.
     pub fn status(&self) -> &'static str {
         match self {
             Ended::Succeeded => "Succeeded",
@@ -72,7 +72,7 @@ impl Ended {
         }
     }
 
-    /// Why it is no success.
+    /// Returns why it did not succeed.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Ended::Succeeded => None,
@@ -91,14 +91,14 @@ impl From<Setback> for Ended {
 }
 
 impl Setback {
-    /// The reason.
+    /// Returns the reason.
     pub fn failure(&self) -> &Failure {
         match self {
             Setback::Failed(failure) | Setback::Canceled(failure) => failure,
         }
     }
 
-    /// The same end, with `message` in place of its own.
+    /// Replaces the message.
     #[must_use]
     pub(crate) fn told_as(mut self, message: String) -> Self {
         let (Setback::Failed(failure) | Setback::Canceled(failure)) = &mut self;

@@ -2,18 +2,18 @@ use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// The error codes that `ucp` gives itself. Some are AWS's words, where it says the same. AWS has more, which are passed
-        /// on as they come.
+        /// The error codes that `ucp` itself returns. Some are AWS's codes, used with the same meaning. Other codes of
+        /// AWS are passed on unchanged.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum ErrorCode {
             $($(#[$doc])* $name,)+
         }
 
         impl ErrorCode {
-            /// All of them.
+            /// All error codes.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// As replies spell it.
+            /// Returns the code as replies spell it.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)+
@@ -24,55 +24,55 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The credentials are of another account than the request names.
+    /// The credentials belong to another account than the request names.
     AccountMismatch,
-    /// AWS has a resource of that name already.
+    /// AWS already has a resource with that identifier.
     AlreadyExists,
-    /// The caller may not do this.
+    /// The caller is not allowed to do this.
     AuthorizationFailed,
-    /// The request cannot be understood.
+    /// The request is malformed.
     BadRequest,
-    /// Somebody asked to cancel the operation.
+    /// The operation was cancelled on request.
     Canceled,
-    /// Something that is there stands in the way.
+    /// The request conflicts with the current state.
     Conflict,
-    /// The body of a request is not what the API takes.
+    /// The request body does not match the API's schema.
     HttpRequestPayloadAPISpecValidationFailed,
-    /// A defect of ours.
+    /// A defect in `ucp`.
     Internal,
-    /// A defect of ours, met while an operation was carried out.
+    /// A defect in `ucp`, found while carrying out an operation.
     InternalFailure,
     /// The api-version is missing or unknown.
     InvalidApiVersionParameter,
-    /// There are no planes of that type.
+    /// There is no such plane type.
     InvalidPlaneType,
     /// The declared properties are not valid.
     InvalidRequest,
-    /// It does not exist.
+    /// The resource does not exist.
     NotFound,
-    /// What became of a change in AWS cannot be found out.
+    /// The outcome of a change in AWS cannot be determined.
     OutcomeUnknown,
     /// A replacement left the old resource behind.
     PartiallyApplied,
-    /// What is there is not what `If-Match` or `If-None-Match` asks for.
+    /// The condition in `If-Match` or `If-None-Match` does not hold.
     PreconditionFailed,
-    /// The body, or the declaration, is too large.
+    /// The request body or the declaration is too large.
     RequestEntityTooLarge,
     /// The request did not arrive in time.
     RequestTimeout,
-    /// The change can only be made by replacing the resource.
+    /// The change requires replacing the resource.
     RequiresReplacement,
-    /// Some resources of a group cannot be deleted.
+    /// Some resources of the group cannot be deleted.
     ResourceGroupDeletionBlocked,
     /// The resource group does not exist.
     ResourceGroupNotFound,
-    /// Something that is needed cannot be reached now.
+    /// A dependency is not reachable at the moment.
     ServiceUnavailable,
-    /// The resource type is not known.
+    /// The resource type is unknown.
     TypeNotFoundException,
-    /// The resource type has no handler for what is asked.
+    /// The resource type has no handler for the requested action.
     UnsupportedActionException,
-    /// The body is encoded in a way that is not spoken.
+    /// The encoding of the body is not supported.
     UnsupportedMediaType,
 }
 

@@ -2,23 +2,23 @@ use std::fmt;
 
 use crate::Timestamp;
 
-/// An entity tag (RFC 9110, section 8.8.3) without its quotes. Opaque to clients: another one after every write, and,
-/// since it has the moment of the first write, another one for what was deleted and made anew later.
+/// An entity tag (RFC 9110, section 8.8.3) without its quotes. Opaque to clients. It changes with every write, and
+/// since it contains the creation time, a resource that is deleted and created again gets another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ETag(String);
 
 impl ETag {
-    /// The tag of what was first written at `created_at` and whose writes `revision` counts.
+    /// Returns the tag of a resource created at `created_at`, at `revision`.
     pub fn of_revision(created_at: Timestamp, revision: u64) -> Self {
         Self(format!("{:x}-{revision:x}", created_at.as_millis()))
     }
 
-    /// A tag as a client gave it.
+    /// Wraps a tag as received from a client.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The tag.
+    /// Returns the tag without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
     }

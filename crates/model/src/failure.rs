@@ -2,20 +2,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Action, Fault, HookFailure, Identifier, RequestToken, TypeName};
 
-/// Why an operation or a request failed, in ARM's terms. Its texts reach the caller, so they never hold secrets.
+/// Why an operation or a request failed, in ARM's terms. Its messages reach the caller, so they never contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// ARM, Cloud Control or our own error code, for example `RequiresReplacement`.
+    /// An error code of ARM, Cloud Control or `ucp`, for example `RequiresReplacement`.
     pub code: String,
     /// What happened, where, and what to do next.
     pub message: String,
-    /// The id of what it is about, where there is one.
+    /// The id of the subject, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// One entry per cause, where there is more than one or where it has a place.
+    /// One entry per cause, if there are several causes or a cause has a location.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
-    /// What a program may want to know beyond that: which request of AWS's failed, and which hooks refused it.
+    /// Further facts for programs: which Cloud Control request failed, and which hooks refused it.
     #[serde(
         default,
         rename = "additionalInfo",
@@ -31,51 +31,51 @@ pub struct Detail {
     pub code: String,
     /// What is wrong.
     pub message: String,
-    /// Where: a JSON Pointer into the request, a resource id or a URL.
+    /// The location: a JSON Pointer into the request, a resource id or a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// Facts about a [`Failure`], in ARM's form: `{"type", "info"}`.
+/// Further facts about a [`Failure`], in ARM's format: `{"type", "info"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "info")]
 pub enum AdditionalInfo {
     /// The request that failed.
     CloudControlRequest(CloudControlRequest),
-    /// A CloudFormation Hook that refused it.
+    /// A CloudFormation Hook that refused the request.
     CloudFormationHook(HookFailure),
 }
 
-/// A request as Cloud Control knows it, to be asked after with `GetResourceRequestStatus`.
+/// A Cloud Control request, as `GetResourceRequestStatus` identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CloudControlRequest {
-    /// The handle under which AWS keeps it for seven days.
+    /// The request token, which AWS keeps for seven days.
     pub request_token: RequestToken,
-    /// What it was to do.
+    /// The operation it requested.
     pub operation: Action,
-    /// On a resource of which type.
+    /// The type of the resource.
     pub type_name: TypeName,
-    /// On which one, as far as known.
+    /// The resource's primary identifier, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identifier: Option<Identifier>,
 }
 
-/// What the code of a [`Failure`] says about it, as far as anything is decided on that.
+/// The classification of a [`Failure`] by its code, as far as decisions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The resource does not exist.
     NotFound,
-    /// It passes by itself.
+    /// Transient: it passes by itself.
     Passing,
-    /// It lasts until somebody does something about it.
+    /// Permanent until someone fixes the cause.
     Lasting,
-    /// Any other.
+    /// Any other reason.
     Other,
 }
 
 impl Reason {
-    /// Of a stored failure only the text is left, so this is where it is read.
+    /// Classifies the text of a code, which is all that a stored failure keeps.
     fn of(code: &str) -> Self {
         match code.trim_end_matches("Exception") {
             "NotFound" => Self::NotFound,
@@ -115,12 +115,12 @@ impl Reason {
 }
 
 impl Failure {
-    /// What its code says about it.
+    /// Classifies the failure by its code.
     pub fn reason(&self) -> Reason {
         Reason::of(&self.code)
     }
 
-    /// A failure without details.
+    /// Creates a failure without details.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -131,21 +131,21 @@ impl Failure {
         }
     }
 
-    /// The same failure about `target`.
+    /// Sets the target.
     #[must_use]
     pub fn with_target(mut self, target: impl Into<String>) -> Self {
         self.target = Some(target.into());
         self
     }
 
-    /// The same failure with `details`.
+    /// Sets the details.
     #[must_use]
     pub fn with_details(mut self, details: Vec<Detail>) -> Self {
         self.details = details;
         self
     }
 
-    /// The same failure with `additional_info`.
+    /// Sets the additional info.
     #[must_use]
     pub fn with_additional_info(mut self, additional_info: Vec<AdditionalInfo>) -> Self {
         self.additional_info = additional_info;
@@ -160,7 +160,7 @@ impl From<&Fault> for Failure {
 }
 
 impl Detail {
-    /// A cause at `target`.
+    /// Creates a cause located at `target`.
     pub fn at(
         code: impl Into<String>,
         message: impl Into<String>,
@@ -174,7 +174,7 @@ impl Detail {
     }
 }
 
-/// An error with all its causes on one line, for the log: what was attempted first, the root last.
+/// Formats an error and all its sources on one line for the log, the root cause last.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

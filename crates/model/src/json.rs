@@ -1,11 +1,11 @@
-//! JSON as this product compares, prints and walks it.
+//! Comparison, canonical form and traversal of JSON.
 
 use serde_json::{Map, Number, Value};
 
 use crate::pointer::{Pointer, PointerBuf, Token};
 
-/// `value` as canonical text: object keys sorted, no white space, numbers in one spelling. Two texts are equal exactly
-/// when [`equal`] holds, so digests are taken of this form.
+/// Returns the canonical text of `value`: object keys sorted, no white space, numbers normalized. Two values have the
+/// same text if and only if they are [`equal`], so digests are computed over this form.
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
@@ -43,7 +43,7 @@ fn write_canonical(value: &Value, text: &mut String) {
     }
 }
 
-/// Whether two documents say the same: key order is nothing, `5` is `5.0` and `50e-1`, but not `"5"`.
+/// Returns whether two documents are equal. Key order is irrelevant; `5` equals `5.0` and `50e-1`, but not `"5"`.
 pub fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
@@ -66,8 +66,8 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// One spelling per number, without going through a float: `[-]digits` with the trailing zeros in the exponent, as in
-/// `5`, `-15e-1`, `1e3`.
+/// Normalizes a number without converting it to a float: `[-]digits`, with trailing zeros moved into the exponent, as
+/// in `5`, `-15e-1`, `1e3`.
 fn canonical_number(number: &Number) -> String {
     let text = number.to_string();
     let (sign, magnitude) = match text.strip_prefix('-') {
@@ -96,8 +96,8 @@ fn canonical_number(number: &Number) -> String {
     }
 }
 
-/// Takes out every `null` member, at any depth: `null` means "not declared". Elements of arrays stay, since taking one
-/// out would move the others.
+/// Removes every `null` member, at any depth: `null` means "not declared". Array elements stay, since removing one
+/// would shift the others.
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -109,7 +109,7 @@ pub fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// `base` with the members of `overlay` laid over it at the top level.
+/// Returns `base` with the members of `overlay` added or replaced at the top level.
 pub fn overlay(base: &Map<String, Value>, overlay: &Map<String, Value>) -> Map<String, Value> {
     let mut result = base.clone();
     result.extend(
@@ -120,12 +120,12 @@ pub fn overlay(base: &Map<String, Value>, overlay: &Map<String, Value>) -> Map<S
     result
 }
 
-/// One step from a value to one that it holds.
+/// One step from a value to a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'v> {
-    /// To the member of an object.
+    /// A member of an object.
     Member(&'v str),
-    /// To the element of an array.
+    /// An element of an array.
     Element(usize),
 }
 
@@ -138,7 +138,7 @@ impl<'v> From<Step<'v>> for Token<'v> {
     }
 }
 
-/// The values that an object or an array holds, in their order, each with the step that leads to it.
+/// Iterates over the children of an object or an array in order, each with its step.
 pub fn children(value: &Value) -> impl Iterator<Item = (Step<'_>, &Value)> {
     let (members, elements) = (value.as_object(), value.as_array());
     let members = members.into_iter().flatten();
@@ -148,7 +148,8 @@ pub fn children(value: &Value) -> impl Iterator<Item = (Step<'_>, &Value)> {
         .chain(elements.map(|(index, element)| (Step::Element(index), element)))
 }
 
-/// `value` with each value that it holds replaced by what `map` makes of it. What `map` makes nothing of is left out.
+/// Returns `value` with each child replaced by the result of `map`. Children for which `map` returns `None` are
+/// removed.
 pub fn map_children(
     value: &Value,
     mut map: impl FnMut(Step<'_>, &Value) -> Option<Value>,
@@ -167,7 +168,7 @@ pub fn map_children(
     }
 }
 
-/// Visits `value` and all that it holds, each with its place. What holds something comes before what it holds.
+/// Visits `value` and all its descendants, each with its pointer. Parents come before their children.
 pub fn walk<'v>(value: &'v Value, mut visit: impl FnMut(&Pointer, &'v Value)) {
     walk_below(value, &mut PointerBuf::root(), &mut visit);
 }

@@ -1,7 +1,7 @@
-//! The pure heart of `ucp`: ids, tracked resources, operations and the state machine that moves them.
+//! The core of `ucp`: ids, references, operations and the state machine that drives operations.
 //!
-//! Nothing here performs I/O, reads a clock or draws a random number; time and chance are arguments.
-//! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it answers.
+//! Nothing here performs I/O, reads a clock or draws a random number; the current time and random draws are arguments.
+//! Start at [`operation::decide`]: it is total, and everything the engine does follows from what it returns.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 pub use jsonptr::{Pointer, PointerBuf, Token};
 
-/// `name` as one reference token: `a/b` as `a~1b`.
+/// Escapes `name` as one reference token: `a/b` becomes `a~1b`.
 pub fn escape(name: &str) -> Cow<'_, str> {
     Token::new(name).into_encoded()
 }
 
-/// The name that a reference token stands for: `a~1b` as `a/b`. A token that is not well escaped stands for itself.
+/// Unescapes a reference token: `a~1b` becomes `a/b`. An invalidly escaped token is returned unchanged.
 pub fn unescape(token: &str) -> String {
     match Token::from_encoded(token) {
         Ok(token) => token.decoded().into_owned(),
@@ -17,12 +17,12 @@ pub fn unescape(token: &str) -> String {
     }
 }
 
-/// The pointer to the member `name` of what `above` points to.
+/// Returns the pointer to the member `name` of the value at `above`.
 pub fn join(above: &str, name: &str) -> String {
     format!("{above}/{}", escape(name))
 }
 
-/// Whether `pointer` leads to the same place as `above`, or below it.
+/// Returns whether `pointer` is `above` or a descendant of it.
 pub fn is_within(pointer: &str, above: &str) -> bool {
     pointer
         .strip_prefix(above)

@@ -6,37 +6,37 @@ use serde_json::Value;
 
 use crate::{Identifier, ReferenceId, Scope, Target, Timestamp};
 
-/// A tracked resource: which AWS resource an alias stands for, and what we know of it.
+/// A reference: the AWS resource that an alias stands for, and what is known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// The reference id, in the casing of the first write.
     pub id: ReferenceId,
-    /// Where the AWS resource lives.
+    /// The account and region of the AWS resource.
     pub scope: Scope,
-    /// AWS's name for it; none while its creation is under way.
+    /// The primary identifier. `None` while the resource is being created.
     pub identifier: Option<Identifier>,
     /// Whether deleting the reference deletes the AWS resource.
     pub owned: bool,
-    /// ARM tags of the reference itself; they never reach AWS.
+    /// ARM tags of the reference itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
-    /// What the latest operation made of it.
+    /// The provisioning state after the latest operation.
     pub provisioning_state: ProvisioningState,
-    /// What the last successful put declared.
+    /// The declaration of the last successful put.
     pub baseline: Option<Baseline>,
-    /// The live form as last observed; it never holds write-only values.
+    /// The live properties as last observed. They never contain write-only values.
     pub observed: Option<Value>,
-    /// When it was observed.
+    /// When the live properties were observed.
     pub observed_at: Option<Timestamp>,
     /// When the alias was first claimed.
     pub created_at: Timestamp,
     /// When the reference last changed.
     pub updated_at: Timestamp,
-    /// Rises by one with each write.
+    /// Incremented by one with each write.
     pub revision: u64,
 }
 
 impl Reference {
-    /// The AWS resource it maps to, once known.
+    /// Returns the AWS resource it refers to, once known.
     pub fn target(&self) -> Option<Target<'_>> {
         let identifier = self.identifier.as_ref()?;
         Some(Target {
@@ -50,20 +50,20 @@ impl Reference {
 /// ARM's `provisioningState` of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProvisioningState {
-    /// A put is under way.
+    /// A put is in progress.
     Provisioning,
-    /// A delete is under way.
+    /// A delete is in progress.
     Deleting,
     /// The latest put succeeded.
     Succeeded,
-    /// AWS refused or broke off the latest change.
+    /// The latest change failed.
     Failed,
     /// The latest change was cancelled.
     Canceled,
 }
 
 impl ProvisioningState {
-    /// ARM's word.
+    /// Returns ARM's name of the state.
     pub fn as_str(self) -> &'static str {
         match self {
             ProvisioningState::Provisioning => "Provisioning",
@@ -74,7 +74,7 @@ impl ProvisioningState {
         }
     }
 
-    /// The state that `word` names.
+    /// Parses ARM's name of a state.
     pub fn parse(word: &str) -> Option<Self> {
         [
             Self::Provisioning,
@@ -94,21 +94,21 @@ impl fmt::Display for ProvisioningState {
     }
 }
 
-/// What a put declared, kept so that the next one can tell what changed: every leaf a value, or a digest where the
-/// value is write-only and must not be kept.
+/// The declaration of a put, kept so that the next put can tell what changed. Write-only values must not be kept: a
+/// digest stands in for each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// The declared properties without their write-only values.
     pub declared: Value,
-    /// A digest for each declared write-only value, by JSON Pointer.
+    /// A digest of each declared write-only value, by JSON Pointer.
     #[serde(default)]
     pub digests: BTreeMap<String, Digest>,
 }
 
-/// A keyed digest of a value. Digests under different keys say nothing about each other.
+/// A keyed digest of a value. Digests under different keys are not comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
-    /// Which digest key made it.
+    /// The id of the digest key.
     pub key_id: String,
     /// The HMAC, in hexadecimal.
     pub hmac: String,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// An exponential back-off with jitter: the `attempt`-th wait (from 0) lies between half and all of
-/// `first · 2^attempt`, capped at `longest`. `jitter` is a draw from `[0, 1)`.
+/// Returns the delay of an exponential back-off with jitter: between half and all of `first · 2^attempt` (`attempt`
+/// counts from 0), capped at `longest`. `jitter` is a draw from `[0, 1)`.
 pub fn backoff(attempt: u32, first: Duration, longest: Duration, jitter: f64) -> Duration {
     let whole = first
         .saturating_mul(2u32.saturating_pow(attempt.min(30)))

@@ -4,7 +4,7 @@ use std::time::Duration;
 use ::time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use serde::{Deserialize, Serialize};
 
-/// A moment, in milliseconds since the Unix epoch: what both databases store and every reply prints as RFC 3339.
+/// A point in time, in milliseconds since the Unix epoch. Databases store the number; replies have RFC 3339.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// A moment from milliseconds since the Unix epoch.
+    /// Creates a timestamp from milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// The moment `duration` later, saturating.
+    /// Returns the timestamp `duration` later, saturating.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self(
@@ -31,7 +31,7 @@ impl Timestamp {
         )
     }
 
-    /// The moment `duration` earlier, saturating.
+    /// Returns the timestamp `duration` earlier, saturating.
     #[must_use]
     pub fn before(self, duration: Duration) -> Self {
         Self(
@@ -40,14 +40,14 @@ impl Timestamp {
         )
     }
 
-    /// How long ago `earlier` was; zero when it is not in the past.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is later.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC, with milliseconds when there are any.
+    /// Formats as RFC 3339 in UTC, with milliseconds unless they are zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .ok()

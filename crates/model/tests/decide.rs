@@ -1,4 +1,4 @@
-//! The state machine: what each state makes of each observation, and what holds whatever comes in which order.
+//! The state machine: the transition of each state on each observation, and invariants over random sequences.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -32,7 +32,7 @@ fn chance(number: u128) -> Chance {
     }
 }
 
-/// What is decided while nobody has asked to cancel it.
+/// Decides without a request to cancel.
 fn decide(
     operation: &Operation,
     observation: Observation,
@@ -147,7 +147,7 @@ fn create() -> PlanOutcome {
     }
 }
 
-/// Under a name that the declaration determines.
+/// A replacement whose identifier the declaration determines.
 fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
     PlanOutcome::Replace {
         old: name("vpc-1"),
@@ -177,7 +177,7 @@ fn deletion() -> PlanOutcome {
     PlanOutcome::Delete(name("vpc-1"))
 }
 
-/// The operation in `state`.
+/// Puts the operation into `state`.
 fn in_state(operation: Operation, state: State) -> Operation {
     Operation { state, ..operation }
 }
@@ -713,7 +713,7 @@ fn a_failed_replacement_leaves_the_old_resource_referenced() {
     ends_at_old(decision);
 }
 
-/// Nobody can tell who made what has the declared name of a create that failed.
+/// After a failed create, a resource with the declared identifier may be someone else's.
 #[test]
 fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {
     let put = owning(operation(Kind::Put));
@@ -897,7 +897,7 @@ fn the_verdict_is_in_once_something_is_recorded_or_it_ended() {
     assert_eq!(made_room.verdict(), Verdict::Underway);
 }
 
-/// Everything that can be observed, in a few flavours each.
+/// All observations, in a few variants each.
 fn observations() -> impl Strategy<Value = Observation> {
     let fault = prop_oneof![
         Just(throttled()),
@@ -960,7 +960,7 @@ fn observations() -> impl Strategy<Value = Observation> {
     ]
 }
 
-/// A planner patches only what is there, deletes only for a delete, and nothing is seen without a name.
+/// A planner updates only what exists and deletes only for a delete, and nothing can be read without an identifier.
 fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
     let presence = match observation {
         Observation::Looked(presence, _) | Observation::Read(presence) => presence,
@@ -987,7 +987,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..ProptestConfig::default() })]
 
-    /// Whatever is observed in whatever order, late or twice: terminal states absorb, every other state has its next
+    /// For any observations in any order, late or duplicate: terminal states absorb, every other state has a next
     /// wake-up, and a token stays the same until a new intent is recorded.
     #[test]
     fn any_order_of_events_is_harmless(
@@ -1044,7 +1044,7 @@ proptest! {
         }
     }
 
-    /// An operation that learns nothing still ends: no state waits longer than patience, or the token, allows.
+    /// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token.
     #[test]
     fn an_operation_that_learns_nothing_ends(faults in prop::collection::vec(prop_oneof![Just(lost()), Just(throttled())], 1..4)) {
         let mut now = START;
@@ -1074,7 +1074,7 @@ proptest! {
     }
 }
 
-/// Contract section 9: what AWS knows of a failure goes into `additionalInfo`.
+/// AWS's facts about a failure go into `additionalInfo`.
 #[test]
 fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
     let hook = HookFailure {

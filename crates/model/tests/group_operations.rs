@@ -1,8 +1,8 @@
-//! What happens next to an operation on a group.
+//! The state machine of operations on groups.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "the helpers are tests too: what goes wrong panics"
+    reason = "the helpers are test code too, which panics on failure"
 )]
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn reference_id(alias: &str) -> ReferenceId {
     ReferenceId::new(group(), type_name, alias).unwrap()
 }
 
-/// An owned reference, whose identifier is its alias.
+/// An owned reference whose identifier is its alias.
 fn owned(alias: &str, live: Value) -> Reference {
     Reference {
         id: reference_id(alias),
@@ -57,7 +57,7 @@ fn owned(alias: &str, live: Value) -> Reference {
     }
 }
 
-/// A delete of `alias` from second `from`; under way unless it has an end.
+/// A delete of `alias` from second `from`; in progress unless it has an end.
 fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
     let id = reference_id(alias);
     let (ended_at, ended) = end.unzip();
@@ -263,7 +263,7 @@ fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
 
 #[test]
 fn a_cycle_is_broken_where_it_begins_and_elsewhere_after_a_refusal() {
-    // "a" is behind the cycle of "b" and "c".
+    // "a" must follow the cycle of "b" and "c".
     let left = [
         owned("a", json!({})),
         owned("b", json!({"Peer": "c", "Of": "a"})),

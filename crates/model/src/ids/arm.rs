@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::invalid::{InvalidId, excerpt, invalid};
 
-/// An id whose parts all compare case-insensitively.
+/// An id that compares case-insensitively.
 pub trait ArmId: fmt::Display + FromStr<Err = InvalidId> + Clone + Send + Sync {
-    /// What the store compares.
+    /// Returns the key that the store compares.
     fn key(&self) -> String;
 }
 
 macro_rules! arm_id {
     ($name:ident) => {
         impl $name {
-            /// What the store compares.
+            /// Returns the key that the store compares.
             pub fn key(&self) -> String {
                 self.to_string().to_ascii_lowercase()
             }
@@ -30,7 +30,7 @@ macro_rules! arm_id {
     };
 }
 
-/// What kind of resources a plane is the root of.
+/// The kind of a plane, by the resources below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlaneKind {
     /// AWS resources.
@@ -40,7 +40,7 @@ pub enum PlaneKind {
 }
 
 impl PlaneKind {
-    /// The word in ids.
+    /// Returns the segment in ids.
     pub fn as_str(self) -> &'static str {
         match self {
             PlaneKind::Aws => "aws",
@@ -48,7 +48,7 @@ impl PlaneKind {
         }
     }
 
-    /// `System.AWS/planes`, the `type` of ARM replies.
+    /// Returns the `type` in ARM replies, for example `System.AWS/planes`.
     pub fn arm_type(self) -> &'static str {
         match self {
             PlaneKind::Aws => "System.AWS/planes",
@@ -67,7 +67,7 @@ impl FromStr for PlaneKind {
             .find(|kind| kind.as_str().eq_ignore_ascii_case(word));
         kind.ok_or_else(|| {
             InvalidId(format!(
-                "'{}' is not a type of planes; there are aws and radius",
+                "'{}' is not a plane type; the types are aws and radius",
                 excerpt(word)
             ))
         })
@@ -77,14 +77,14 @@ impl FromStr for PlaneKind {
 /// A plane, the root of resource ids: `/planes/radius/local` or `/planes/aws/aws`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaneId {
-    /// Of what.
+    /// The kind of the plane.
     pub kind: PlaneKind,
     /// The plane's name.
     pub name: String,
 }
 
 impl PlaneId {
-    /// The plane `/planes/{kind}/{name}`.
+    /// Creates the id `/planes/{kind}/{name}`.
     pub fn new(kind: PlaneKind, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
             kind,
@@ -122,7 +122,7 @@ pub struct GroupId {
 }
 
 impl GroupId {
-    /// The group `name` on the radius plane `plane`.
+    /// Creates the id of the group `name` on the radius plane `plane`.
     pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
             plane: arm_name("plane", plane)?,
@@ -130,7 +130,7 @@ impl GroupId {
         })
     }
 
-    /// The plane that it is on.
+    /// Returns the id of its plane.
     pub fn plane_id(&self) -> PlaneId {
         PlaneId {
             kind: PlaneKind::Radius,
@@ -175,7 +175,7 @@ pub struct CredentialId {
 }
 
 impl CredentialId {
-    /// The credential `name` on the aws plane `plane`.
+    /// Creates the id of the credential `name` on the aws plane `plane`.
     pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
             plane: arm_name("plane", plane)?,
@@ -215,7 +215,7 @@ impl FromStr for CredentialId {
     }
 }
 
-/// The segments of an id as `Display` writes it.
+/// Splits an id, as `Display` writes it, into segments.
 fn segments(text: &str) -> Vec<&str> {
     text.strip_prefix('/')
         .unwrap_or_default()
@@ -223,7 +223,7 @@ fn segments(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The rule for planes, groups and credentials: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+/// Checks the name of a plane, group or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
 pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
     let bytes = name.as_bytes();
     let fits = bytes.len() <= 63

@@ -1,4 +1,4 @@
-//! AWS resources: where they live, what they are and what AWS calls them.
+//! AWS resources: scopes, type names and primary identifiers.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use super::arm::arm_name;
 use super::invalid::{InvalidId, excerpt, invalid};
 use super::segment::{encode_segment, is_dots};
 
-/// The longest primary identifier that Cloud Control accepts, in characters.
+/// The maximum length of a primary identifier in Cloud Control, in characters.
 pub const IDENTIFIER_MAX_CHARS: usize = 1_024;
 
-/// An AWS primary identifier; several properties are joined by `|`. Compared byte for byte.
+/// An AWS primary identifier. A compound one has its parts joined by `|`. Compared byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Identifier(String);
 
 impl Identifier {
-    /// Takes the text as it is.
+    /// Wraps the text without checks.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The identifier as a caller gave it, refused when AWS could never accept it.
+    /// Parses a caller's text. Fails if AWS could never accept it.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
         if text.is_empty() {
             return invalid("the primary identifier is empty");
@@ -38,11 +38,11 @@ impl Identifier {
             ));
         }
         if text.chars().any(char::is_control) {
-            return invalid("the primary identifier holds a control character");
+            return invalid("the primary identifier contains a control character");
         }
         if is_dots(text) {
             return invalid(format!(
-                "no URL can lead to the primary identifier '{text}'"
+                "the primary identifier '{text}' cannot be part of a URL"
             ));
         }
         Ok(Self(text.to_owned()))
@@ -55,13 +55,13 @@ impl fmt::Display for Identifier {
     }
 }
 
-/// The name of an AWS resource type, `AWS::EC2::VPC` for AWS and `AWS.EC2/VPC` in ids, in its canonical spelling.
+/// The canonical name of an AWS resource type: `AWS::EC2::VPC` for AWS, `AWS.EC2/VPC` in ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TypeName(String);
 
 impl TypeName {
-    /// From CloudFormation's spelling, `AWS::EC2::VPC`.
+    /// Parses CloudFormation's spelling, `AWS::EC2::VPC`.
     pub fn from_cloudformation(name: &str) -> Result<Self, InvalidId> {
         let parts: Vec<&str> = name.split("::").collect();
         let is_word =
@@ -81,8 +81,8 @@ impl TypeName {
         ))
     }
 
-    /// From the two segments of an id, `AWS.EC2` and `VPC`. The spelling is the caller's until the schema catalogue
-    /// has resolved it.
+    /// Parses the two segments of an id, `AWS.EC2` and `VPC`. Keeps the caller's spelling; the schema catalogue
+    /// resolves it later.
     pub fn from_segments(namespace: &str, resource: &str) -> Result<Self, InvalidId> {
         match namespace.split_once('.') {
             Some((provider, service)) if !resource.trim_end_matches("::MODULE").contains(':') => {
@@ -96,12 +96,12 @@ impl TypeName {
         }
     }
 
-    /// CloudFormation's spelling, `AWS::EC2::VPC`.
+    /// Returns CloudFormation's spelling, `AWS::EC2::VPC`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// `AWS.EC2`, the provider namespace of ids.
+    /// Returns the provider namespace in ids, `AWS.EC2`.
     pub fn namespace(&self) -> String {
         let mut parts = self.0.splitn(3, "::");
         format!(
@@ -111,12 +111,12 @@ impl TypeName {
         )
     }
 
-    /// `VPC`, the type segment of ids.
+    /// Returns the type segment in ids, `VPC`.
     pub fn resource(&self) -> &str {
         self.0.rsplit("::").next().unwrap_or_default()
     }
 
-    /// `AWS.EC2/VPC`, the `type` of ARM replies.
+    /// Returns the `type` in ARM replies, `AWS.EC2/VPC`.
     pub fn arm(&self) -> String {
         format!("{}/{}", self.namespace(), self.resource())
     }
@@ -128,19 +128,19 @@ impl fmt::Display for TypeName {
     }
 }
 
-/// Where an AWS resource lives: `/planes/aws/{plane}/accounts/{account}/regions/{region}`.
+/// The account and region of an AWS resource: `/planes/aws/{plane}/accounts/{account}/regions/{region}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
     /// The aws plane's name.
     pub plane: String,
-    /// The AWS account as the caller wrote it.
+    /// The AWS account, as the caller wrote it.
     pub account: String,
     /// The AWS region.
     pub region: String,
 }
 
 impl Scope {
-    /// The scope of `account` and `region`.
+    /// Creates the scope of `account` and `region`.
     pub fn new(plane: &str, account: &str, region: &str) -> Result<Self, InvalidId> {
         let plane = arm_name("plane", plane)?;
         let account_fits = (1..=63).contains(&account.len())
@@ -170,17 +170,17 @@ impl Scope {
         })
     }
 
-    /// Whether the two are one account and region, whichever plane leads there.
+    /// Returns whether both are the same account and region, regardless of the plane.
     pub fn is_same_place(&self, other: &Self) -> bool {
         self.account.eq_ignore_ascii_case(&other.account) && self.region == other.region
     }
 
-    /// The collection of a type in this scope, `C` in the contract.
+    /// Returns the URL path of the collection of a type in this scope.
     pub fn collection(&self, type_name: &TypeName) -> String {
         format!("{self}/providers/{}", type_name.arm())
     }
 
-    /// The id of one AWS resource in this scope.
+    /// Returns the id of an AWS resource in this scope.
     pub fn resource(&self, type_name: &TypeName, identifier: &Identifier) -> String {
         format!(
             "{}/{}",
@@ -200,19 +200,19 @@ impl fmt::Display for Scope {
     }
 }
 
-/// One AWS resource, whichever plane or alias leads to it.
+/// One AWS resource, regardless of plane and alias.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target<'a> {
-    /// Where it lives.
+    /// The account and region.
     pub scope: &'a Scope,
-    /// What it is.
+    /// The resource type.
     pub type_name: &'a TypeName,
-    /// AWS's name for it.
+    /// The primary identifier.
     pub identifier: &'a Identifier,
 }
 
 impl Target<'_> {
-    /// What the store compares: account, region, type and identifier, the identifier byte for byte.
+    /// Returns the key that the store compares: account, region, type, and the identifier byte for byte.
     pub fn key(&self) -> String {
         let Scope {
             account, region, ..

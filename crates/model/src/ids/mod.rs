@@ -1,7 +1,7 @@
-//! Resource ids and the other names of this field, parsed once and carried as types.
+//! Resource ids and other names, parsed once into types.
 //!
-//! ARM's own segments, group names and aliases compare case-insensitively and keep the casing of their first write;
-//! each such id therefore has a `key()`, folded here in Rust and never by a database collation. AWS identifiers
+//! ARM's own segments, group names and aliases compare case-insensitively and keep the casing of their first
+//! write. Each such id therefore has a `key()`, case-folded here and never by a database collation. AWS identifiers
 //! compare byte for byte.
 
 mod arm;

@@ -1,4 +1,4 @@
-//! An optional id in stored JSON: the text that it displays as.
+//! Serialization of an optional id as its displayed text.
 
 use std::fmt::Display;
 use std::str::FromStr;

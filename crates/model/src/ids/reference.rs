@@ -1,4 +1,4 @@
-//! References: a user's own names for AWS resources.
+//! Reference ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,35 +10,35 @@ use super::aws::TypeName;
 use super::invalid::{InvalidId, excerpt, invalid};
 use super::segment::{encode_segment, is_dots};
 
-/// The longest alias, in characters; ARM's own limit for the names of tracked resources is shorter for most types.
+/// The maximum length of an alias, in characters. ARM's own limit for resource names is shorter for most types.
 pub const ALIAS_MAX_CHARS: usize = 128;
-/// A reference: the `trackedBy` of the contract:
+/// The id of a reference, `trackedBy` on the wire:
 /// `/planes/radius/{plane}/resourcegroups/{group}/providers/AWS.EC2/VPC:reference/{alias}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ReferenceId {
     /// The group in which the alias is unique.
     pub group: GroupId,
-    /// The type it refers to.
+    /// The type of the AWS resource.
     pub type_name: TypeName,
-    /// The user's own name for the resource.
+    /// The alias: the user's own name for the resource.
     pub alias: String,
 }
 
 impl ReferenceId {
-    /// The reference `alias` to a `type_name` in `group`.
+    /// Creates the id of the reference `alias` to a `type_name` in `group`.
     pub fn new(group: GroupId, type_name: TypeName, alias: &str) -> Result<Self, InvalidId> {
         if alias.is_empty() || alias.chars().count() > ALIAS_MAX_CHARS {
             return invalid(format!("an alias has 1 to {ALIAS_MAX_CHARS} characters"));
         }
         if is_dots(alias) {
-            return invalid(format!("no URL can lead to the alias '{alias}'"));
+            return invalid(format!("the alias '{alias}' cannot be part of a URL"));
         }
         if alias
             .chars()
             .any(|letter| letter.is_control() || letter == '/')
         {
             return invalid(format!(
-                "the alias '{}' holds a control character or a '/'",
+                "the alias '{}' contains a control character or a '/'",
                 excerpt(alias)
             ));
         }
@@ -49,7 +49,7 @@ impl ReferenceId {
         })
     }
 
-    /// What the store compares.
+    /// Returns the key that the store compares.
     pub fn key(&self) -> String {
         format!(
             "{}/providers/{}:reference/{}",
@@ -60,7 +60,7 @@ impl ReferenceId {
         .to_lowercase()
     }
 
-    /// `AWS.EC2/VPC:reference`, the `type` of ARM replies.
+    /// Returns the `type` in ARM replies, `AWS.EC2/VPC:reference`.
     pub fn arm_type(&self) -> String {
         format!("{}:reference", self.type_name.arm())
     }

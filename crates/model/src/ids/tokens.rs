@@ -1,4 +1,4 @@
-//! Names that somebody else gives, or chance.
+//! Ids that are random, or that others assign.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ macro_rules! uuid_newtype {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                Uuid::try_parse(text).map(Self).map_err(|_| InvalidId(format!("'{text}' is not a uuid")))
+                Uuid::try_parse(text).map(Self).map_err(|_| InvalidId(format!("'{text}' is not a UUID")))
             }
         }
     };
@@ -39,12 +39,12 @@ macro_rules! text_newtype {
         pub struct $name(String);
 
         impl $name {
-            /// Takes the text as it is.
+            /// Wraps the text without checks.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -59,18 +59,18 @@ macro_rules! text_newtype {
 }
 
 uuid_newtype! {
-    /// The id of an operation, seen in `operationStatuses` and `operationResults`.
+    /// The id of an operation, as in the URLs of `operationStatuses` and `operationResults`.
     OperationId
 }
 uuid_newtype! {
-    /// Our idempotency key for one mutation of Cloud Control, honoured by AWS for 36 hours.
+    /// The idempotency key of a Cloud Control mutation, honoured by AWS for 36 hours.
     ClientToken
 }
 text_newtype! {
-    /// Cloud Control's handle for a change in flight, kept by AWS for 7 days.
+    /// Cloud Control's id of a request, kept by AWS for 7 days.
     RequestToken
 }
 text_newtype! {
-    /// `x-ms-correlation-request-id`: what ties the calls of one deployment together.
+    /// `x-ms-correlation-request-id`, which correlates the requests of one deployment.
     CorrelationId
 }

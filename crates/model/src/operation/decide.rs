@@ -5,8 +5,8 @@ use super::record::{Operation, Work};
 use super::resource::{self, ResourceWork};
 use crate::Timestamp;
 
-/// What happens next to `operation`, given what was observed. Total and pure: every state meets every observation, and an
-/// observation that does not belong to the state (late, duplicate) changes nothing.
+/// Decides the next step of `operation` after an observation. Total and pure: every state accepts every observation,
+/// and an observation that does not fit the state (late, duplicate) changes nothing.
 pub fn decide(
     operation: &Operation,
     observation: Observation,

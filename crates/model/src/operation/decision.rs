@@ -1,4 +1,4 @@
-//! The words of the state machines: what is observed, what is decided, and what is done about it.
+//! The vocabulary of the state machines: observations, decisions and effects.
 
 use serde_json::Value;
 
@@ -10,95 +10,95 @@ use crate::{ClientToken, Failure, Fault, Identifier, Progress, RequestToken};
 /// What the engine has learned since the last decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// The operation was claimed, or moved on a moment ago: nothing is known beyond its row.
+    /// The operation was claimed, or has just changed state: nothing is known beyond its row.
     Claimed,
-    /// [`Effect::Look`] was carried out.
+    /// The result of [`Effect::Look`].
     Looked(Presence, PlanOutcome),
-    /// [`Effect::Read`] was carried out.
+    /// The result of [`Effect::Read`].
     Read(Presence),
-    /// [`Effect::Submit`] was carried out.
+    /// The result of [`Effect::Submit`].
     Submitted(Result<Progress, Fault>),
-    /// [`Effect::Poll`] was carried out.
+    /// The result of [`Effect::Poll`].
     Polled(Result<Progress, Fault>),
-    /// [`Effect::Cancel`] was carried out.
+    /// The result of [`Effect::Cancel`].
     CancelAsked(Result<Progress, Fault>),
-    /// [`Effect::Survey`] or [`Effect::Start`] was carried out.
+    /// The result of [`Effect::Survey`] or [`Effect::Start`].
     Surveyed(Survey),
 }
 
 /// Whether AWS has the resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Presence {
-    /// It certainly has not.
+    /// The resource certainly does not exist.
     Absent,
-    /// It has.
+    /// The resource exists.
     Present {
-        /// Under this name.
+        /// The primary identifier.
         identifier: Identifier,
         /// The live properties.
         live: Value,
-        /// A digest of them.
+        /// A digest of the live properties.
         digest: String,
     },
-    /// The type has no read handler, so nobody can tell whether there is one of this name.
+    /// The type has no read handler, so it is unknown whether this resource exists.
     Unreadable(Identifier),
-    /// Reading it came to this instead.
+    /// Reading the resource failed.
     Unknown(Fault),
 }
 
-/// What the plan engine made of the declaration and what was looked at.
+/// The plan for the declaration and the live resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanOutcome {
     /// Create the resource.
     Create {
-        /// The identifier, where the declaration determines it.
+        /// The identifier, if the declaration determines it.
         identifier: Option<Identifier>,
-        /// What is set.
+        /// The paths to set.
         changes: Vec<Change>,
     },
-    /// Patch it.
+    /// Update the resource.
     Update {
-        /// What is patched.
+        /// The resource to update.
         identifier: Identifier,
-        /// What is changed.
+        /// The paths to change.
         changes: Vec<Change>,
     },
-    /// Make a new one in its place.
+    /// Replace the resource by a new one.
     Replace {
-        /// What is replaced.
+        /// The resource to replace.
         old: Identifier,
-        /// In which order.
+        /// The order of create and delete.
         order: ReplacementOrder,
-        /// The new one's identifier, where the declaration determines it.
+        /// The new resource's identifier, if the declaration determines it.
         identifier: Option<Identifier>,
-        /// What is changed.
+        /// The paths to change.
         changes: Vec<Change>,
     },
-    /// Delete it.
+    /// Delete the resource.
     Delete(Identifier),
-    /// It is as it should be.
+    /// Nothing to do.
     Nothing,
-    /// It cannot be patched into what is declared, for this reason.
+    /// The resource cannot become what is declared, for this reason.
     Impossible(Failure),
 }
 
-/// Draws made for one decision, so that deciding stays pure.
+/// Random draws for one decision, so that deciding stays pure.
 #[derive(Clone, Copy, Debug)]
 pub struct Chance {
-    /// A fresh client token, used if an intent is recorded.
+    /// A new client token, used if an intent is recorded.
     pub token: ClientToken,
-    /// From `[0, 1)`, for back-off.
+    /// A number in `[0, 1)`, for back-off.
     pub jitter: f64,
 }
 
-/// What to write, what to do once it is durable, and why.
+/// What to write, what to do once it is durable, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What to write.
     pub next: Next,
-    /// What to do then; it ends in the next [`Observation`]. With none, the lease is handed back.
+    /// What to do then; its result is the next [`Observation`]. If `None`, the lease is released.
     pub effect: Option<Effect>,
-    /// Why, for the log.
+    /// The reason, for the log.
     pub reason: &'static str,
 }
 
@@ -107,47 +107,47 @@ pub struct Decision {
 pub enum Next {
     /// Nothing.
     Keep,
-    /// It moved.
+    /// A step that does not end it.
     Move {
-        /// The operation from now on.
+        /// The operation after the step.
         operation: Box<Operation>,
-        /// Whether an intent is new. Its document is to be recorded with it.
+        /// Whether there is a new intent, whose document is recorded in the same transaction.
         is_new_intent: bool,
     },
-    /// It ended.
+    /// The step that ends it.
     Finish {
-        /// The operation for good.
+        /// The operation in its final form.
         operation: Box<Operation>,
-        /// What becomes of the reference of one on a resource.
+        /// The change to the reference, for an operation on a resource.
         reference: Option<ReferenceChange>,
     },
 }
 
-/// What becomes of the alias when its operation ends.
+/// The change to the reference when its operation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceChange {
-    /// A put succeeded: the reference names the resource, and what was declared becomes the baseline.
+    /// The operation succeeded: the reference gets the identifier and the new baseline.
     Applied {
-        /// We created the resource or were told to own it; otherwise ownership stays as it was.
+        /// Whether `ucp` created the resource or was told to own it. If `false`, ownership stays as it was.
         owned: bool,
     },
     /// The operation failed, and the reference stays.
     Kept {
-        /// As in `Applied`.
+        /// See [`ReferenceChange::Applied`].
         owned: bool,
     },
-    /// There is nothing left to map.
+    /// The reference is removed.
     Removed,
 }
 
-/// What the engine does to the world.
+/// A side effect that the engine carries out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Read the live resource and plan against it. Without a name nothing can be seen.
+    /// Read the live resource and plan against it. Without an identifier, nothing is read.
     Look(Option<Identifier>),
     /// Send the recorded intent.
     Submit(Intent),
-    /// Ask after the request.
+    /// Poll the request.
     Poll(RequestToken),
     /// Ask AWS to cancel the request.
     Cancel(RequestToken),
@@ -155,12 +155,12 @@ pub enum Effect {
     Read(Option<Identifier>),
     /// Read the references of the group and the children so far.
     Survey,
-    /// Start these children, then survey anew.
+    /// Start these children, then survey again.
     Start(Vec<Child>),
 }
 
 impl Effect {
-    /// One word for the log.
+    /// Returns its name for the log.
     pub fn name(&self) -> &'static str {
         match self {
             Effect::Look(_) => "Look",

@@ -1,21 +1,21 @@
 use crate::{CorrelationId, OperationId, Timestamp};
 
-/// What all operations have in common.
+/// The fields common to all operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Its id.
     pub id: OperationId,
-    /// The operation this one is a part of.
+    /// The parent operation, if this is a child.
     pub parent: Option<OperationId>,
-    /// What ties it to the caller's deployment.
+    /// The correlation id of the request that began it.
     pub correlation_id: CorrelationId,
-    /// Who asked for it.
+    /// The caller that requested it.
     pub caller: String,
     /// When it was accepted.
     pub accepted_at: Timestamp,
-    /// When to go on. The end of a child brings it forward.
+    /// When a worker should continue it. The end of a child brings this forward.
     pub due_at: Timestamp,
-    /// When somebody asked to cancel it.
+    /// When cancellation was requested.
     pub cancel_requested_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,

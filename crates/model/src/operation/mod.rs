@@ -1,8 +1,7 @@
-//! Operations: asynchronous changes, and the state machines that move them.
+//! Operations: asynchronous changes, and the state machines that drive them.
 //!
-//! From the bottom up: what an operation is ([`Operation`]: a [`Header`], and [`Work`] on a [`resource`] or on a whole
-//! [`group`]), the words of a decision ([`Decision`]), what the machine of each kind of work decides, and [`decide`], which
-//! asks the one that knows.
+//! An [`Operation`] is a [`Header`] and [`Work`] on a [`resource`] or on a whole [`group`]. Each kind of work has a
+//! state machine of its own; [`decide`] dispatches to it and returns a [`Decision`].
 
 mod decide;
 mod decision;

@@ -5,27 +5,27 @@ use super::header::Header;
 use super::resource::ResourceWork;
 use crate::{Ended, Failure, GroupId, ReferenceId};
 
-/// One asynchronous change: the row that is also the job.
+/// One asynchronous change. Its row in the store is also the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// What all operations have in common.
+    /// The fields common to all operations.
     pub header: Header,
-    /// What it does.
+    /// The work to do.
     pub work: Work,
 }
 
-/// What an operation does, and how far it is.
+/// The work of an operation, with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Work {
-    /// A change of one resource.
+    /// A change to one resource.
     Resource(Box<ResourceWork>),
-    /// Changes of many resources of a group, each of which is a child.
+    /// Changes to many resources of a group, each of them a child operation.
     Group(Box<GroupWork>),
 }
 
 impl Work {
-    /// The change of one resource, if it is one.
+    /// Returns the work on a resource, if it is that.
     pub fn resource(&self) -> Option<&ResourceWork> {
         match self {
             Work::Resource(work) => Some(work),
@@ -33,7 +33,7 @@ impl Work {
         }
     }
 
-    /// The changes of a group, if they are.
+    /// Returns the work on a group, if it is that.
     pub fn group(&self) -> Option<&GroupWork> {
         match self {
             Work::Resource(_) => None,
@@ -41,7 +41,7 @@ impl Work {
         }
     }
 
-    /// One word for the history, the log and the database.
+    /// Returns its kind for the history, the log and the database.
     pub fn kind(&self) -> &'static str {
         match self {
             Work::Resource(work) => work.kind.as_str(),
@@ -49,7 +49,7 @@ impl Work {
         }
     }
 
-    /// ARM's word for its status.
+    /// Returns its ARM status.
     pub fn status(&self) -> &'static str {
         match self {
             Work::Resource(work) => work.status(),
@@ -57,7 +57,7 @@ impl Work {
         }
     }
 
-    /// How it ended.
+    /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         match self {
             Work::Resource(work) => work.state.ended(),
@@ -65,12 +65,12 @@ impl Work {
         }
     }
 
-    /// The alias that it works on.
+    /// Returns the id of the reference it works on, if any.
     pub fn reference(&self) -> Option<&ReferenceId> {
         self.resource()?.reference.as_ref()
     }
 
-    /// The group that it works on, or in.
+    /// Returns the group that it works on, or whose reference it works on.
     pub fn group_id(&self) -> Option<&GroupId> {
         match self {
             Work::Resource(work) => Some(&work.reference.as_ref()?.group),
@@ -80,27 +80,27 @@ impl Work {
 }
 
 impl Operation {
-    /// How it ended.
+    /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         self.work.ended()
     }
 
-    /// Whether it never changes again.
+    /// Returns whether it has ended and so never changes again.
     pub fn is_terminal(&self) -> bool {
         self.ended().is_some()
     }
 
-    /// ARM's word for its status.
+    /// Returns its ARM status.
     pub fn status(&self) -> &'static str {
         self.work.status()
     }
 
-    /// Why it ended, when it did not succeed.
+    /// Returns why it failed or was cancelled, if so.
     pub fn failure(&self) -> Option<&Failure> {
         self.ended()?.failure()
     }
 
-    /// One word for how far it is, for the log.
+    /// Returns the name of its current state, for the log.
     pub fn state_name(&self) -> &'static str {
         match &self.work {
             Work::Resource(work) => work.state.name(),

@@ -5,8 +5,8 @@ use super::work::GroupWork;
 use super::{deletion, import};
 use crate::Timestamp;
 
-/// What happens next to `operation`, given what there is, and whether somebody asked to cancel it. Pure, and a function of rows: whoever claims the operation after
-/// a crash decides the same.
+/// Decides the next step of `operation`, given a survey and whether cancellation was requested. Pure, and a function of
+/// rows alone: a worker that claims the operation after a crash decides the same.
 pub fn decide(
     operation: &GroupWork,
     is_cancel_requested: bool,

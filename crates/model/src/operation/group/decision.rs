@@ -1,4 +1,4 @@
-//! The words of the decisions about groups.
+//! The vocabulary of decisions about groups.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,36 +8,36 @@ use super::task::ImportOutcome;
 use super::work::{GroupState, GroupWork};
 use crate::{Ended, Timestamp};
 
-/// What to do next, and why.
+/// What to do next, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What to do.
     pub next: Next,
-    /// Why, for the log.
+    /// The reason, for the log.
     pub reason: &'static str,
 }
 
 /// What to do next about an operation on a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// Nothing: it has ended.
+    /// Nothing; the operation has ended.
     Keep,
-    /// Start these, then decide anew.
+    /// Start these children, then decide again.
     Start(Vec<Child>),
-    /// Write this, and go on when it is due or when a child ends.
+    /// Write this, and continue when it is due or when a child ends.
     Wait(Moved),
-    /// It ended.
+    /// End the operation.
     Finish(Finish),
 }
 
 /// A step that does not end the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// With how many resources it is done.
+    /// How many resources are done.
     pub done: u32,
-    /// What the items of an import came to so far.
+    /// The outcomes of an import's items so far, by their index.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
-    /// When to go on.
+    /// When to continue.
     pub due_at: Timestamp,
 }
 
@@ -46,14 +46,14 @@ pub struct Moved {
 pub struct Finish {
     /// How it ended.
     pub ended: Ended,
-    /// With how many resources it is done.
+    /// How many resources are done.
     pub done: u32,
-    /// What the items of an import came to.
+    /// The outcomes of an import's items, by their index.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
 }
 
 impl Moved {
-    /// `work` after this, when so many of its children have ended.
+    /// Returns `work` after this step, with the number of children that have ended.
     pub fn of(self, work: &GroupWork, ended_children: usize) -> GroupWork {
         GroupWork {
             done: self.done,
@@ -65,7 +65,7 @@ impl Moved {
 }
 
 impl Finish {
-    /// `work` after this.
+    /// Returns `work` after this step.
     pub fn of(self, work: &GroupWork) -> GroupWork {
         GroupWork {
             state: GroupState::Ended(self.ended),
@@ -77,7 +77,7 @@ impl Finish {
 }
 
 impl fmt::Display for Decision {
-    /// One line for logs and tests, as in `start 2: nothing else refers to them`.
+    /// Formats it as one line for logs and tests, for example `start 2: nothing that is left refers to them`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.next {
             Next::Keep => f.write_str("keep")?,

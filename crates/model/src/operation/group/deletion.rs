@@ -1,4 +1,4 @@
-//! Deleting a group: what it owns goes in waves, what is named by another after that other; then the group goes.
+//! Deletion of a group: the owned resources are deleted in waves, each after those that refer to it, then the group.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,15 +12,15 @@ use super::survey::{Child, Survey};
 use super::work::GroupWork;
 use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reason, Reference, Timestamp, retry};
 
-/// How often a delete that failed for a passing reason is tried while nothing else goes.
+/// The number of tries of a delete that fails for a transient reason, while no other resource gets deleted.
 const TRIES_MAX: u32 = 5;
-/// How often at all. Clocks that disagree must not make a delete be tried for ever.
+/// The total number of tries of one delete. Clock skew must not lead to endless tries.
 const TRIES_IN_ALL_MAX: usize = 50;
-/// Waits between these tries.
+/// Delays between tries.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
-/// The next step of a deletion.
+/// Decides the next step of a deletion.
 pub(super) fn decide(
     operation: &GroupWork,
     is_cancel_requested: bool,
@@ -97,16 +97,16 @@ pub(super) fn decide(
     }
 }
 
-/// Where one owned reference is.
+/// The status of one owned reference.
 #[derive(Clone, Debug, PartialEq)]
 enum Standing {
-    /// Its delete is under way.
+    /// Its delete is in progress.
     Running,
     /// Its delete can start.
     Ready,
-    /// Its delete can start then.
+    /// Its delete can start at this time.
     Later(Timestamp),
-    /// AWS refuses its delete for this reason, and will do so again.
+    /// Its delete failed for this reason, and is not tried again.
     Settled(Failure),
 }
 
@@ -119,15 +119,15 @@ impl Standing {
     }
 }
 
-/// An owned reference whose resource is not gone.
+/// An owned reference whose resource is not yet deleted.
 #[derive(Debug)]
 struct Member<'a> {
     reference: &'a Reference,
     identifier: &'a Identifier,
     standing: Standing,
-    /// How often its delete has failed since something else went.
+    /// How many tries of its delete have begun since another resource was last deleted.
     tries: u32,
-    /// Which others name it.
+    /// The other members that refer to it.
     named_by: BTreeSet<usize>,
 }
 
@@ -143,7 +143,7 @@ impl Member<'_> {
     }
 }
 
-/// What is still owned, in the order of the references' keys.
+/// The resources still owned, in the order of the references' keys.
 #[derive(Debug)]
 struct Members<'a>(Vec<Member<'a>>);
 
@@ -210,7 +210,7 @@ impl<'a> Members<'a> {
         self.0.iter().filter(|member| is_meant(member)).count()
     }
 
-    /// Every other that has to go before this one, directly or not.
+    /// The members that must be deleted before this one, directly or transitively.
     fn before(&self, index: usize) -> BTreeSet<usize> {
         let mut before = BTreeSet::new();
         let mut left: Vec<usize> = self.0[index].named_by.iter().copied().collect();
@@ -226,7 +226,7 @@ impl<'a> Members<'a> {
         matches!(self.0[index].standing, Standing::Settled(_))
     }
 
-    /// The first of those before this one that cannot be deleted.
+    /// The first member that must precede this one but cannot be deleted.
     fn held_by(&self, index: usize) -> Option<&Member<'a>> {
         let mut before = self.before(index).into_iter();
         before
@@ -234,7 +234,7 @@ impl<'a> Members<'a> {
             .map(|other| &self.0[other])
     }
 
-    /// Those that nothing else names.
+    /// The members that no other member refers to and whose delete may still succeed.
     fn free(&self) -> Vec<&Member<'a>> {
         self.0
             .iter()
@@ -243,7 +243,7 @@ impl<'a> Members<'a> {
             .collect()
     }
 
-    /// Those that only others in the same cycle have to precede.
+    /// The members that only members of the same cycle must precede.
     fn of_a_cycle(&self) -> Vec<&Member<'a>> {
         let before: Vec<BTreeSet<usize>> =
             (0..self.0.len()).map(|index| self.before(index)).collect();
@@ -257,14 +257,14 @@ impl<'a> Members<'a> {
         indices.map(|index| &self.0[index]).collect()
     }
 
-    /// Why what is left stays; none when nothing is left.
+    /// The failure that explains the remaining members, or `None` if there are none.
     fn blocked(&self) -> Option<Failure> {
         if self.0.is_empty() {
             return None;
         }
         let details: Vec<Detail> = (0..self.0.len()).map(|index| self.detail(index)).collect();
         let message = format!(
-            "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Mend the causes, or let go of the resources (PATCH their references with ownedResource false), then delete the group again.",
+            "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Fix the causes, or release the resources (PATCH their references with ownedResource false), then delete the group again.",
             details.len()
         );
         Some(Failure::new(ErrorCode::ResourceGroupDeletionBlocked, message).with_details(details))
@@ -296,7 +296,8 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Where a reference is after these tries of its delete, and how many of them failed since something else went.
+/// The status of a reference after these tries of its delete, and how many of them began since another resource was
+/// last deleted.
 fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
     let failed_since =
         |child: &&&Operation| last_gone.is_none_or(|gone| child.header.accepted_at >= gone);
@@ -332,18 +333,18 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
     (standing, count)
 }
 
-/// How long the reason of a failed delete is likely to stand.
+/// How long the reason of a failed delete is likely to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Persistence {
-    /// It goes by itself, or with others of the group.
+    /// It passes by itself, or when other resources of the group are deleted.
     Passing,
-    /// It may go when something else of the group has gone.
+    /// It may pass when another resource of the group is deleted.
     OfThisMoment,
-    /// Somebody has to do something about it.
+    /// It lasts until someone fixes the cause.
     Lasting,
 }
 
-/// Services word their dependency refusals freely, and many of them come as `InvalidRequest`.
+/// Classifies a failure. Services report dependencies in words of their own, often with the code `InvalidRequest`.
 fn persistence(failure: &Failure) -> Persistence {
     const DEPENDENCY: [&str; 5] = ["depend", "in use", "being used", "not empty", "attached"];
     let message = failure.message.to_lowercase();

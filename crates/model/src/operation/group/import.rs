@@ -1,4 +1,4 @@
-//! Importing many resources: one child for each, and what became of them one by one.
+//! Import of many resources: one child and one outcome for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::task::{ImportItem, ImportOutcome};
 use super::work::GroupWork;
 use crate::{Ended, Reason, Timestamp};
 
-/// The next step of an import.
+/// Decides the next step of an import.
 pub(super) fn decide(
     operation: &GroupWork,
     is_cancel_requested: bool,
@@ -98,7 +98,7 @@ pub(super) fn decide(
     }
 }
 
-/// What the end of its child says about an item.
+/// The outcome of an item whose child ended so.
 fn outcome(ended: &Ended) -> ImportOutcome {
     match ended {
         Ended::Succeeded => ImportOutcome::Imported,

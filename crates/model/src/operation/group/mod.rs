@@ -1,5 +1,6 @@
-//! Operations on whole resource groups: deleting one with what it owns, importing many resources at once. Each change of
-//! a resource is an ordinary operation, a child; this one starts them, waits for them and says what came of them.
+//! Operations on whole resource groups: deleting a group with the resources it owns, importing many resources at once.
+//! Each change to a resource is an ordinary operation, a child; the parent starts the children, waits for them and
+//! reports their outcomes.
 
 mod decide;
 mod decision;

@@ -1,15 +1,15 @@
-//! Which live models name which resources: what is named is deleted after what names it.
+//! References between resources, found in their live properties. They determine the order of deletion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Longer texts are documents rather than names, and are compared as a whole.
+/// Longer strings are taken for documents and compared only as a whole.
 const NAME_MAX_BYTES: usize = 2048;
-/// As many parts of a name are put together again to find an identifier that has several itself.
+/// The maximum number of consecutive parts of a name that are joined to match an identifier of several parts.
 const PARTS_MAX: usize = 16;
 
-/// Resources by their identifiers. Two of different types may share one.
+/// Resources by their identifiers. Resources of different types may share one.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<usize>>);
 
@@ -18,8 +18,8 @@ impl<'a> Names<'a> {
         self.0.entry(identifier).or_default().push(resource);
     }
 
-    /// The resources that a string of `model` names: as a whole, or as a part of something like an ARN
-    /// (`arn:aws:iam::1:role/r` names `r`). A text with spaces is prose, where a word proves nothing.
+    /// Returns the resources that a string in `model` names, either as a whole or as a part of something like an ARN
+    /// (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is probably prose.
     pub(super) fn named_in(&self, model: &Value) -> BTreeSet<usize> {
         let mut named = BTreeSet::new();
         self.collect(model, &mut named);
@@ -61,7 +61,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Where the parts of a name stand, between colons, slashes and whatever else no simple identifier holds.
+/// Returns the ranges of the parts of a name, which are separated by colons, slashes and other characters that simple
+/// identifiers do not contain.
 fn parts(text: &str) -> Vec<(usize, usize)> {
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let mut parts = Vec::new();

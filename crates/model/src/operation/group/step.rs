@@ -1,4 +1,4 @@
-//! What both tasks need to wait or to end.
+//! Steps common to both tasks: waiting, and ending after a cancellation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use super::task::ImportOutcome;
 use super::work::GroupWork;
 use crate::{Ended, ErrorCode, Failure, Timestamp};
 
-/// How many children of one operation are under way at once.
+/// The maximum number of children of one operation that are in progress at once.
 pub const CHILDREN_AT_ONCE: usize = 50;
-/// When an operation whose children are under way looks by itself; the end of a child comes first.
+/// How long an operation waits for the end of a child before it looks again by itself.
 const NEXT_LOOK: Duration = Duration::from_secs(10 * 60);
-/// When it tries again to start a child that something else stands in the way of.
+/// How long to wait before another attempt to start a child that conflicts with another operation.
 pub(super) const BUSY_RETRY: Duration = Duration::from_secs(5);
 
-/// The end of an operation that was cancelled: it starts nothing more, and what it has done stays done.
+/// Ends a cancelled operation. What it has done is not undone.
 pub(super) fn cancelled(
     operation: &GroupWork,
     done: usize,
@@ -36,7 +36,7 @@ pub(super) fn cancelled(
     }
 }
 
-/// A wait for the children, or until `due_at` if that is earlier.
+/// Waits for the children, or until `due_at` if that is earlier.
 pub(super) fn wait(
     done: usize,
     outcomes: BTreeMap<usize, ImportOutcome>,

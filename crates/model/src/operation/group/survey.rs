@@ -1,4 +1,4 @@
-//! What there is to decide on, and what is to be started.
+//! The input of a decision about a group, and the children to start.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,43 @@ use super::super::record::Operation;
 use super::super::resource::Kind;
 use crate::{Failure, Identifier, Reference, ReferenceId, Scope};
 
-/// What there is to decide on: rows, and what has just been refused.
+/// The input of a decision about a group: its rows, and the children that could not be started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
     /// The references of the group, in the order of their keys.
     pub references: Vec<Reference>,
-    /// The children so far, the oldest first.
+    /// The children so far, oldest first.
     pub children: Vec<Operation>,
-    /// Why children could not be started a moment ago, by the key of their reference.
+    /// Why children could not be started just now, by the key of their reference.
     pub refused: BTreeMap<String, Refusal>,
 }
 
 /// Why a child could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Another operation on its alias or its resource is under way.
+    /// Another operation on its reference or its resource is in progress.
     Busy,
-    /// It cannot be, as things are.
+    /// It cannot be started, for this reason.
     Lasting(Failure),
 }
 
-/// An operation to start as a part of another.
+/// A child operation to start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
-    /// What it is to achieve.
+    /// The goal of the operation.
     pub kind: Kind,
-    /// Under which alias.
+    /// The id of the reference it works on.
     pub reference: ReferenceId,
-    /// Where.
+    /// The account and region of the resource.
     pub scope: Scope,
-    /// The resource, where the alias does not map it yet.
+    /// The primary identifier, if the reference does not have it yet.
     pub identifier: Option<Identifier>,
-    /// Whether the reference is to own it.
+    /// Whether the reference takes ownership of the resource.
     pub take_ownership: bool,
 }
 
 impl Survey {
-    /// How many of the children have ended.
+    /// Returns how many of the children have ended.
     pub fn ended_children(&self) -> usize {
         self.children
             .iter()

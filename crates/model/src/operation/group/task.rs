@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, Identifier, ReferenceId, Scope};
 
-/// What an operation on a group is to achieve.
+/// The goal of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Task {
-    /// The group and what it owns are to be gone.
+    /// Delete the group and the resources it owns.
     Delete,
-    /// The group is to track these resources.
+    /// Import these resources into the group.
     Import(Vec<ImportItem>),
 }
 
@@ -18,32 +18,32 @@ pub enum Task {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportItem {
-    /// Under which alias.
+    /// The id of the reference to create.
     pub reference: ReferenceId,
-    /// Where it lives.
+    /// The account and region of the resource.
     pub scope: Scope,
-    /// AWS's name for it.
+    /// The primary identifier.
     pub identifier: Identifier,
-    /// Whether the reference is to own it.
+    /// Whether the reference takes ownership of the resource.
     pub owned: bool,
 }
 
-/// What became of an [`ImportItem`].
+/// The outcome of an [`ImportItem`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ImportOutcome {
-    /// The alias maps it now.
+    /// The reference now stands for the resource.
     Imported,
-    /// AWS does not have it.
+    /// The resource does not exist in AWS.
     Missing,
-    /// The alias was referenced before.
+    /// The reference existed before.
     AlreadyTracked,
-    /// AWS refuses the read, or something stands in the way.
+    /// AWS refused the read, or the import conflicts with something else.
     Failed(Failure),
 }
 
 impl Task {
-    /// One word for the history, the log and the database.
+    /// Returns its name for the history, the log and the database.
     pub fn kind(&self) -> &'static str {
         match self {
             Task::Delete => "deleteGroup",
@@ -51,7 +51,7 @@ impl Task {
         }
     }
 
-    /// ARM's word for the status of an operation that does this.
+    /// Returns the ARM status of an operation with this goal while it runs.
     pub fn status(&self) -> &'static str {
         match self {
             Task::Delete => "Deleting",
@@ -59,7 +59,7 @@ impl Task {
         }
     }
 
-    /// How many resources it concerns in a group that owns so many.
+    /// Returns how many resources it concerns in a group that owns `owned` resources.
     pub fn total(&self, owned: usize) -> usize {
         match self {
             Task::Delete => owned,

@@ -5,43 +5,43 @@ use serde::{Deserialize, Serialize};
 use super::task::{ImportOutcome, Task};
 use crate::{Ended, GroupId};
 
-/// How far an operation on a group is.
+/// The state of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum GroupState {
-    /// Under way.
+    /// In progress.
     Running,
-    /// It never changes again.
+    /// Ended; it never changes again.
     Ended(Ended),
 }
 
-/// What an operation does to a group, and how far it is.
+/// The work of an operation on a group, with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupWork {
-    /// On which group.
+    /// The group.
     pub group: GroupId,
-    /// What it is to achieve.
+    /// The goal of the operation.
     pub task: Task,
-    /// How far it is.
+    /// The current state.
     #[serde(rename = "progress")]
     pub state: GroupState,
     /// How many resources it concerns.
     #[serde(default)]
     pub total: u32,
-    /// With how many of them it is done.
+    /// How many of them are done.
     #[serde(default)]
     pub done: u32,
-    /// How many of its children had ended when it was last decided on.
+    /// How many of its children had ended at the last decision.
     #[serde(default)]
     pub ended_children: usize,
-    /// What the items of an import came to so far, by their index.
+    /// The outcomes of an import's items so far, by their index.
     #[serde(default)]
     pub outcomes: BTreeMap<usize, ImportOutcome>,
 }
 
 impl GroupWork {
-    /// How it ended.
+    /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         match &self.state {
             GroupState::Running => None,
@@ -49,7 +49,7 @@ impl GroupWork {
         }
     }
 
-    /// ARM's word for its status.
+    /// Returns its ARM status.
     pub fn status(&self) -> &'static str {
         match &self.state {
             GroupState::Running => self.task.status(),
@@ -57,7 +57,7 @@ impl GroupWork {
         }
     }
 
-    /// How much is done, in percent; all of it only once it has ended well.
+    /// Returns the progress in percent; 100 only once it has succeeded.
     pub fn percent_complete(&self) -> u32 {
         match self.state {
             GroupState::Ended(Ended::Succeeded) => 100,

@@ -6,8 +6,8 @@ use super::work::ResourceWork;
 use super::{looking, progressing, reading, submitting};
 use crate::Timestamp;
 
-/// What happens next to `operation`, given what was observed, and whether somebody asked to cancel it. Total and pure:
-/// every state meets every observation, and an observation that does not belong to the state (late, duplicate) changes
+/// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
+/// every state accepts every observation, and an observation that does not fit the state (late, duplicate) changes
 /// nothing.
 pub fn decide(
     operation: &ResourceWork,

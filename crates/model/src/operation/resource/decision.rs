@@ -1,4 +1,4 @@
-//! The words in which the families decide: what has moved, and how it ended.
+//! The vocabulary of decisions about one resource.
 
 use std::fmt;
 
@@ -11,14 +11,15 @@ use super::state::State;
 use super::work::ResourceWork;
 use crate::{Ended, Identifier, Timestamp};
 
-/// What to write, what to do once it is durable, and why.
+/// What to write, what to do once it is durable, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// What to write.
     pub next: Next,
-    /// What to do then; it ends in the next [`Observation`](super::super::Observation). With none, the lease is handed back.
+    /// What to do then; its result is the next [`Observation`](super::super::Observation). If `None`, the lease is
+    /// released.
     pub effect: Option<Effect>,
-    /// Why, for the log.
+    /// The reason, for the log.
     pub reason: &'static str,
 }
 
@@ -27,28 +28,28 @@ pub struct Decision {
 pub enum Next {
     /// Nothing.
     Keep,
-    /// It moved.
+    /// A step that does not end it.
     Move(Box<Moved>),
-    /// It ended.
+    /// The step that ends it.
     Finish(Box<Finish>),
 }
 
 /// A step that does not end the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The state it is in now.
+    /// The new state.
     pub state: State,
-    /// AWS's name of the resource, as far as known.
+    /// The primary identifier, if known.
     pub identifier: Option<Identifier>,
-    /// Whether a create was recorded for what `identifier` names.
+    /// Whether a create was recorded for the resource that `identifier` names.
     pub created: bool,
-    /// The replacement that is under way.
+    /// The replacement in progress, if any.
     pub replacing: Option<Replacing>,
-    /// Tries so far in this state that told nothing.
+    /// Consecutive inconclusive tries in this state.
     pub attempt: u32,
-    /// When to go on.
+    /// When to continue.
     pub due_at: Timestamp,
-    /// The changes of a new intent, whose document is to be recorded with it.
+    /// The changes of a new intent, if there is one. Its document is recorded in the same transaction.
     pub planned: Option<Vec<Change>>,
 }
 
@@ -57,16 +58,16 @@ pub struct Moved {
 pub struct Finish {
     /// How it ended.
     pub ended: Ended,
-    /// AWS's name of the resource, as far as known.
+    /// The primary identifier, if known.
     pub identifier: Option<Identifier>,
-    /// What becomes of the reference.
+    /// The change to the reference.
     pub reference: ReferenceChange,
-    /// The live form, where it was read.
+    /// The live properties, if they were read.
     pub live: Option<Value>,
 }
 
 impl Decision {
-    /// Nothing to write; do `effect`.
+    /// Writes nothing and does `effect`.
     pub(crate) fn then(effect: Effect, reason: &'static str) -> Self {
         Self {
             next: Next::Keep,
@@ -75,7 +76,7 @@ impl Decision {
         }
     }
 
-    /// Nothing to write, nothing to do.
+    /// Writes nothing and does nothing.
     pub(crate) fn ignore(reason: &'static str) -> Self {
         Self {
             next: Next::Keep,
@@ -86,7 +87,7 @@ impl Decision {
 }
 
 impl Moved {
-    /// `work` after this.
+    /// Returns `work` after this step.
     pub fn of(self, work: &ResourceWork, now: Timestamp) -> ResourceWork {
         let stays = std::mem::discriminant(&work.state) == std::mem::discriminant(&self.state);
         ResourceWork {
@@ -101,13 +102,13 @@ impl Moved {
         }
     }
 
-    /// Written, then followed by a look.
+    /// Writes the step, then looks.
     pub(crate) fn then_look(self, reason: &'static str) -> Decision {
         let effect = Effect::Look(self.subject());
         self.then(effect, reason)
     }
 
-    /// Written, then followed by a read.
+    /// Writes the step, then reads.
     pub(crate) fn then_read(self, reason: &'static str) -> Decision {
         let effect = Effect::Read(self.subject());
         self.then(effect, reason)
@@ -117,7 +118,7 @@ impl Moved {
         Replacing::subject(self.replacing.as_ref(), self.identifier.as_ref()).cloned()
     }
 
-    /// Written, then followed by `effect`.
+    /// Writes the step, then does `effect`.
     pub(crate) fn then(self, effect: Effect, reason: &'static str) -> Decision {
         Decision {
             next: Next::Move(Box::new(self)),
@@ -126,7 +127,7 @@ impl Moved {
         }
     }
 
-    /// Written, and gone on with when it is due.
+    /// Writes the step, and continues when it is due.
     pub(crate) fn wait(self, reason: &'static str) -> Decision {
         Decision {
             next: Next::Move(Box::new(self)),
@@ -137,7 +138,7 @@ impl Moved {
 }
 
 impl Finish {
-    /// `work` after this.
+    /// Returns `work` after this step.
     pub fn of(self, work: &ResourceWork, now: Timestamp) -> ResourceWork {
         ResourceWork {
             state: State::Ended(self.ended),
@@ -152,7 +153,7 @@ impl Finish {
 }
 
 impl fmt::Display for Decision {
-    /// One line for logs and tests, as in `submitting, then Submit: nothing stands there yet`.
+    /// Formats it as one line for logs and tests, for example `submitting, then Submit: nothing stands there yet`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.next {
             Next::Keep => f.write_str("keep")?,

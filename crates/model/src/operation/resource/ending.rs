@@ -1,4 +1,4 @@
-//! Ends without success. A replacement that is under way has a say in what becomes of the reference.
+//! Ends without success. What becomes of the reference also depends on a replacement in progress.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::step::Step;
 use crate::{ErrorCode, Failure, Identifier, Setback};
 
 impl Step<'_> {
-    /// Ends so; the reference stays if it maps something.
+    /// Ends without success. The reference stays if it stands for something.
     pub(super) fn end(
         &self,
         setback: Setback,
@@ -24,17 +24,17 @@ impl Step<'_> {
         }
     }
 
-    /// Ends in failure; the reference stays if it maps something.
+    /// Ends in failure. The reference stays if it stands for something.
     pub(super) fn fail(&self, failure: Failure, reason: &'static str) -> Decision {
         self.end(Setback::Failed(failure), None, reason)
     }
 
-    /// Ends because somebody asked for it, with nothing in flight.
+    /// Ends as cancelled, with nothing in flight.
     pub(super) fn cancel(&self, reason: &'static str) -> Decision {
         self.end(cancelled(), None, reason)
     }
 
-    /// Ends a create that made nothing: there is nothing to map but what was there before.
+    /// Ends a create that created nothing. The reference is removed, unless it still stands for an old resource.
     pub(super) fn end_create(
         &self,
         setback: Setback,
@@ -53,7 +53,7 @@ impl Step<'_> {
         self.finish(finish, reason)
     }
 
-    /// Ends because AWS's answer to `intent` cannot be had; the message names all that would help to find out.
+    /// Ends because the outcome of `intent` cannot be determined. The message has everything that helps to find out.
     pub(super) fn outcome_unknown(
         &self,
         intent: &Intent,
@@ -82,7 +82,7 @@ impl Step<'_> {
     }
 }
 
-/// The end of what AWS never took.
+/// The end of an operation whose call AWS has not accepted.
 pub(super) fn cancelled() -> Setback {
     Setback::Canceled(Failure::new(
         ErrorCode::Canceled,

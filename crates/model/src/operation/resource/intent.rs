@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Action, ClientToken, Identifier, Timestamp};
 
-/// How long a client token is trusted to mean the same request: AWS honours it for 36 hours, less a margin for skew.
+/// How long a client token is relied on: AWS honours it for 36 hours, less a margin for clock skew.
 pub const CLIENT_TOKEN_LIFE: Duration = Duration::from_secs(35 * 3600);
 
-/// What was decided to ask of Cloud Control, and about which resource. The document is recorded beside it.
+/// A Cloud Control mutation and its resource. The document is recorded separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Call {
@@ -19,7 +19,7 @@ pub enum Call {
     Delete(Identifier),
 }
 
-/// A recorded intent: it is durable, with the exact bytes of its document, before AWS is called.
+/// A recorded intent. It is durable, with the exact bytes of its document, before AWS is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Intent {
@@ -27,27 +27,27 @@ pub struct Intent {
     pub call: Call,
     /// The idempotency key of the call.
     pub client_token: ClientToken,
-    /// When the token was drawn.
+    /// When the token was generated.
     pub issued_at: Timestamp,
-    /// Digest of the live model that an update was planned on.
+    /// The digest of the live properties that an update was planned on.
     #[serde(default)]
     pub base: Option<String>,
-    /// How many times it was sent without an answer that we have; recorded before each send. What AWS says to a later
-    /// send then tells nothing about the earlier ones.
+    /// How many sends have no known answer; incremented before each send. While an earlier send has none, AWS's answer
+    /// to a later one says nothing about it.
     pub unanswered: u32,
 }
 
-/// One path that an operation changes. Values are left out: they may be secret.
+/// One path that an operation changes. The value is left out, since it may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// JSON Pointer into the properties; empty for the whole resource.
+    /// A JSON Pointer into the properties; empty for the whole resource.
     pub path: String,
-    /// `add`, `remove` or `replace`, after RFC 6902.
+    /// `add`, `remove` or `replace`, as in RFC 6902.
     pub op: String,
 }
 
 impl Call {
-    /// What it does.
+    /// Returns the kind of the call.
     pub fn action(&self) -> Action {
         match self {
             Call::Create => Action::Create,
@@ -58,12 +58,12 @@ impl Call {
 }
 
 impl Intent {
-    /// What the call does.
+    /// Returns the kind of the call.
     pub fn action(&self) -> Action {
         self.call.action()
     }
 
-    /// The same, about to be sent once more.
+    /// Counts another send.
     pub(crate) fn resent(&self) -> Self {
         Self {
             unanswered: self.unanswered.saturating_add(1),
@@ -71,7 +71,7 @@ impl Intent {
         }
     }
 
-    /// The same, with its latest send answered: it certainly had no effect.
+    /// Discounts the latest send, after an answer that it certainly had no effect.
     pub(crate) fn answered(&self) -> Self {
         Self {
             unanswered: self.unanswered.saturating_sub(1),
@@ -79,7 +79,7 @@ impl Intent {
         }
     }
 
-    /// Whether AWS still takes a repeat under this token for the same request.
+    /// Returns whether AWS still recognizes a repeat under this token as the same request.
     pub fn token_lives(&self, now: Timestamp) -> bool {
         now.since(self.issued_at) < CLIENT_TOKEN_LIFE
     }

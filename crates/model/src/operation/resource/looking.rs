@@ -1,4 +1,4 @@
-//! What follows from looking: the first time, after a lost reply, and when the identifier turned out to be taken.
+//! Transitions after a look: the first one, one after a lost reply, and one at a resource that already exists.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::work::Kind;
 use super::{progressing, replacing, submitting};
 use crate::{Action, Detail, ErrorCode, Failure, Fault, Identifier, RetryClass, Setback};
 
-/// Nothing was sent yet.
+/// Decides after the first look, before anything was sent.
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
     match presence {
         Presence::Unknown(fault) => look_again(step, &fault),
@@ -23,7 +23,7 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
             Failure::new(
                 ErrorCode::UnsupportedActionException,
                 format!(
-                    "{} has no read handler, so ucp cannot compare it with the declaration; delete the resource and put it anew.",
+                    "{} has no read handler, so ucp cannot compare it with the declaration; delete the resource and put it again.",
                     step.operation.type_name
                 ),
             ),
@@ -34,8 +34,8 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
     }
 }
 
-/// An import maps what is there, and asks nothing of AWS but a look. What was declared of it nobody knows, so there is no
-/// baseline: a later put removes nothing.
+/// Decides after the look of an import, which never changes the resource. Its declaration is unknown, so there is no
+/// baseline and a later put removes nothing.
 fn imported(step: &Step<'_>, presence: Presence) -> Decision {
     let operation = step.operation;
     let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
@@ -69,7 +69,7 @@ fn imported(step: &Step<'_>, presence: Presence) -> Decision {
     }
 }
 
-/// An update or delete was recorded and its reply lost, or a create's token has expired.
+/// Decides after the look that follows a lost reply to an update or delete, or the expiry of a create's token.
 pub(super) fn after_lost_reply(
     step: &Step<'_>,
     intent: &Intent,
@@ -94,7 +94,7 @@ pub(super) fn after_lost_reply(
             if let Some(Replacing::NewFirst { is_named, .. }) = &step.operation.replacing =>
         {
             match is_named {
-                // AWS has assigned the identifier to our create, whatever has become of it since.
+                // AWS assigned the identifier to our create.
                 false => step
                     .to(State::Observing(Action::Create))
                     .then_read("it stands although the reply was lost"),
@@ -125,7 +125,7 @@ pub(super) fn after_lost_reply(
     }
 }
 
-/// A create was refused with `AlreadyExists`.
+/// Decides after the look that follows a create refused with `AlreadyExists`.
 pub(super) fn at_what_exists(
     step: &Step<'_>,
     failure: &Failure,
@@ -151,7 +151,7 @@ pub(super) fn at_what_exists(
     }
 }
 
-/// Carries the plan out against what is live.
+/// Follows the plan against the live resource.
 fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> Decision {
     let operation = step.operation;
     let (live, base) = live.unzip();
@@ -237,7 +237,7 @@ fn look_again(step: &Step<'_>, fault: &Fault) -> Decision {
     step.fail(Failure::from(fault), "AWS refuses the look")
 }
 
-/// A put that would adopt although the caller said not to.
+/// Returns whether this is a put that would adopt a resource against the caller's `adoptionPolicy`.
 fn refuses_adoption(step: &Step<'_>) -> bool {
     let operation = step.operation;
     operation.kind == Kind::Put

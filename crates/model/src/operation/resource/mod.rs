@@ -1,7 +1,7 @@
-//! The state machine of one change of one resource.
+//! The state machine of one change to one resource.
 //!
-//! From the bottom up: what the work is (`work` and what it is made of), the words in which families decide (`decision`),
-//! what each family of transitions decides, and [`decide`], which asks the family that knows.
+//! `work` has the data of an operation, `decision` the vocabulary of decisions. Each family of transitions has a
+//! module; [`decide`] dispatches to them.
 
 mod decide;
 mod decision;

@@ -1,50 +1,50 @@
 use serde::{Deserialize, Serialize};
 
-/// What a put does when its alias is new but AWS already has a resource under the identifier it declares.
+/// What a put does if its alias is new but AWS already has a resource with the declared identifier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AdoptionPolicy {
-    /// Map it, not owned, and update it.
+    /// Adopt the resource without owning it, and update it.
     #[default]
     Adopt,
-    /// Refuse, and leave it alone.
+    /// Fail, and leave the resource unchanged.
     Fail,
 }
 
-/// What a put does about properties that it does not declare.
+/// What a put does with properties that it does not declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpdateMode {
-    /// Leave them alone.
+    /// Leave them unchanged.
     #[default]
     Merge,
-    /// Remove them: strict PUT.
+    /// Remove them, as PUT does in HTTP.
     Replace,
 }
 
-/// What a put does when the resource would have to be replaced to become what is declared.
+/// What a put does if the change requires replacing the resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReplacementPolicy {
-    /// Refuse, and name what would force it.
+    /// Refuse, and name the properties that require it.
     #[default]
     Refuse,
-    /// Create the new resource; once it stands, delete the old one if it is owned.
+    /// Create the new resource; once it exists, delete the old one if it is owned.
     CreateBeforeDelete,
-    /// Delete the old resource, then create the new one. One that is not owned is left alone.
+    /// Delete the old resource, then create the new one. A resource that is not owned is left unchanged.
     DeleteBeforeCreate,
 }
 
-/// What the caller may choose about one operation.
+/// The caller's options for one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
-    /// What to do about an existing resource.
+    /// What to do if the resource already exists.
     pub adoption_policy: AdoptionPolicy,
-    /// What to do about undeclared properties.
+    /// What to do with undeclared properties.
     pub update_mode: UpdateMode,
-    /// `"ownedResource": true`: own it even when it was adopted.
+    /// `"ownedResource": true`: own the resource even if it is adopted.
     pub take_ownership: bool,
-    /// What to do about a change that AWS makes only by replacing the resource.
+    /// What to do if the change requires replacing the resource.
     pub replacement_policy: ReplacementPolicy,
 }

@@ -1,4 +1,4 @@
-//! AWS has the request: what its progress events mean.
+//! Transitions after progress events of a request that AWS has accepted.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::{
     Timestamp, retry,
 };
 
-/// How long AWS keeps a request under its token.
+/// How long AWS keeps a request token.
 pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Waits between polls when AWS does not say how long.
+/// Delays between polls if AWS does not ask for one.
 const FIRST_POLL: Duration = Duration::from_millis(250);
 const LONGEST_POLL: Duration = Duration::from_secs(20);
 
-/// The reply to `GetResourceRequestStatus`.
+/// Decides after the reply to `GetResourceRequestStatus`.
 pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, Fault>) -> Decision {
     match reply {
         Ok(progress) => reported(step, intent, progress),
@@ -30,7 +30,7 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
             .wait("AWS has forgotten the request: find out what came of it"),
         Err(fault) if step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE => {
             let what = format!(
-                "The {} is in flight, and asking after it still fails after a week: {fault}.",
+                "The {} is in flight, and polling it still fails after a week: {fault}.",
                 intent.action()
             );
             step.outcome_unknown(intent, &what, "no answer for too long")
@@ -53,7 +53,7 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
     }
 }
 
-/// The reply to `CancelResourceRequest`.
+/// Decides after the reply to `CancelResourceRequest`.
 pub(super) fn cancel_asked(
     step: &Step<'_>,
     intent: &Intent,
@@ -62,7 +62,7 @@ pub(super) fn cancel_asked(
 ) -> Decision {
     match reply {
         Ok(progress) => reported(step, intent, progress),
-        // It may have ended, or be on its way to being cancelled.
+        // It may have ended, or is being cancelled already.
         Err(_) => Decision::then(
             Effect::Poll(request_token.clone()),
             "AWS does not cancel it: ask after it",
@@ -70,7 +70,7 @@ pub(super) fn cancel_asked(
     }
 }
 
-/// A progress event, from the call itself or from a poll.
+/// Decides after a progress event, from the call itself or from a poll.
 pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> Decision {
     let Progress {
         request_token,
@@ -162,7 +162,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
     }
 }
 
-/// Which request failed, and at which hooks.
+/// Describes the request that failed and the hooks that failed.
 fn about(
     step: &Step<'_>,
     intent: &Intent,
@@ -197,7 +197,7 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
         .map_or(own, |asked| asked.min(latest))
 }
 
-/// What was to be deleted is gone.
+/// Decides after the resource to delete is gone.
 pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
     match &step.operation.replacing {
         Some(replacing) => replacing::deleted(step, replacing, reason),
@@ -205,7 +205,7 @@ pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
     }
 }
 
-/// A create ended without success. What AWS named may exist.
+/// Decides after a create ended without success. A resource that AWS named may exist.
 fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, setback: Setback) -> Decision {
     let seen = revealed.or_else(|| match step.operation.state {
         State::Waiting(..) => step.operation.identifier.clone(),
@@ -228,7 +228,7 @@ fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, setback: Setback)
     }
 }
 
-/// The identifier belongs to a resource that this operation did not make.
+/// Decides after a create was refused because its identifier belongs to another resource.
 pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
     if replacing::is_beside_old(step) {
         return step.fail(failure, "something else has the new identifier");

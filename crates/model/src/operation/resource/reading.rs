@@ -1,4 +1,4 @@
-//! AWS's verdict is in: what reading the resource afterwards means.
+//! Transitions after the read that follows the end of a Cloud Control request.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use super::replacing;
 use super::step::Step;
 use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
 
-/// How long "not found" right after a confirmed create or update is taken for eventual consistency.
+/// How long "not found" after a confirmed create or update is attributed to eventual consistency.
 pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
 
-/// How often absence is looked at again, however much time has passed.
+/// The minimum number of reads before absence is believed, however much time has passed.
 const LOOKS_MIN: u32 = 3;
 
-/// After a create or update that AWS reports as successful.
+/// Decides after a create or update that AWS reports as successful.
 pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> Decision {
     let within_bound = step.operation.attempt < LOOKS_MIN
         || step.now.since(step.operation.state_since) < CONSISTENCY_BOUND;
@@ -56,7 +56,7 @@ fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decisi
     step.succeed(ReferenceChange::Applied { owned }, live, reason)
 }
 
-/// After a change that ended without success and may have left something.
+/// Decides after a change that ended without success and may have left a resource.
 pub(super) fn salvaged(
     step: &Step<'_>,
     action: Action,
@@ -108,7 +108,7 @@ fn nothing_left(step: &Step<'_>, action: Action, setback: Setback) -> Decision {
     let finish = Finish {
         ended: setback.into(),
         identifier: match action {
-            // What a failed create named never was.
+            // The resource that a failed create named never existed.
             Action::Create => None,
             Action::Update | Action::Delete => step.operation.identifier.clone(),
         },
@@ -118,7 +118,7 @@ fn nothing_left(step: &Step<'_>, action: Action, setback: Setback) -> Decision {
     step.finish(finish, "nothing is left")
 }
 
-/// The end, naming what stays in AWS.
+/// Adds to the message what is left in AWS.
 fn left_behind(step: &Step<'_>, setback: Setback) -> Setback {
     let name = step
         .operation

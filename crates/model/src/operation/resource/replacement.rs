@@ -2,47 +2,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, Identifier, Setback};
 
-/// In which order a replacement is made.
+/// The order of create and delete in a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplacementOrder {
-    /// The old resource goes when the new one stands.
+    /// Delete the old resource once the new one exists.
     CreateBeforeDelete,
-    /// The old resource goes first.
+    /// Delete the old resource first.
     DeleteBeforeCreate,
 }
 
-/// How far an operation is with replacing a resource, beyond its state. The alias goes on standing for the old resource
-/// until the new one stands.
+/// The progress of a replacement, in addition to the operation's state. The alias stands for the old resource until the
+/// new one exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase")]
 pub enum Replacing {
-    /// `identifier` is the old resource, and is being deleted to make room for the new one.
+    /// `identifier` is the old resource, which is being deleted before the new one is created.
     OldFirst,
-    /// `identifier` is the new resource, as far as known, and is created like any other.
+    /// `identifier` is the new resource, if known, which is created like any other.
     OldGone {
-        /// The old one, which was deleted to make room for it.
+        /// The old resource, which has been deleted.
         old: Identifier,
     },
-    /// `identifier` is the new resource, as far as known, and is being created.
+    /// `identifier` is the new resource, if known, which is being created.
     NewFirst {
-        /// The old one, which is still referenced.
+        /// The old resource, which is still referenced.
         old: Identifier,
-        /// Whether the declaration determines the new one's identifier. Then somebody else may have made what has it.
+        /// Whether the declaration determines the new resource's identifier. If so, a resource with that identifier may
+        /// be someone else's.
         is_named: bool,
     },
-    /// `identifier` is the new resource, which stands and is referenced.
+    /// `identifier` is the new resource, which exists and is referenced.
     OldLast {
-        /// The old one, which is being deleted.
+        /// The old resource, which is being deleted.
         old: Identifier,
     },
-    /// `identifier` is the new resource, which stands and is referenced; the old one could not be deleted.
+    /// `identifier` is the new resource, which exists and is referenced. The old one could not be deleted.
     OldLeft {
-        /// Which says so.
+        /// The failure to report.
         failure: Failure,
     },
-    /// `identifier` is what a failed create left of the new resource, and is being deleted.
+    /// `identifier` is what a failed create left of the new resource, which is being deleted.
     Undoing {
-        /// The old one, which stays.
+        /// The old resource, which stays.
         old: Identifier,
         /// How the create ended.
         #[serde(rename = "failure")]
@@ -51,7 +52,7 @@ pub enum Replacing {
 }
 
 impl Replacing {
-    /// The resource that the next call to AWS is about, where an operation is that far and has this identifier.
+    /// Returns the resource that the next call to AWS is about, for an operation with this replacement and identifier.
     pub fn subject<'a>(
         replacing: Option<&'a Self>,
         identifier: Option<&'a Identifier>,

@@ -1,5 +1,6 @@
-//! Replacements: one operation that makes a new resource and deletes the old one, in either order. The alias stands for
-//! the old one until the new one stands, and whatever fails, what is left in AWS is referenced or named.
+//! Replacements: one operation that creates a new resource and deletes the old one, in either order. The alias stands
+//! for the old one until the new one exists. Whatever fails, every resource left in AWS is referenced or named in the
+//! message.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::state::State;
 use super::step::Step;
 use crate::{Action, Ended, ErrorCode, Failure, Identifier, Setback};
 
-/// A replacement of `old` was planned; nothing of it was sent yet.
+/// Begins a planned replacement of `old`.
 pub(super) fn begin(
     step: &Step<'_>,
     old: Identifier,
@@ -40,7 +41,7 @@ pub(super) fn begin(
     }
 }
 
-/// Deletes `identifier`, which is the subject where the replacement is at `replacing`.
+/// Deletes `identifier`, which is the subject at this step of the replacement.
 fn delete(
     step: &Step<'_>,
     identifier: Identifier,
@@ -57,7 +58,8 @@ fn delete(
     moved.then(Effect::Submit(intent), reason)
 }
 
-/// The new resource stands: the alias moves to it, and the old one goes if it is owned. None when nothing is left to do.
+/// Decides after the new resource exists: the alias moves to it, and the old one is deleted if it is owned. Returns
+/// `None` if there is nothing left to do.
 pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> {
     let operation = step.operation;
     match &operation.replacing {
@@ -88,8 +90,8 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
     }
 }
 
-/// The create failed and left something. If AWS has named it, it is ours and goes again. What has a declared name may be
-/// somebody else's, so it is only named.
+/// Decides after the create failed and left a resource. If AWS assigned the identifier, the resource is ours and is
+/// deleted. If the identifier was declared, the resource may be someone else's and is only named in the message.
 pub(super) fn undo(
     step: &Step<'_>,
     left: &Identifier,
@@ -115,18 +117,18 @@ pub(super) fn undo(
     )
 }
 
-/// The old resource is gone, and the new one is still to come.
+/// The next step of the replacement after the old resource is deleted.
 pub(super) fn made_room(step: &Step<'_>) -> Option<Replacing> {
     let old = step.operation.identifier.clone()?;
     Some(Replacing::OldGone { old })
 }
 
-/// Whether what is being created stands beside an old resource that stays referenced until it stands.
+/// Returns whether a new resource is being created while the old one is still referenced.
 pub(super) fn is_beside_old(step: &Step<'_>) -> bool {
     matches!(step.operation.replacing, Some(Replacing::NewFirst { .. }))
 }
 
-/// What was to be deleted is gone.
+/// Decides after the resource to delete is gone.
 pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static str) -> Decision {
     match replacing {
         Replacing::OldFirst => Moved {
@@ -200,7 +202,7 @@ pub(super) fn end(
     }
 }
 
-/// Ends with the alias where it was.
+/// Ends with the alias still standing for the old resource.
 fn keep(step: &Step<'_>, old: &Identifier, setback: Setback, reason: &'static str) -> Decision {
     let finish = Finish {
         ended: setback.into(),

@@ -3,34 +3,35 @@ use serde::{Deserialize, Serialize};
 use super::intent::Intent;
 use crate::{Action, Ended, Failure, RequestToken, Setback};
 
-/// How far an operation is. Each state but the last has a next wake-up, [`Header::due_at`](crate::operation::Header::due_at).
+/// The state of an operation. Each state but the last has a next wake-up,
+/// [`Header::due_at`](crate::operation::Header::due_at).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum State {
-    /// Recorded; nothing was sent to AWS for what is to be done next.
+    /// Recorded; nothing has been sent to AWS for the next step.
     Accepted,
     /// The intent is recorded; the call may or may not have reached AWS.
     Submitting(Intent),
     /// AWS has accepted the call.
     Waiting(Intent, RequestToken),
-    /// AWS reports success; the result is still to be read.
+    /// AWS reports success; the result must still be read.
     Observing(Action),
-    /// The call ended without success and may have left something: a create that failed but named a resource, or a
-    /// change that was cancelled half-way. What there is is still to be read.
+    /// The call ended without success and may have left something: a create failed but named a resource, or a change
+    /// was cancelled half-way. The resource must still be read.
     Salvaging(Action, Setback),
-    /// A create was refused because the identifier is taken; who holds it is still to be read.
+    /// A create was refused because the identifier is taken; the existing resource must still be read.
     Adopting(Failure),
-    /// It never changes again.
+    /// Ended; it never changes again.
     Ended(Ended),
 }
 
 impl State {
-    /// Whether it never changes again.
+    /// Returns whether it never changes again.
     pub fn is_terminal(&self) -> bool {
         self.ended().is_some()
     }
 
-    /// How it ended.
+    /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         match self {
             State::Ended(ended) => Some(ended),
@@ -43,7 +44,7 @@ impl State {
         }
     }
 
-    /// One word for the log and the database.
+    /// Returns its name for the log and the database.
     pub fn name(&self) -> &'static str {
         match self {
             State::Accepted => "accepted",
@@ -56,7 +57,7 @@ impl State {
         }
     }
 
-    /// The call that is under way.
+    /// Returns the call in progress, if any.
     pub fn action(&self) -> Option<Action> {
         match self {
             State::Submitting(intent) | State::Waiting(intent, _) => Some(intent.action()),

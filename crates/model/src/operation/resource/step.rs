@@ -1,4 +1,4 @@
-//! One decision in the making: what each family needs to wait, to send, or to end.
+//! Steps common to all families: waiting, sending and ending.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use super::state::State;
 use super::work::ResourceWork;
 use crate::{Action, Ended, Setback, Timestamp, retry};
 
-/// How many tries in a row must have told nothing before time alone ends an operation: a process that was down has not
-/// tried.
+/// How many consecutive inconclusive tries are needed before elapsed time alone can end an operation: time in which the
+/// process was down must not count as trying.
 pub const TRIES_BEFORE_GIVING_UP: u32 = 20;
-/// How long one state may go on without telling us anything before the operation ends without an answer.
+/// How long one state may last without a conclusive result before the operation ends with its outcome unknown.
 pub const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// Waits between tries that told nothing.
+/// Delays between inconclusive tries.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// The longest wait that AWS may ask for: a clock that is off must not put an operation to sleep for days.
+/// The longest delay that AWS may ask for: clock skew must not suspend an operation for days.
 pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 
-/// An operation with the moment and the draws of one decision.
+/// An operation, with the current time and the random draws for one decision.
 pub(super) struct Step<'a> {
     pub(super) operation: &'a ResourceWork,
     pub(super) now: Timestamp,
@@ -32,7 +32,7 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The same facts in another state, to go on at once.
+    /// Enters another state with everything else unchanged, due now.
     pub(super) fn to(&self, state: State) -> Moved {
         Moved {
             state,
@@ -45,7 +45,7 @@ impl Step<'_> {
         }
     }
 
-    /// A new intent, about to be sent for the first time.
+    /// Creates an intent that is about to be sent for the first time.
     pub(super) fn intend(&self, call: Call, base: Option<String>) -> Intent {
         Intent {
             call,
@@ -56,12 +56,12 @@ impl Step<'_> {
         }
     }
 
-    /// Try the same state again after a back-off, or after what AWS asked for if that is longer.
+    /// Stays in the state and tries again after a back-off, or after the delay that AWS asked for if that is longer.
     pub(super) fn retry(&self, asked: Option<Duration>, reason: &'static str) -> Decision {
         self.retry_as(self.operation.state.clone(), asked, reason)
     }
 
-    /// The same, with `state` in place of the present one.
+    /// Like [`retry`](Self::retry), in another state.
     pub(super) fn retry_as(
         &self,
         state: State,
@@ -85,19 +85,19 @@ impl Step<'_> {
         .wait(reason)
     }
 
-    /// Whether this state has told us nothing for too long.
+    /// Returns whether this state has been inconclusive for too long.
     pub(super) fn out_of_patience(&self) -> bool {
         self.operation.attempt >= TRIES_BEFORE_GIVING_UP
             && self.now.since(self.operation.state_since) > PATIENCE
     }
 
-    /// Whether a look that was refused may be tried again. Permissions and credentials are mended while we wait, and
-    /// without a look nobody knows what a lost reply did.
+    /// Returns whether a refused look may be tried again. Permissions and credentials may get fixed meanwhile, and only
+    /// a look can tell whether a call with a lost reply took effect.
     pub(super) fn may_look_again(&self) -> bool {
         self.operation.attempt < TRIES_BEFORE_GIVING_UP
     }
 
-    /// Ends well.
+    /// Ends with success.
     pub(super) fn succeed(
         &self,
         reference: ReferenceChange,
@@ -113,7 +113,7 @@ impl Step<'_> {
         self.finish(finish, reason)
     }
 
-    /// Ends where nothing was created in place of what is referenced; the reference stays if it maps something.
+    /// Ends without success, if no replacement has moved the alias. The reference stays if it stands for something.
     pub(super) fn end_unreplaced(
         &self,
         setback: Setback,
@@ -142,7 +142,7 @@ impl Step<'_> {
         self.finish(finish, reason)
     }
 
-    /// Ends so. A failure says what is gone already.
+    /// Ends the operation. The message of a failure names an old resource that is already deleted.
     pub(super) fn finish(&self, mut finish: Finish, reason: &'static str) -> Decision {
         if let Some(Replacing::OldGone { old }) = &self.operation.replacing
             && let Ended::Failed(failure) | Ended::Canceled(failure) = &mut finish.ended

@@ -1,4 +1,4 @@
-//! A recorded intent meets AWS: resuming one after a crash, and the reply to the call.
+//! Transitions of a recorded intent: resuming it after a crash, and the reply to the call.
 
 use super::super::decision::Effect;
 use super::decision::{Decision, Moved};
@@ -9,7 +9,7 @@ use super::state::State;
 use super::step::Step;
 use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, Setback};
 
-/// Claimed with an intent whose call may or may not have reached AWS.
+/// Resumes an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
     let look = |reason| Decision::then(Effect::Look(step.operation.subject().cloned()), reason);
     match intent.action() {
@@ -28,7 +28,7 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
     }
 }
 
-/// AWS has answered every send, each time without taking it, and somebody asked to cancel it.
+/// Cancels an intent. AWS has answered every send, and accepted none.
 pub(super) fn cancelled(step: &Step<'_>, intent: &Intent) -> Decision {
     const REASON: &str = "cancelled before AWS took it";
     match intent.action() {
@@ -40,7 +40,7 @@ pub(super) fn cancelled(step: &Step<'_>, intent: &Intent) -> Decision {
     }
 }
 
-/// Sends the recorded bytes under the recorded token once more; that it may be in flight twice is written first.
+/// Sends the recorded bytes under the recorded token again, after recording the additional send.
 pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str) -> Decision {
     let intent = intent.resent();
     Moved {
@@ -50,7 +50,7 @@ pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str)
     .then(Effect::Submit(intent), reason)
 }
 
-/// AWS, or the transport, answered the call.
+/// Decides after the reply to the call, from AWS or from the transport.
 pub(super) fn answered(
     step: &Step<'_>,
     intent: &Intent,
@@ -85,7 +85,7 @@ pub(super) fn answered(
         (FaultClass::Missing, Call::Delete(_)) => progressing::deleted(step, "already gone"),
         (FaultClass::TokenConflict, _) => {
             let message = fault.message;
-            let what = format!("AWS knows the client token under another request: {message}");
+            let what = format!("AWS has the client token for another request: {message}");
             step.outcome_unknown(intent, &what, "the token is spent")
         }
         (FaultClass::AlreadyExists, Call::Create) => {
@@ -102,7 +102,7 @@ pub(super) fn answered(
     }
 }
 
-/// AWS refused the call outright. A create has made nothing, unless an earlier send of it may have arrived: then the
+/// Decides after AWS refused the call. A create has created nothing, unless an earlier send may have arrived: the
 /// refusal says nothing about that one.
 fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
     let failure = Failure::from(fault);

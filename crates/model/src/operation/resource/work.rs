@@ -9,23 +9,23 @@ use super::replacement::Replacing;
 use super::state::State;
 use crate::{Action, Ended, Failure, Identifier, ReferenceId, Scope, Target, Timestamp, TypeName};
 
-/// What an operation is to achieve.
+/// The goal of an operation on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// The resource is to be as declared.
+    /// Make the resource as declared.
     Put,
-    /// The resource is to be gone.
+    /// Delete the resource.
     Delete,
-    /// The alias is to stand for the resource, which is left as it is.
+    /// Make the alias stand for an existing resource, without changing the resource.
     Import,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Put, Self::Delete, Self::Import];
 
-    /// One word for the history, the log and the database.
+    /// Returns its name for the history, the log and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Put => "put",
@@ -35,71 +35,73 @@ impl Kind {
     }
 }
 
-/// What an operation does to one resource, and how far it is.
+/// The work of an operation on one resource, with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceWork {
-    /// What it is to achieve.
+    /// The goal of the operation.
     pub kind: Kind,
-    /// Where.
+    /// The account and region of the resource.
     pub scope: Scope,
-    /// On a resource of which type.
+    /// The type of the resource.
     pub type_name: TypeName,
-    /// Under which alias; none without a reference.
+    /// The id of the reference it works on, if any.
     #[serde(default, with = "crate::ids::optional_text")]
     pub reference: Option<ReferenceId>,
-    /// AWS's name of the resource, as far as known.
+    /// The primary identifier, if known.
     #[serde(default)]
     pub identifier: Option<Identifier>,
-    /// Whether the reference had an identifier when the operation began.
+    /// Whether the reference had an identifier when the operation was accepted.
     #[serde(default, rename = "wasMapped")]
     pub was_referenced: bool,
-    /// Whether the reference owned what it referenced when the operation began.
+    /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
-    /// Whether a create was recorded for what `identifier` names: only this makes us its owner.
+    /// Whether a create was recorded for the resource that `identifier` names. Without `take_ownership`, only this
+    /// makes the reference its owner.
     #[serde(default)]
     pub created: bool,
-    /// The replacement that is under way.
+    /// The replacement in progress, if any.
     #[serde(default)]
     pub replacing: Option<Replacing>,
-    /// What the caller chose.
+    /// The caller's options.
     #[serde(default)]
     pub options: Options,
-    /// How far it is.
+    /// The current state.
     pub state: State,
     /// When it entered that state.
     pub state_since: Timestamp,
-    /// Consecutive tries in this state that told us nothing.
+    /// Consecutive inconclusive tries in this state.
     #[serde(default)]
     pub attempt: u32,
     /// The paths that the recorded intent changes.
     #[serde(default)]
     pub changes: Vec<Change>,
-    /// The live form that a put ended with.
+    /// The live properties at the end, if they were read.
     #[serde(default)]
     pub result: Option<Value>,
-    /// The schema it was validated and planned with.
+    /// The fingerprint of the schema it was validated and planned with.
     #[serde(default)]
     pub schema_fingerprint: String,
 }
 
-/// What has been decided about an operation.
+/// What has been decided about an operation so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict<'a> {
     /// Nothing yet.
     Undecided,
-    /// It ended well without asking anything of AWS but a look.
+    /// It succeeded, and nothing was sent to AWS but reads.
     NothingToDo,
-    /// It ended without success and without asking anything of AWS but a look: the request that began it may answer with
-    /// the failure.
+    /// It ended without success, and nothing was sent to AWS but reads. The request that began it may return the
+    /// failure.
     Refused(&'a Failure),
-    /// Something was recorded to be sent to AWS, whatever came of it.
+    /// A mutation was recorded, whatever its outcome.
     Underway,
 }
 
 impl ResourceWork {
-    /// The AWS resource it works on, once known; not one that only makes room for another.
+    /// Returns the AWS resource it works on, once known. An old resource that is deleted first in a replacement does
+    /// not count.
     pub fn target(&self) -> Option<Target<'_>> {
         let identifier = self.identifier.as_ref();
         identifier
@@ -107,12 +109,12 @@ impl ResourceWork {
             .map(|identifier| self.named(identifier))
     }
 
-    /// The AWS resource that the next call to AWS is about.
+    /// Returns the identifier that the next call to AWS is about.
     pub fn subject(&self) -> Option<&Identifier> {
         Replacing::subject(self.replacing.as_ref(), self.identifier.as_ref())
     }
 
-    /// The AWS resource that the alias stands for at this step.
+    /// Returns the AWS resource that the alias stands for at this step.
     pub fn referenced(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
             Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) => old,
@@ -127,7 +129,7 @@ impl ResourceWork {
         Some(self.named(identifier))
     }
 
-    /// The AWS resource that no other live operation may work on.
+    /// Returns the AWS resource that no other operation may work on meanwhile.
     pub fn held(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
             Some(Replacing::NewFirst { old, .. } | Replacing::OldLast { old }) => old,
@@ -150,7 +152,7 @@ impl ResourceWork {
         }
     }
 
-    /// Whether what it does could still be left undone.
+    /// Returns whether the operation can still be cancelled.
     pub(crate) fn may_be_cancelled(&self) -> bool {
         match &self.replacing {
             Some(Replacing::OldFirst | Replacing::OldGone { .. } | Replacing::NewFirst { .. })
@@ -161,7 +163,7 @@ impl ResourceWork {
         }
     }
 
-    /// Whether what is to be done next is to delete [`ResourceWork::subject`].
+    /// Returns whether the next step is to delete [`ResourceWork::subject`].
     pub fn deletes(&self) -> bool {
         match &self.replacing {
             Some(Replacing::OldLast { .. } | Replacing::Undoing { .. }) => true,
@@ -175,7 +177,7 @@ impl ResourceWork {
         }
     }
 
-    /// ARM's word for its status.
+    /// Returns its ARM status.
     pub fn status(&self) -> &'static str {
         if let State::Ended(ended) = &self.state {
             return ended.status();
@@ -188,7 +190,8 @@ impl ResourceWork {
         }
     }
 
-    /// What has been decided about it. A recorded intent stays known by the paths that it changes; a create may set none.
+    /// Returns what has been decided about it. `changes` shows that an intent was recorded; for a create, which may set
+    /// no paths, `created` does.
     pub fn verdict(&self) -> Verdict<'_> {
         if self.created || !self.changes.is_empty() {
             return Verdict::Underway;
@@ -207,7 +210,7 @@ impl ResourceWork {
         }
     }
 
-    /// Why it ended, when it did not succeed.
+    /// Returns why it failed or was cancelled, if so.
     pub fn failure(&self) -> Option<&Failure> {
         self.state.ended()?.failure()
     }
