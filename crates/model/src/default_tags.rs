@@ -28,7 +28,9 @@ impl DefaultTags {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     /// The key is not valid.
-    #[error("`{0}` is not a valid tag key: it must have 1 to 128 characters and must not begin with `aws:`")]
+    #[error(
+        "`{0}` is not a valid tag key: it must have 1 to 128 characters and must not begin with `aws:`"
+    )]
     Key(String),
     /// The value of this key is too long.
     #[error("the value of the tag `{0}` is longer than 256 characters")]

@@ -1,4 +1,4 @@
-//! How long schemas take to compile and plans to make. `cargo bench -p ucp-plan`; results are in `docs/benchmarks.md`.
+//! Benchmarks of compiling schemas and making plans: `cargo bench -p ucp-plan`. Results are in `docs/benchmarks.md`.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 
@@ -19,7 +19,7 @@ const TYPES: [&str; 4] = [
     "AWS::QuickSight::Dashboard",
 ];
 
-/// A property of each of them, and a value for it that no sample has.
+/// A property of each type, and a value for it that no sample has.
 const LEAVES: [(&str, &str); 4] = [
     (
         "AccelerateConfiguration",
@@ -48,7 +48,7 @@ fn desired(properties: Value, schema: &ResourceSchema) -> Desired {
     })
 }
 
-/// What a plan is made from.
+/// The inputs of a plan.
 struct Inputs {
     schema: Arc<ResourceSchema>,
     desired: Desired,
@@ -85,7 +85,7 @@ impl Inputs {
     }
 }
 
-/// The longest of many made-up declarations.
+/// The longest of many generated declarations.
 fn declaration(schema: &ResourceSchema, seeds: std::ops::Range<u64>) -> Value {
     let declarations = seeds.map(|seed| ucp_sample::declaration(schema, seed));
     declarations
@@ -129,7 +129,7 @@ fn everything(bencher: Bencher<'_, '_>, name: &str) {
     let schema = schema(name);
     let declared = declaration(&schema, 0..40);
     let mut next = declaration(&schema, 40..80);
-    // What is fixed stays, so that it is an update.
+    // Read-only and create-only values stay, so that the plan is an update.
     for path in schema
         .listed(Classes::CREATE_ONLY)
         .chain(schema.primary_identifier())
@@ -155,7 +155,7 @@ fn group(rules: Vec<Value>) -> Value {
     json!({"GroupDescription": "web", "GroupName": "web", "VpcId": "vpc-0aaaabbbbccccdddd", "SecurityGroupIngress": rules})
 }
 
-/// An unordered list that is read in another order.
+/// An unordered list that is returned in another order.
 #[divan::bench(args = [10, 100, 1_000])]
 fn list_in_another_order(bencher: Bencher<'_, '_>, count: usize) {
     let declared = rules(count);
@@ -170,7 +170,7 @@ fn list_in_another_order(bencher: Bencher<'_, '_>, count: usize) {
     inputs.bench(bencher, Action::Noop);
 }
 
-/// The same, and one element is new.
+/// The same with one new element.
 #[divan::bench(args = [10, 100, 1_000])]
 fn list_with_one_more(bencher: Bencher<'_, '_>, count: usize) {
     let declared = rules(count + 1);

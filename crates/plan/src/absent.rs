@@ -1,4 +1,4 @@
-//! What is declared where nothing is live.
+//! Declared values without a live counterpart.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::tags;
 use crate::warning::WarningCode;
 
 impl<'a> Merge<'a> {
-    /// What is declared where nothing is live.
+    /// The edit for a declared value without a live counterpart.
     pub(crate) fn absent(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         let is_hidden = cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC);
         if is_hidden {
@@ -42,7 +42,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// What is declared where the read shows nothing because AWS would rather not be asked for it.
+    /// The edit for a declared value of a deprecated or undocumented property, which reads may omit.
     fn hidden(&self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         let is_last = |last: &Value| {
             self.same
@@ -58,7 +58,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// A declared object as it is sent when there is nothing live, and why it would be sent.
+    /// Returns a declared object without a live counterpart as it is sent, and the reason to send it, if any.
     pub(crate) fn made(
         &mut self,
         declared: &'a Value,
@@ -69,7 +69,7 @@ impl<'a> Merge<'a> {
         let edit = self.object(declared, &NOTHING, last, cursor);
         let why = edit.why();
         let mut made = edit.apply(&Value::Object(Map::new())).unwrap_or_default();
-        // What is the same as nothing is still part of what is declared.
+        // Values equivalent to absence are still part of the declaration.
         if let (Value::Object(made), Value::Object(declared)) = (&mut made, declared) {
             for (name, value) in declared {
                 let below = cursor.member_or_anything(name);
@@ -86,7 +86,7 @@ impl<'a> Merge<'a> {
         (made, why)
     }
 
-    /// The elements of a list where none is live, and why they would be sent.
+    /// Returns the elements of a list without live elements as they are sent, and the reason to send them.
     fn made_elements(
         &mut self,
         declared: &'a [Value],
@@ -121,7 +121,7 @@ impl<'a> Merge<'a> {
         (made, why)
     }
 
-    /// A value of which nothing exists yet, as it is sent. The create-only properties in it count as replaced.
+    /// Returns a value that is entirely new as it is sent. The create-only properties in it count as replaced.
     pub(crate) fn fresh(&mut self, declared: &'a Value, cursor: Cursor<'a>) -> Value {
         self.look_at_fresh(declared, cursor);
         coerced(declared, cursor)

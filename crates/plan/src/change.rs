@@ -7,54 +7,54 @@ use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
 
-/// What stands in a [`Change`] for a write-only value.
+/// The placeholder for a write-only value in a [`Change`].
 pub const SENSITIVE: &str = "(sensitive)";
 
-/// What becomes of one place of the model.
+/// A change at one location of the model.
 #[derive(Clone, PartialEq)]
 pub struct Change {
     /// The JSON Pointer into the live model.
     pub path: String,
-    /// What is done there.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// The value until now, [`SENSITIVE`] for what is write-only.
+    /// The old value, with [`SENSITIVE`] for write-only values.
     pub before: Option<Value>,
-    /// The value then, [`SENSITIVE`] for what is write-only.
+    /// The new value, with [`SENSITIVE`] for write-only values.
     pub after: Option<Value>,
-    /// Why it is done.
+    /// The reason for the change.
     pub reason: Reason,
-    /// Whether no read will show it.
+    /// Whether it is write-only, so that no read returns it.
     pub is_write_only: bool,
     /// Whether values are left out of `before` or `after`.
     pub is_sensitive: bool,
-    /// Whether only a replacement of the resource can do it.
+    /// Whether the change requires replacing the resource.
     pub forces_replacement: bool,
 }
 
-/// What is done to a place.
+/// The kind of a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A value where there was none.
+    /// A value is added.
     Add,
-    /// No value any more.
+    /// A value is removed.
     Remove,
-    /// Another value.
+    /// A value is replaced by another.
     Replace,
 }
 
-/// Why a change is made.
+/// The reason for a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is declared so.
+    /// The declaration differs.
     Declared,
-    /// No read returns it, so it goes along with every update.
+    /// No read returns the value, so it is sent with every update.
     Resent,
-    /// The read returned something that AWS refuses to take back.
+    /// The read returned a value that AWS does not accept in an update.
     Tidied,
 }
 
 impl Change {
-    /// The history's line about it.
+    /// Returns the entry for the history.
     pub(crate) fn line(&self) -> ucp_model::operation::Change {
         let op = match self.kind {
             ChangeKind::Add => "add",
@@ -67,7 +67,7 @@ impl Change {
         }
     }
 
-    /// The value of a place that only a replacement can change.
+    /// Creates a change that requires a replacement.
     pub(crate) fn replacing(
         path: String,
         before: Option<&Value>,
@@ -91,7 +91,7 @@ impl Change {
 }
 
 impl fmt::Debug for Change {
-    /// Without values, which may be long, and in a property that holds a secret without being write-only, secret.
+    /// Formats it without values: they may be long, or a secret in a property that is not write-only.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Change")
             .field("path", &self.path)
@@ -102,7 +102,7 @@ impl fmt::Debug for Change {
     }
 }
 
-/// The changes that an edit makes, by path.
+/// Returns the changes that an edit makes, in the order of their paths.
 pub(crate) fn of(edit: &Edit, live: &Value, cursor: Cursor<'_>) -> Vec<Change> {
     let mut changes = Vec::new();
     collect(
@@ -182,7 +182,7 @@ fn change(
     }
 }
 
-/// Whether there is a write-only value in `value`.
+/// Returns whether `value` is or contains a write-only value.
 pub(crate) fn is_sensitive(value: &Value, cursor: Cursor<'_>) -> bool {
     if cursor.is(Classes::WRITE_ONLY) || !cursor.holds(Classes::WRITE_ONLY) {
         return cursor.is(Classes::WRITE_ONLY);
@@ -190,7 +190,7 @@ pub(crate) fn is_sensitive(value: &Value, cursor: Cursor<'_>) -> bool {
     json::children(value).any(|(step, child)| is_sensitive(child, cursor.below_or_anything(step)))
 }
 
-/// `value` with [`SENSITIVE`] for what is write-only in it.
+/// Returns `value` with write-only values replaced by [`SENSITIVE`].
 pub(crate) fn redacted(value: &Value, cursor: Cursor<'_>) -> Value {
     if cursor.is(Classes::WRITE_ONLY) {
         return Value::from(SENSITIVE);

@@ -7,7 +7,7 @@ use crate::change::{self, Change, ChangeKind, Reason};
 use crate::merge::Merge;
 use crate::{Action, Desired, Plan, same};
 
-/// The plan where nothing is live.
+/// Plans a create.
 pub(crate) fn plan<'a>(
     desired: &'a Desired,
     mut merge: Merge<'a>,
@@ -65,12 +65,12 @@ fn created(planned: &Value, root: Cursor<'_>) -> Vec<Change> {
     changes
 }
 
-/// Puts an unknown value where AWS will set one, if the object that holds it will be there. Answers where.
+/// Inserts an unknown value where AWS will set one, if the object that contains it will exist. Returns its pointer.
 fn assign(model: &mut Value, path: &[Segment], cursor: Cursor<'_>) -> Option<String> {
     let (Segment::Key(name), rest) = path.split_first()? else {
         return None;
     };
-    // What is in an unknown value is not known either, and need not be told.
+    // Everything in an unknown value is unknown too, and is not listed.
     if is_unknown(model) {
         return None;
     }

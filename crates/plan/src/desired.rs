@@ -9,18 +9,18 @@ use ucp_schema::{Classes, Cursor, Declaration, ResourceSchema};
 use crate::path::Path;
 use crate::same::coerced;
 
-/// What the user declares now.
+/// The current declaration, with its digests.
 #[derive(Clone, PartialEq)]
 pub struct Desired {
-    /// It.
+    /// The declaration.
     pub declaration: Declaration,
-    /// The same as it would be kept: each write-only value as a digest.
+    /// The baseline to store after success, with a digest for each write-only value.
     pub baseline: Baseline,
 }
 
 impl Desired {
-    /// `declaration` with `digest` applied to each write-only value and the path of its property,
-    /// in which `*` stands for indexes: elements of a list may move and stay the same.
+    /// Computes the baseline of `declaration`. `digest` is called with each write-only value and the path of its
+    /// property, which has `*` in place of indexes, so that elements of a list keep their digests when they move.
     pub fn new(
         declaration: Declaration,
         schema: &ResourceSchema,
@@ -45,7 +45,7 @@ impl Desired {
 }
 
 impl fmt::Debug for Desired {
-    /// Without the properties, which may hold write-only values.
+    /// Formats it without the properties, which may contain write-only values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Desired")
             .field("baseline", &self.baseline)
@@ -69,9 +69,9 @@ impl<'a, D: FnMut(&str, &Value) -> Digest> Secrets<'a, D> {
         }
     }
 
-    /// A write-only value; what in it is judged apart has a digest of its own.
+    /// Adds the digest of a write-only value. Create-only values in it get digests of their own.
     fn add(&mut self, value: &'a Value, cursor: Cursor<'_>) {
-        // Of the value as it is sent: `1234` and `"1234"` are one password.
+        // The digest is of the value as sent: `1234` and `"1234"` are the same password.
         let sent = coerced(&without_fixed(value, cursor), cursor);
         let digest = (self.digest)(&self.path.pattern(), &sent);
         self.digests.insert(self.path.pointer(), digest);
@@ -107,7 +107,7 @@ impl<'a, D: FnMut(&str, &Value) -> Digest> Secrets<'a, D> {
     }
 }
 
-/// A write-only value without what in it is create-only, conditionally or not.
+/// Returns a write-only value without the create-only values in it, conditional or not.
 pub(crate) fn without_fixed<'v>(value: &'v Value, cursor: Cursor<'_>) -> Cow<'v, Value> {
     if cursor.is(Classes::FIXED) || !cursor.holds(Classes::FIXED) {
         return Cow::Borrowed(value);

@@ -1,4 +1,5 @@
-//! Documents inside of properties: JSON as an object or as text, and IAM policies, which have many spellings.
+//! Comparison of documents in properties: JSON as an object or as text, and IAM policies, which have many equivalent
+//! forms.
 
 use std::borrow::Cow;
 
@@ -6,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use ucp_model::json;
 
-/// Whether two values are documents that say the same: the same JSON, however it is written, or the same policy.
+/// Returns whether two values are equivalent documents: the same JSON, in any formatting, or the same policy.
 pub(crate) fn same(declared: &Value, live: &Value) -> bool {
     let (Some(declared), Some(live)) = (parsed(declared), parsed(live)) else {
         return false;
@@ -14,7 +15,7 @@ pub(crate) fn same(declared: &Value, live: &Value) -> bool {
     same_json(&declared, &live)
 }
 
-/// Whether two values that say the same do so in other JSON types: `5` and `"5"`, by themselves or in documents.
+/// Returns whether two equivalent values differ in JSON types, like `5` and `"5"`, by themselves or within documents.
 pub(crate) fn is_retyped(declared: &Value, live: &Value) -> bool {
     match (parsed(declared), parsed(live)) {
         (Some(declared), Some(live)) => !is_policy(&declared) && !json::equal(&declared, &live),
@@ -22,7 +23,7 @@ pub(crate) fn is_retyped(declared: &Value, live: &Value) -> bool {
     }
 }
 
-/// A document: an object or array, or the text of one.
+/// Parses a document: an object or array, or the text of one.
 fn parsed(value: &Value) -> Option<Cow<'_, Value>> {
     match value {
         Value::Object(_) | Value::Array(_) => Some(Cow::Borrowed(value)),
@@ -66,7 +67,7 @@ fn same_json(declared: &Value, live: &Value) -> bool {
     }
 }
 
-/// Whether one value is a text and the other the number or truth value that it is the text of.
+/// Returns whether one value is a string and the other the number or Boolean that it spells.
 pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(text), Value::Number(number))
@@ -90,7 +91,7 @@ pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether it has the form of an IAM policy document.
+/// Returns whether it has the structure of an IAM policy document.
 pub(crate) fn is_policy(value: &Value) -> bool {
     let has_effect = |statement: &Value| statement.get("Effect").is_some_and(Value::is_string);
     match value.get("Statement") {
@@ -100,7 +101,7 @@ pub(crate) fn is_policy(value: &Value) -> bool {
     }
 }
 
-/// The one spelling of a policy: lists where IAM takes a list or one value, sorted where IAM takes a set.
+/// Normalizes a policy: single values become lists, and sets are sorted.
 fn normal_policy(policy: &Value) -> Value {
     let mut normal = policy.as_object().cloned().unwrap_or_default();
     if let Some(statements) = normal.get_mut("Statement") {
@@ -129,7 +130,7 @@ fn normal_statement(statement: &Value) -> Value {
     Value::Object(members.iter().map(normal).collect())
 }
 
-/// `"*"` is everybody, as is `{"AWS": "*"}`; an account is its number or the ARN of its root.
+/// Normalizes a principal: `"*"` is the same as `{"AWS": "*"}`, and an account number the same as the ARN of its root.
 fn normal_principal(principal: &Value) -> Value {
     let everybody = Value::from("*");
     if *principal == everybody {
@@ -146,7 +147,7 @@ fn normal_principal(principal: &Value) -> Value {
     })
 }
 
-/// The account of `arn:aws:iam::111122223333:root`.
+/// Returns the account of an ARN like `arn:aws:iam::111122223333:root`.
 fn account(arn: &str) -> Option<&str> {
     let (partition, rest) = arn.strip_prefix("arn:aws")?.split_once(":iam::")?;
     let is_partition = partition
@@ -156,7 +157,7 @@ fn account(arn: &str) -> Option<&str> {
     (is_partition && account.len() == 12).then_some(account)
 }
 
-/// The value of a condition as IAM compares it.
+/// Returns the value of a condition as IAM compares it.
 fn text_of(value: &Value) -> Value {
     match value {
         Value::Bool(truth) => Value::from(truth.to_string()),

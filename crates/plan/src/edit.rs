@@ -1,31 +1,31 @@
-//! What is to be done to a live value, as a tree that has the value's own form.
+//! Edits of a live value, as a tree with the structure of the value.
 
 use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation};
 use serde_json::{Map, Value};
 use ucp_model::pointer::PointerBuf;
 
-/// Why something is written. The greater reason wins.
+/// The reason for an edit. The greater one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Why {
-    /// The read made it up, and AWS would refuse it.
+    /// The read returned a value that AWS would refuse in an update.
     Tidy,
-    /// No read returns it, so it goes along with every update.
+    /// No read returns the value, so it is sent with every update.
     Resend,
-    /// It is declared otherwise. Only this is a reason to send an update.
+    /// The declaration differs. Only this is a reason to send an update.
     Change,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Keep,
-    /// This value instead, or where there was none.
+    /// Adds or replaces the value.
     Set(Value, Why),
     Remove(Why),
-    /// Edits of some members of an object.
+    /// Edits some members of an object.
     Members(Vec<(String, Edit)>),
-    /// An edit of the element at an index of a list.
+    /// Edits the element at an index of a list.
     Element(usize, Box<Edit>),
-    /// One more element before an index of a list.
+    /// Inserts an element before an index of a list.
     Insert(usize, Value, Why),
 }
 
@@ -42,7 +42,7 @@ impl Edit {
         matches!(self, Self::Keep)
     }
 
-    /// The greatest reason in it; none when nothing is to be done.
+    /// Returns the greatest reason in it, or `None` if it changes nothing.
     pub(crate) fn why(&self) -> Option<Why> {
         match self {
             Self::Keep => None,
@@ -56,12 +56,12 @@ impl Edit {
         self.why() == Some(Why::Change)
     }
 
-    /// Whether it leaves an empty list.
+    /// Returns whether it leaves an empty list.
     pub(crate) fn empties(&self) -> bool {
         matches!(self, Self::Set(Value::Array(elements), Why::Change) if elements.is_empty())
     }
 
-    /// How many patch operations it takes.
+    /// Returns the number of patch operations.
     pub(crate) fn operations(&self) -> usize {
         match self {
             Self::Keep => 0,
@@ -71,7 +71,7 @@ impl Edit {
         }
     }
 
-    /// The value after the edit; none when it is removed.
+    /// Returns the value after the edit, or `None` if it is removed.
     pub(crate) fn apply(self, live: &Value) -> Option<Value> {
         match self {
             Self::Keep => Some(live.clone()),
@@ -102,7 +102,7 @@ impl Edit {
         }
     }
 
-    /// The operations that carry it out on `live`, in an order that does not depend on the order of members.
+    /// Returns the patch against `live`. The order of operations does not depend on the order of members.
     pub(crate) fn patch(&self, live: &Value) -> Patch {
         let mut operations = Vec::new();
         self.write(Some(live), &mut PointerBuf::root(), &mut operations);

@@ -1,5 +1,5 @@
-//! Members of which AWS takes only one, while a read may return both. What the schema says is taken from there; here is
-//! also the table of what no schema says.
+//! Mutually exclusive members: AWS accepts only one in an update, while a read may return both. Most are known from the
+//! schema; a table lists the others.
 
 use serde_json::{Map, Value};
 use ucp_schema::{Classes, Cursor};
@@ -7,21 +7,21 @@ use ucp_schema::{Classes, Cursor};
 use crate::edit::{Edit, Why};
 use crate::removal;
 
-/// When the other half of a pair goes.
+/// When the other member of a pair is removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// With every update: AWS refuses both.
+    /// With every update: AWS refuses both together.
     Always,
-    /// When the first half is declared or the second one is: AWS fills in a default for the one that is not given.
+    /// When exactly one of them is declared: AWS fills in a default for the other.
     Declared,
-    /// When the declared half changes: AWS takes both as long as they agree.
+    /// When the declared one changes: AWS accepts both as long as they agree.
     Changed,
 }
 
-/// A pair that no schema tells.
+/// A pair that the schema does not describe.
 struct Pair {
     type_name: &'static str,
-    /// What stays when neither is declared.
+    /// The member that stays if neither is declared.
     keep: &'static str,
     other: &'static str,
     when: When,
@@ -41,11 +41,11 @@ const fn pair(
     }
 }
 
-/// Each holds for every object of the type that can have both members.
+/// Each pair applies to every object of the type that can have both members.
 ///
-/// Reported as failing updates: aws-controllers-k8s/community#2645 (node group), boto3#2644 (job),
-/// cloudformation-coverage-roadmap#2537 (byte match, see [`TWIN`]), cfn-lint#4153 (detector). The others follow from
-/// the service's API reference: the two halves are refused together, or one of them is a default.
+/// Failing updates were reported in aws-controllers-k8s/community#2645 (node group), boto3#2644 (job),
+/// cloudformation-coverage-roadmap#2537 (byte match, see [`TWIN`]) and cfn-lint#4153 (detector). The others follow from
+/// the API references of the services: both members are refused together, or one of them is a default.
 static PAIRS: [Pair; 17] = [
     pair(
         "AWS::AutoScaling::AutoScalingGroup",
@@ -141,17 +141,19 @@ static PAIRS: [Pair; 17] = [
     ),
 ];
 
-/// `SearchString` and `SearchStringBase64`: the read of a member returns it encoded as well, whatever the type.
+/// The suffix of a member that repeats another one encoded, in any type: a read returns `SearchStringBase64` with
+/// `SearchString`.
 const TWIN: &str = "Base64";
 
-/// A half that would have to go and cannot, since something in it was fixed by the creation.
+/// A member that would have to be removed but cannot, since it is or contains a create-only value.
 pub(crate) struct Blocking<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a Value,
     pub(crate) cursor: Cursor<'a>,
 }
 
-/// Adds to `edits` of the object `live` what takes the undeclared halves out. Answers which of them cannot be.
+/// Adds the removal of undeclared members of pairs to `edits` of the object `live`. Returns the members that cannot be
+/// removed.
 pub(crate) fn settle<'a>(
     declared: &'a Value,
     live: &'a Map<String, Value>,
@@ -190,7 +192,7 @@ pub(crate) fn settle<'a>(
     object.blocking
 }
 
-/// An object and what is to be done to it.
+/// An object and its edits.
 struct Object<'a, 'e> {
     declared: &'a Value,
     live: &'a Map<String, Value>,
@@ -200,7 +202,7 @@ struct Object<'a, 'e> {
 }
 
 impl Object<'_, '_> {
-    /// Leaves one of several alternatives, of which the schema allows one.
+    /// Keeps one of several alternatives that exclude each other.
     fn choose(&mut self, alternatives: &[Vec<String>], when: When) {
         let given: Vec<&Vec<String>> = alternatives
             .iter()
@@ -209,7 +211,7 @@ impl Object<'_, '_> {
         if given.len() < 2 {
             return;
         }
-        // A member that every alternative needs does not tell which one is meant.
+        // A member that all alternatives require does not distinguish them.
         let is_shared = |name: &String| given.iter().all(|names| names.contains(name));
         let is_declared = |names: &&&Vec<String>| {
             let mut own = names.iter().filter(|name| !is_shared(name));
@@ -226,7 +228,7 @@ impl Object<'_, '_> {
         if when == When::Changed && !takes_over {
             return;
         }
-        // What only templates are judged by is no reason to replace a resource.
+        // A constraint that only templates are validated against is no reason to replace a resource.
         let blocks = takes_over && when == When::Always;
         for names in given {
             for name in names {
@@ -254,7 +256,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// In a union, an empty object is a choice: the one that is declared takes the place of the live one.
+    /// In a union, an empty object selects a branch: the declared one replaces the live one.
     fn switch_marker(&mut self) {
         let only = |members: &Map<String, Value>| match members.len() {
             1 => members.keys().next().cloned(),
@@ -284,7 +286,7 @@ impl Object<'_, '_> {
         self.edit(name).is_some_and(Edit::is_change)
     }
 
-    /// Whether the object has the member after the edits. `false` and an empty list are as good as nothing.
+    /// Returns whether the object has the member after the edits. `false` and an empty list count as absent.
     fn will_have(&self, name: &str) -> bool {
         let is_given = |value: &Value| match value {
             Value::Null | Value::Bool(false) => false,
@@ -298,7 +300,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// Takes a half out. `blocks` says that the half which stays cannot be without that.
+    /// Removes a member. `blocks` says that the other member requires the removal.
     fn take_out(&mut self, name: &str, blocks: bool) {
         let Some((name, value)) = self.live.get_key_value(name) else {
             return;

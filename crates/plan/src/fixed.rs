@@ -1,4 +1,4 @@
-//! What is fixed by the creation: as it is declared, or only a replacement makes it so.
+//! Create-only values: either they are as declared, or the change requires a replacement.
 
 use serde_json::Value;
 use ucp_schema::{Classes, Cursor};
@@ -11,13 +11,13 @@ use crate::same::is_hollow;
 use crate::secrets::Secret;
 
 impl<'a> Merge<'a> {
-    /// A value that is fixed by the creation: as declared, or only a replacement makes it so.
+    /// The edit for a create-only value. Records a replacement if it differs from the declaration.
     pub(crate) fn create_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         if let (Value::Object(declared), Some(Value::Object(live))) = (member.declared, member.live)
             && !document::is_policy(member.declared)
             && cursor.transform().is_none()
         {
-            // Nothing but values that are not known yet gives an edit here.
+            // Only unknown values result in an edit here.
             let mut edits = Vec::new();
             for (name, value) in declared {
                 let below = cursor.member_or_anything(name);
@@ -50,7 +50,7 @@ impl<'a> Merge<'a> {
         Edit::Keep
     }
 
-    /// Whether a create-only value that no read shows is the one that is declared.
+    /// Returns whether a create-only value that no read returns is as declared.
     fn was_created_with(&self, member: Member<'a>, cursor: Cursor<'a>) -> bool {
         let is_last = |last| {
             self.same
@@ -65,7 +65,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// What is live must go for what is declared, and cannot: it was fixed by the creation.
+    /// Records a replacement for create-only values that would have to be removed.
     pub(crate) fn replace_blocking(&mut self, live: &'a Value, cursor: Cursor<'a>) {
         if cursor.is(Classes::CREATE_ONLY) {
             return self.replace(&Value::Null, Some(live), cursor);

@@ -1,9 +1,8 @@
 use serde_json::{Map, Value};
 use ucp_model::pointer::{escape, unescape};
 
-/// The leaves of a JSON object by their place: `{"Endpoint": {"Address": "a"}}` as `{"Endpoint/Address": "a"}`. Names
-/// are escaped as in a JSON Pointer (RFC 6901), so that a `/` in one is `~1`. Lists, scalars and empty objects are
-/// leaves.
+/// Flattens a JSON object to its leaves by path: `{"Endpoint": {"Address": "a"}}` becomes `{"Endpoint/Address": "a"}`.
+/// Names are escaped as in a JSON Pointer (RFC 6901): `/` becomes `~1`. Lists, scalars and empty objects are leaves.
 pub fn flatten(object: &Map<String, Value>) -> Map<String, Value> {
     let mut flat = Map::new();
     flatten_below(object, "", &mut flat);
@@ -24,8 +23,7 @@ fn flatten_below(object: &Map<String, Value>, prefix: &str, flat: &mut Map<Strin
     }
 }
 
-/// The object whose leaves `flat` holds: the inverse of [`flatten`]. Where a place is both a leaf and leads on, what it
-/// leads to wins.
+/// The inverse of [`flatten`]. If a path is both a leaf and the prefix of another, the leaf is dropped.
 pub fn unflatten(flat: &Map<String, Value>) -> Map<String, Value> {
     let mut object = Map::new();
     for (key, value) in flat {

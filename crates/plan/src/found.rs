@@ -5,12 +5,12 @@ use crate::change::Change;
 use crate::edit::Edit;
 use crate::warning::Warning;
 
-/// What a walk found beside edits.
+/// The findings of a walk other than edits.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The create-only properties that are declared otherwise.
+    /// The create-only properties whose declared value differs.
     pub(crate) replace_paths: Vec<String>,
-    /// The same with their values.
+    /// The corresponding changes, with values.
     pub(crate) replacements: Vec<Change>,
     pub(crate) warnings: Vec<Warning>,
     /// Why the declaration can never be satisfied.
@@ -18,7 +18,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The order of members says nothing.
+    /// Sorts everything, since the order of members is irrelevant.
     pub(crate) fn sort(&mut self) {
         self.replace_paths.sort_unstable();
         self.replace_paths.dedup();
@@ -30,7 +30,7 @@ impl Found {
             .sort_by(|one, other| one.pointer.cmp(&other.pointer));
     }
 
-    /// Where the replacements found so far end.
+    /// Returns the number of replacements found so far.
     pub(crate) fn mark(&self) -> usize {
         self.replace_paths.len()
     }
@@ -41,7 +41,7 @@ impl Found {
         self.replacements.truncate(mark);
     }
 
-    /// Without an update handler, whatever changes takes a replacement.
+    /// Records a replacement for every change, for a type without an update handler.
     pub(crate) fn replace_all_of(&mut self, edit: &Edit) {
         if let Edit::Members(edits) = edit {
             let changed = edits.iter().filter(|(_, edit)| edit.is_change());

@@ -1,7 +1,7 @@
-//! The judge of a declaration: what is to be done so that a resource is as declared, or why that cannot be.
+//! The judge decides how a resource becomes as declared, or why that is impossible.
 //!
-//! A plan says what would change. The judge also says whether that may be done: the model that it leads to must be valid,
-//! a replacement must be asked for, and nobody can choose a name that AWS assigns.
+//! A plan says what would change. The judge also decides whether the change is permitted: the planned model must be
+//! valid, a replacement must be requested, and an identifier that AWS assigns cannot be chosen.
 
 use serde_json::Value;
 use ucp_model::operation::{Options, ReplacementOrder, ReplacementPolicy};
@@ -14,44 +14,45 @@ const INVALID: &str = "The declaration does not lead to a valid resource, and no
 
 const UNSATISFIABLE: &str = "The declaration can never be satisfied, and nothing was sent to AWS. Correct what the details name.";
 
-/// What is judged.
+/// The input of the judge.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// What is declared.
+    /// The declaration.
     pub desired: &'a Desired,
-    /// What the last successful put declared, where that is known.
+    /// The baseline of the last successful put, if known.
     pub last_applied: Option<&'a Baseline>,
-    /// What AWS has.
+    /// The live resource.
     pub live: Live<'a>,
-    /// The resource that it is declared of.
+    /// The resource that the declaration is about.
     pub subject: Subject<'a>,
-    /// What its type says.
+    /// The schema of its type.
     pub schema: &'a ResourceSchema,
-    /// What the caller chose.
+    /// The caller's options.
     pub options: Options,
 }
 
-/// What AWS has, as far as known.
+/// The live resource, as far as known.
 #[derive(Clone, Copy)]
 pub enum Live<'a> {
-    /// No such resource, or none that could be asked for.
+    /// It does not exist, or has no identifier to read it by.
     Absent,
-    /// This model, under this name.
+    /// Its identifier and live model.
     Present(&'a Identifier, &'a Value),
-    /// Looking told nothing.
+    /// It is unknown whether it exists.
     Unknown,
 }
 
-/// What is known of the resource that a declaration is about, whatever AWS has of it.
+/// The resource that a declaration is about, apart from its live model.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// Where it is.
+    /// Its account and region.
     pub scope: &'a Scope,
     /// Its type.
     pub type_name: &'a TypeName,
-    /// AWS's name of it, as far as known.
+    /// Its primary identifier, if known.
     pub identifier: Option<&'a Identifier>,
-    /// Whether it was referenced or created by us. One that is gone then is created anew, under whatever name.
+    /// Whether it was referenced or created by us. If so and it no longer exists, it is created again, even if its new
+    /// identifier will be another one.
     pub was_ours: bool,
     /// Whether its reference owns it.
     pub was_owned: bool,
@@ -59,43 +60,43 @@ pub struct Subject<'a> {
     pub has_reference: bool,
 }
 
-/// What came of a [`Question`].
+/// The output of the judge.
 pub struct Judgement {
-    /// What would change.
+    /// The plan.
     pub plan: Plan,
-    /// What to do, or why nothing can be done.
+    /// What to do, or why it is impossible.
     pub verdict: Result<Verdict, Failure>,
 }
 
-/// What to do so that a resource is as declared.
+/// How a resource becomes as declared.
 #[derive(Clone, PartialEq)]
 pub enum Verdict {
-    /// Nothing: it is.
+    /// It is as declared already.
     Nothing,
-    /// Create it.
+    /// Create the resource.
     Create {
         /// The desired state to send.
         document: String,
-        /// Its identifier, where the declaration determines it.
+        /// The identifier, if the declaration determines it.
         identifier: Option<Identifier>,
     },
-    /// Update it.
+    /// Update the resource.
     Update {
-        /// What is updated.
+        /// The resource to update.
         identifier: Identifier,
         /// The JSON Patch to send.
         document: String,
     },
-    /// Create another in its place.
+    /// Replace the resource by a new one.
     Replace {
-        /// What is replaced.
+        /// The resource to replace.
         old: Identifier,
-        /// In which order.
+        /// The order of create and delete.
         order: ReplacementOrder,
-        /// The desired state to send first. There is none where the old resource goes first: what to create is judged
-        /// anew once there is room.
+        /// The desired state to send first. `None` if the old resource is deleted first: the create is judged again
+        /// after that.
         document: Option<String>,
-        /// The new one's identifier, where the declaration determines it.
+        /// The new resource's identifier, if the declaration determines it.
         identifier: Option<Identifier>,
     },
 }
@@ -143,7 +144,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Where nothing is live, what is declared is the whole model.
+    /// Judges a create. The declaration is then the whole model.
     fn create(&self, plan: &Plan) -> Result<Verdict, Failure> {
         self.refuse_invalid()?;
         refuse(UNSATISFIABLE, plan.errors.clone())?;
@@ -153,7 +154,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// A change that AWS makes only by replacing the resource.
+    /// Judges a change that requires replacing the resource.
     fn replace(&self, old: &Identifier, changed: &Plan) -> Result<Verdict, Failure> {
         let order = self
             .replacement_order()
@@ -182,8 +183,8 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// In which order the caller has the resource replaced; none when it is not to be. What is not owned is not deleted,
-    /// so it makes no room either.
+    /// Returns the order of the replacement, or `None` if the caller has not asked for one. A resource that is not
+    /// owned is not deleted, so it cannot be deleted first.
     fn replacement_order(&self) -> Option<ReplacementOrder> {
         match self.options.replacement_policy {
             ReplacementPolicy::Refuse => None,
@@ -213,7 +214,7 @@ impl<'a> Question<'a> {
         refuse(INVALID, violations)
     }
 
-    /// Refuses to create a resource under a name that only AWS can give.
+    /// Refuses to create a resource with an identifier that AWS assigns.
     fn refuse_assigned_name(&self) -> Result<(), Failure> {
         let Some(identifier) = self.subject.identifier else {
             return Ok(());
@@ -238,12 +239,12 @@ impl<'a> Question<'a> {
         let advice = if self.subject.has_reference {
             "Declare the live values, or send \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\" to have it replaced."
         } else {
-            "Declare the live values, or delete the resource and put it anew."
+            "Declare the live values, or delete the resource and put it again."
         };
         self.replacement_refused(plan, advice)
     }
 
-    /// Two resources cannot have one identifier at the same time.
+    /// The failure of a replacement whose new resource would have the old one's identifier.
     fn same_identifier(&self, plan: &Plan) -> Failure {
         let advice = if self.subject.was_owned {
             "The new one would have the same identifier, so it cannot be created before the old one is deleted: send \"replacementPolicy\": \"deleteBeforeCreate\"."
@@ -285,7 +286,7 @@ impl<'a> Live<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// A resource that nothing is known of.
+    /// Creates the subject of a resource without a known identifier or reference.
     pub fn new(scope: &'a Scope, type_name: &'a TypeName) -> Self {
         Self {
             scope,
@@ -297,8 +298,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The failure of a replacement by `new`, an identifier that somebody else's resource has: neither is anything deleted
-    /// to make room for it, nor is it adopted.
+    /// Returns the failure of a replacement whose new identifier `new` belongs to an existing resource. That resource
+    /// is neither deleted nor adopted.
     pub fn name_is_taken(&self, new: &Identifier) -> Failure {
         let type_name = self.type_name;
         let message = format!(
@@ -318,7 +319,8 @@ fn refuse(message: &str, violations: Vec<Violation>) -> Result<(), Failure> {
     }
 }
 
-/// The violations that are not there already. Elements of lists may move, and take theirs with them.
+/// Returns the violations that the live model does not have already. Indexes of list elements are ignored, since
+/// elements may move.
 fn introduced(mut already: Vec<Violation>, mut planned: Vec<Violation>) -> Vec<Violation> {
     let place = |violation: &Violation| -> String {
         let is_index = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,17 +1,20 @@
-//! The plan engine: desired × last applied × live × schema × mode → [`Plan`]; and the judge, who says what to do about it.
+//! The plan engine: desired × last applied × live × schema × mode → [`Plan`], and the judge that decides what to do
+//! with it.
 //!
-//! Pure: no I/O, no clock, no chance. Live state is the base; what is declared is laid over it; what used to be declared
-//! and no longer is, is taken away; everything else stays. The classes that the schema puts properties in decide the
-//! rest (`docs/adr/0008-plan-engine.md`).
+//! Pure: no I/O, no clock, no randomness. A plan starts from the live model. Declared properties are merged into it,
+//! properties that are no longer declared are removed, and everything else stays. The classes that the schema assigns
+//! to properties decide the rest (`docs/adr/0008-plan-engine.md`).
 //!
-//! [`plan()`] starts a walk that gives one `edit` of the live model, a tree that becomes the patch, the planned model and
-//! the changes. The walk begins in `merge` and has a file for each thing it may meet: `list`, `absent` for what is not
-//! live, `removal` for what is no longer declared, `secrets` for what is write-only, `fixed` for what is create-only,
-//! `either_or` and `tidy` for what AWS returns and refuses. Whether AWS already has what is declared, in whatever form,
-//! is answered in `same` and `document`; which element of a list is which in `pairing`.
+//! [`plan()`] walks the declaration and the live model, and produces one `edit` of the live model: a tree from which
+//! the patch, the planned model and the changes are derived. The walk begins in `merge`. The other modules handle
+//! special cases: `list`, `absent` for properties that are not live, `removal` for those no longer declared, `secrets`
+//! for write-only and `fixed` for create-only values, `either_or` and `tidy` for values that AWS returns but does not
+//! accept. `same` and `document` compare declared with live values across representations; `pairing` matches the
+//! elements of lists.
 //!
-//! [`judge`] decides what is done to a resource so that it is as declared: nothing, a create, an update or a replacement,
-//! with the document to send; or why that cannot be (`docs/adr/0014-one-judge.md`). Whoever puts, shows or compares asks it.
+//! [`judge`] decides how a resource becomes as declared: nothing to do, a create, an update or a replacement, with the
+//! document to send; or why that is impossible (`docs/adr/0014-one-judge.md`). Every command that puts, previews or
+//! compares uses it.
 
 mod absent;
 mod change;

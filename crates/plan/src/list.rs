@@ -1,4 +1,4 @@
-//! Lists: which element is which, and what is to be done to the list.
+//! Lists: matching of their elements, and the edit of the list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,25 +10,25 @@ use crate::merge::{Member, Merge};
 use crate::warning::WarningCode;
 use crate::{Mode, pairing, tags, tidy};
 
-/// A list as it is declared, live, and was declared the last time. Positions count only the elements that count.
+/// A list as declared, live, and last declared. Positions count only visible elements.
 struct Lists<'a> {
     declared: Vec<(usize, &'a Value)>,
     live: Vec<(usize, &'a Value)>,
     last: Vec<(usize, &'a Value)>,
-    /// The member that tells elements apart.
+    /// The member that identifies elements.
     key: Option<&'a str>,
 }
 
-/// What becomes of a declared element.
+/// The result for a declared element.
 enum Fate {
-    /// It is the live element at this position, edited.
+    /// It matches the live element at this position, with this edit.
     Live(usize, Edit),
     /// It is added.
     New(Value),
 }
 
 impl<'a> Merge<'a> {
-    /// The edit of a live list.
+    /// Returns the edit of a live list.
     pub(crate) fn list(
         &mut self,
         declared: &'a [Value],
@@ -57,7 +57,8 @@ impl<'a> Merge<'a> {
         let pairs = self.pairs(&lists, member.parent, cursor);
         let last = self.last_positions(&lists, member.parent, cursor);
         let is_kept = kept(&lists, &pairs, self.mode);
-        // An element that goes and one that comes with other fixed values: AWS takes that for a change of them.
+        // If one element is removed and one with other create-only values is added, AWS takes that for a change of
+        // these values.
         let counts_fixed = is_kept.contains(&false);
         let mut fates = Vec::with_capacity(lists.declared.len());
         for (position, &(index, value)) in lists.declared.iter().enumerate() {
@@ -104,7 +105,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// For each declared element the position of the live one that it is.
+    /// Returns the position of the matching live element for each declared one.
     fn pairs(&self, lists: &Lists<'a>, parent: &Value, cursor: Cursor<'a>) -> Vec<Option<usize>> {
         if let Some(key) = lists.key {
             return by_key(&lists.declared, &lists.live, key);
@@ -125,7 +126,7 @@ impl<'a> Merge<'a> {
         pairs
     }
 
-    /// For each declared element the position of the one that it was in the last declaration.
+    /// Returns the position of the matching element of the last declaration for each declared one.
     fn last_positions(
         &self,
         lists: &Lists<'a>,
@@ -198,14 +199,13 @@ fn values<'a>(elements: &[(usize, &'a Value)]) -> Vec<&'a Value> {
     elements.iter().map(|(_, element)| *element).collect()
 }
 
-/// Whether AWS returns what is declared there: a key that it stores in another form is not found by its text.
+/// Returns whether AWS stores this key as declared. A transformed key cannot be looked up by its text.
 fn is_stored_as_declared(key: &str, cursor: Cursor<'_>) -> bool {
     let member = cursor.element().member_or_anything(key);
     member.transform().is_none()
 }
 
-/// Whether every element has a text of its own there, as far as it is known. What the last declaration had does not
-/// count: it is gone.
+/// Returns whether the key of every element is unique, as far as known.
 fn is_key_of(key: &str, elements: &[(usize, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(elements.len());
     elements.iter().all(|(_, element)| {
@@ -217,7 +217,7 @@ fn is_key_of(key: &str, elements: &[(usize, &Value)]) -> bool {
     })
 }
 
-/// The key that two tags have, if any do.
+/// Returns the first tag key that occurs twice, if any.
 fn doubled_tag<'a>(lists: &Lists<'a>) -> Option<&'a str> {
     let mut seen = HashSet::with_capacity(lists.declared.len());
     let mut keys = lists.declared.iter().filter_map(|(_, tag)| tags::key(tag));
@@ -248,7 +248,7 @@ fn by_key(
         .collect()
 }
 
-/// Which live elements stay: those that are declared, and of a keyed list those that nobody here ever declared.
+/// Determines which live elements stay: those declared, and in a keyed list those that were not declared last time.
 fn kept(lists: &Lists<'_>, pairs: &[Option<usize>], mode: Mode) -> Vec<bool> {
     let mut is_kept = vec![false; lists.live.len()];
     for position in pairs.iter().flatten() {
@@ -263,7 +263,7 @@ fn kept(lists: &Lists<'_>, pairs: &[Option<usize>], mode: Mode) -> Vec<bool> {
     is_kept
 }
 
-/// One edit of the whole list from what becomes of each element.
+/// Combines the results for the elements into one edit of the list.
 fn combine(
     live: &[Value],
     lists: &Lists<'_>,
@@ -308,7 +308,7 @@ fn combine(
         (1, 0, []) if is_simple && edited[0].operations() == 1 => {
             return single_edit(lists, fates);
         }
-        // A list that is left empty is written whole, which tells that it is empty now.
+        // A list that becomes empty is written as a whole, so that it is known to be empty.
         (0, 0, [position]) if is_simple && live.len() > 1 => {
             return Edit::Element(lists.live[*position].0, Box::new(Edit::Remove(why)));
         }
@@ -336,8 +336,8 @@ fn single_edit(lists: &Lists<'_>, fates: Vec<Fate>) -> Edit {
     Edit::Keep
 }
 
-/// The elements that the list will have, and whether each is new. An unordered list keeps the order that it has;
-/// otherwise the declared order rules, and what nobody declared stays behind what it stood behind.
+/// Returns the elements of the new list, and whether each is new. An unordered list keeps its live order. Otherwise the
+/// declared order applies, and an undeclared element stays after the one that it followed.
 fn target(
     live: &[Value],
     lists: &Lists<'_>,
@@ -351,7 +351,7 @@ fn target(
         .enumerate()
         .map(|(position, (index, _))| (*index, position))
         .collect();
-    // The live index of each element that stays, or none for a new one.
+    // The live index of each element that stays, or `None` for a new one.
     let mut items: Vec<(Option<usize>, Value)> = Vec::with_capacity(fates.len());
     for fate in fates {
         match fate {

@@ -1,4 +1,4 @@
-//! The walk that lays a declaration over a live model.
+//! The walk that merges a declaration into a live model.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,14 +14,14 @@ use crate::same::{Budget, Sameness, coerced, is_hollow};
 use crate::warning::{Warning, WarningCode};
 use crate::{Desired, Mode, document, either_or, removal, tags, tidy};
 
-/// What is not compared with what is live, or not written for a difference.
+/// Classes whose values are not compared with the live ones, or not written if they differ.
 const NEVER_COMPARED: [Classes; 3] = [
     Classes::READ_ONLY,
     Classes::CREATE_ONLY,
     Classes::WRITE_ONLY,
 ];
 
-/// The walk and what it found beside edits.
+/// The walk, with its findings other than edits.
 pub(crate) struct Merge<'a> {
     pub(crate) digests: &'a BTreeMap<String, Digest>,
     pub(crate) last: Option<&'a Baseline>,
@@ -33,13 +33,13 @@ pub(crate) struct Merge<'a> {
     has_unknown: bool,
 }
 
-/// A declared member with what stands for it in the live model and in the last declaration.
+/// A declared member with its counterparts in the live model and in the last declaration.
 #[derive(Clone, Copy)]
 pub(crate) struct Member<'a> {
     pub(crate) declared: &'a Value,
     pub(crate) live: Option<&'a Value>,
     pub(crate) last: Option<&'a Value>,
-    /// The object that holds it.
+    /// The object that contains it.
     pub(crate) parent: &'a Value,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The edit of a live object, of which `declared` is declared now and `last` was declared the last time.
+    /// Returns the edit of a live object, given its current declaration and the last one.
     pub(crate) fn object(
         &mut self,
         declared: &'a Value,
@@ -126,7 +126,7 @@ impl<'a> Merge<'a> {
         Edit::members(edits)
     }
 
-    /// The edit of the member `name` of the object `live`, whose place in the schema is `holder`.
+    /// Returns the edit of the member `name` of the object `live`, whose schema is at `holder`.
     fn named_member(
         &mut self,
         name: &str,
@@ -146,7 +146,7 @@ impl<'a> Merge<'a> {
             {
                 Edit::Set(member.declared.clone(), Why::Change)
             }
-            // What is empty on both sides may still be what AWS refuses to take back.
+            // AWS may refuse the live value in an update even if both are empty.
             Some(live) if edit.is_keep() && is_hollow(member.declared) => {
                 tidy::undeclared(live, cursor, is_required)
             }
@@ -157,7 +157,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The edit of what was declared and no longer is. What others put into a map or a keyed list stays.
+    /// Returns the edit of a value that is no longer declared. What others added to a map or a keyed list stays.
     fn withdrawn(&mut self, live: &'a Value, last: &'a Value, cursor: Cursor<'a>) -> Edit {
         static NOTHING: LazyLock<Value> = LazyLock::new(|| Value::Array(Vec::new()));
         let is_fixed = cursor.is(Classes::READ_ONLY | Classes::CREATE_ONLY);
@@ -182,7 +182,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The edit of what `member` stands for.
+    /// Returns the edit of a declared member.
     pub(crate) fn member(&mut self, member: Member<'a>, cursor: Cursor<'a>) -> Edit {
         if cursor.is(Classes::READ_ONLY) {
             self.read_only(member, cursor);
@@ -251,8 +251,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Whether a value as a whole is one that is not known yet: it says so itself, or a part of it does and it is never
-    /// compared by its parts.
+    /// Returns whether a value is unknown as a whole: either it is unknown itself, or a part of it is and the value is
+    /// never compared by its parts.
     fn is_unknown(&self, declared: &Value, cursor: Cursor<'_>) -> bool {
         let is_whole = || {
             cursor.is(Classes::WRITE_ONLY)
@@ -268,7 +268,7 @@ impl<'a> Merge<'a> {
         self.found.errors.push(violation);
     }
 
-    /// A value that AWS alone sets: declared as it is, or never to be satisfied.
+    /// Checks a declared read-only value: a warning if it is equal to the live one, and an error otherwise.
     fn read_only(&mut self, member: Member<'a>, cursor: Cursor<'a>) {
         if is_unknown(member.declared) {
             return;
@@ -302,8 +302,8 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Whether the user changed the JSON type of a value that the schema says nothing about, `5` to `"5"`. As long as the
-/// declaration is the last one, AWS may return either.
+/// Returns whether the user changed the JSON type of a value that the schema does not restrict, such as `5` to `"5"`.
+/// If the declaration is unchanged, AWS may return either.
 fn is_retyped(member: Member<'_>, live: &Value, cursor: Cursor<'_>) -> bool {
     let are_texts = member.declared.is_string() && live.is_string();
     let is_free = cursor.shape().types.is_any() || are_texts && cursor.transform().is_none();
@@ -311,9 +311,9 @@ fn is_retyped(member: Member<'_>, live: &Value, cursor: Cursor<'_>) -> bool {
     is_free && member.last.is_some_and(is_new) && document::is_retyped(member.declared, live)
 }
 
-/// Whether an object that is declared and not live, and says nothing but defaults, says something by being there, as a
-/// branch of a union does: the schema knows it as an alternative, or it is empty and all that is declared in place of
-/// all that is live.
+/// Returns whether a declared object that is not live and contains nothing but defaults is significant by its presence,
+/// like a branch of a union: either the schema has it as an alternative, or it is empty and the only declared member
+/// of a non-empty live object.
 fn is_new_marker(
     member: Member<'_>,
     name: &str,
@@ -331,7 +331,7 @@ fn is_new_marker(
     let is_one = |names: &Vec<String>| names.iter().any(|alternative| alternative == name);
     let unions = || (shape.exclusive.iter()).filter(|union| union.iter().any(is_one));
     if !declared.is_empty() {
-        // Defaults are the same as nothing, but not as another branch.
+        // Defaults are equivalent to absence, but not to another branch.
         let is_live = |names: &Vec<String>| names.iter().all(|name| live.contains_key(name));
         let is_other = |names: &Vec<String>| !is_one(names) && is_live(names);
         let fixed_or_unseen = Classes::READ_ONLY | Classes::CREATE_ONLY | Classes::WRITE_ONLY;

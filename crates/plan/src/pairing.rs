@@ -1,4 +1,4 @@
-//! Which live element of a list is which declared one.
+//! Matching of declared and live list elements.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,20 +7,20 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 use ucp_schema::Cursor;
 
-/// The longest list whose elements are matched in every possible way; in longer ones each takes the first that fits.
+/// The maximum length of a list for maximum matching. In a longer list, each element takes the first that fits.
 const MAX_EXHAUSTIVE: usize = 64;
 
-/// The most pairs of elements of one list that are compared.
+/// The maximum number of pairs of elements compared in one list.
 const MAX_COMPARED: usize = 1_000_000;
 
-/// Whether the order of a list means nothing: its schema or its name says so, or it lists things of a network, which AWS
-/// returns in any order.
+/// Returns whether the order of a list is irrelevant: by its schema or its name, or because it lists ids of network
+/// resources, which AWS returns in any order.
 pub(crate) fn is_set(elements: &[&Value], cursor: Cursor<'_>) -> bool {
     let is_network_id = |element: &&Value| element.as_str().is_some_and(is_network_id);
     cursor.is_unordered() || !elements.is_empty() && elements.iter().all(is_network_id)
 }
 
-/// Whether it is the id of a thing of a network, such as `subnet-0123456789abcdef0`.
+/// Returns whether it is the id of a network resource, such as `subnet-0123456789abcdef0`.
 fn is_network_id(text: &str) -> bool {
     const PREFIXES: [&str; 6] = ["acl", "eni", "rtb", "sg", "subnet", "vpce"];
     text.rsplit_once('-').is_some_and(|(prefix, id)| {
@@ -30,7 +30,7 @@ fn is_network_id(text: &str) -> bool {
     })
 }
 
-/// Whether each of `declared` has one of `live` to itself. Both are equally long.
+/// Returns whether the elements of `declared` and `live`, equally many, match one to one.
 pub(crate) fn all_match(
     declared: &[&Value],
     live: &[&Value],
@@ -39,15 +39,14 @@ pub(crate) fn all_match(
     matching(declared, live, holds).iter().all(Option::is_some)
 }
 
-/// For each of `declared` the index of the live element that says what it asks for, no live element twice, and as many
-/// as can be.
+/// Returns the index of the matching live element for each declared one: no live element twice, and as many matches as
+/// possible.
 pub(crate) fn matching(
     declared: &[&Value],
     live: &[&Value],
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> Vec<Option<usize>> {
-    // Elements may hold lists that are matched in turn: to compare two of them again would take twice the time at each
-    // level.
+    // Elements may contain lists that are matched in turn. Comparing a pair again would double the time at each level.
     let known = RefCell::new(HashMap::new());
     let holds_once = |one: usize, other: usize| {
         *known
@@ -67,7 +66,7 @@ pub(crate) fn matching(
         .collect();
     let free: Vec<usize> = (0..live.len()).filter(|index| !is_taken[*index]).collect();
     if left.len() > MAX_EXHAUSTIVE {
-        // Beyond this, what is neither in its place nor equal to the letter counts as new.
+        // Above the limit, an element that is neither in its place nor exactly equal counts as new.
         let is_worth_it = left.len().saturating_mul(free.len()) <= MAX_COMPARED;
         for index in left.into_iter().filter(|_| is_worth_it) {
             let fits = |other: &&usize| !is_taken[**other] && holds(declared[index], live[**other]);
@@ -78,7 +77,7 @@ pub(crate) fn matching(
         }
         return pairs;
     }
-    // An element that was taken above may be the only one for somebody else, so all of them are up for change.
+    // A live element taken above may be the only match of another one, so all matches may change.
     let everything: Vec<usize> = match left.is_empty() || declared.len() > MAX_EXHAUSTIVE {
         true => free,
         false => (0..live.len()).collect(),
@@ -102,7 +101,7 @@ pub(crate) fn matching(
     pairs
 }
 
-/// Most lists come back as they were sent.
+/// Matches elements at the same index. Most lists are returned as they were sent.
 fn take_in_place(
     holds: &impl Fn(usize, usize) -> bool,
     pairs: &mut [Option<usize>],
@@ -116,7 +115,7 @@ fn take_in_place(
     }
 }
 
-/// Elements that are equal to the letter, found without comparing each with each.
+/// Matches exactly equal elements, by hash instead of comparing all pairs.
 fn take_equal(
     declared: &[&Value],
     live: &[&Value],
@@ -148,7 +147,7 @@ fn take_equal(
     }
 }
 
-/// The augmenting path of bipartite matching: gives `index` a place, moving others to other places where that helps.
+/// Finds an augmenting path (bipartite matching): gives `index` a place, moving other elements if necessary.
 fn find_place(
     index: usize,
     places: &[usize],
@@ -173,7 +172,7 @@ fn find_place(
     false
 }
 
-/// The same for the same value, in whatever order its members are.
+/// Hashes a value regardless of the order of members.
 fn hash(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     match value {
@@ -198,8 +197,8 @@ fn hash(value: &Value) -> u64 {
     hasher.finish()
 }
 
-/// The same for lists whose order counts: what agrees at both ends stays where it is, and what is between is paired as in
-/// an unordered list, so that what moved is seen to have moved.
+/// Like [`matching`], for ordered lists. Common elements at both ends stay in place; those between are matched as in an
+/// unordered list, so that moves are detected.
 pub(crate) fn in_order(
     declared: &[&Value],
     live: &[&Value],
@@ -235,22 +234,22 @@ pub(crate) fn in_order(
     pairs
 }
 
-/// How much of a declared element a live one has to say to be taken for it.
+/// The minimum share of declared values that a live element must have to match.
 const ALIKE: f64 = 0.5;
 
-/// How alike two elements are that are not the same.
+/// The similarity of two elements that are not the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Likeness {
-    /// The share of the declared values that are live, from 0 to 1.
+    /// The share of declared values that the live element has, from 0 to 1.
     pub(crate) share: f64,
-    /// Whether they could be the same element at all: of the same form, and of the same `Type`.
+    /// Whether they can be the same element: both are objects, and neither `Type` nor a read-only member differs.
     pub(crate) is_possible: bool,
-    /// Whether every declared member has a live one.
+    /// Whether every declared member is live.
     pub(crate) is_covered: bool,
 }
 
 impl Likeness {
-    /// Of values that are no objects, or not both.
+    /// The likeness of values that are not both objects.
     pub(crate) const NONE: Self = Self {
         share: 0.0,
         is_possible: false,
@@ -258,7 +257,7 @@ impl Likeness {
     };
 }
 
-/// Pairs what is left of two lists by likeness: a changed element is still the one that it was.
+/// Matches the remaining elements of two lists by likeness, so that a changed element keeps its identity.
 pub(crate) fn pair_alike(
     declared: &[&Value],
     live: &[&Value],
@@ -284,7 +283,7 @@ pub(crate) fn pair_alike(
         return;
     }
     if left.len() > MAX_EXHAUSTIVE || free.len() > MAX_EXHAUSTIVE {
-        // Too many to compare each with each: what stands in the same place, then.
+        // Too many to compare all pairs: compare elements at the same index only.
         for index in left {
             if is_free.get(index) == Some(&true) {
                 let likeness = likeness(declared[index], live[index]);
@@ -304,7 +303,7 @@ pub(crate) fn pair_alike(
             }
         }
     }
-    // The most alike first, and of those the nearest.
+    // The most similar pairs first; among those, the nearest.
     candidates.sort_by(|a, b| {
         let distance = |(_, index, other): &(f64, usize, usize)| index.abs_diff(*other);
         b.0.total_cmp(&a.0).then(distance(a).cmp(&distance(b)))

@@ -1,7 +1,7 @@
 use ucp_model::json;
 use ucp_model::pointer::{PointerBuf, Token};
 
-/// Where the walk through a declaration stands.
+/// The current location of a walk through a declaration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path<'a>(Vec<Step<'a>>);
 
@@ -10,7 +10,7 @@ enum Step<'a> {
     Key(&'a str),
     Element {
         index: usize,
-        /// Where the same element stood in the last declaration.
+        /// The index of the same element in the last declaration.
         last: Option<usize>,
     },
 }
@@ -35,12 +35,12 @@ impl<'a> Path<'a> {
         self.0.pop();
     }
 
-    /// Whether it is that of a top-level property.
+    /// Returns whether it is the path of a top-level property.
     pub(crate) fn is_top(&self) -> bool {
         self.0.len() == 1
     }
 
-    /// The JSON Pointer into the declaration.
+    /// Returns the JSON Pointer into the declaration.
     pub(crate) fn pointer(&self) -> String {
         self.written(|step| match step {
             Step::Key(name) => Token::new(*name),
@@ -48,7 +48,7 @@ impl<'a> Path<'a> {
         })
     }
 
-    /// The same with `*` for indexes.
+    /// Returns the JSON Pointer with `*` in place of indexes.
     pub(crate) fn pattern(&self) -> String {
         self.written(|step| match step {
             Step::Key(name) => Token::new(*name),
@@ -56,7 +56,7 @@ impl<'a> Path<'a> {
         })
     }
 
-    /// The JSON Pointer into the last declaration, when it had this place.
+    /// Returns the JSON Pointer into the last declaration, if it had this location.
     pub(crate) fn last_pointer(&self) -> Option<String> {
         let had_it = |step: &Step<'_>| !matches!(step, Step::Element { last: None, .. });
         self.0.iter().all(had_it).then(|| {

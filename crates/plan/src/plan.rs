@@ -7,46 +7,46 @@ use ucp_schema::Violation;
 
 use crate::{Change, Warning};
 
-/// What to do.
+/// The action to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// There is nothing live: create it as declared.
+    /// Create the resource as declared.
     Create,
     /// Send [`Plan::patch`].
     Update,
-    /// It cannot be patched: [`Plan::replace_paths`] would change.
+    /// The change requires a replacement, because of [`Plan::replace_paths`].
     Replace,
-    /// Send nothing.
+    /// Nothing to do.
     Noop,
-    /// Send nothing: [`Plan::errors`] say why the declaration can never be satisfied.
+    /// Send nothing. [`Plan::errors`] says why the declaration can never be satisfied.
     Error,
 }
 
-/// What is to be done to make the live resource what is declared.
+/// The plan that makes the live resource as declared.
 #[derive(Clone, PartialEq)]
 pub struct Plan {
-    /// What to do.
+    /// The action to take.
     pub action: Action,
-    /// The RFC 6902 patch against the live model without write-only values; never empty when the action is `Update`.
-    /// It can be sent only when nothing is [`Plan::unknown`].
+    /// The RFC 6902 patch against the live model without write-only values. Never empty if the action is `Update`.
+    /// It can be sent only if [`Plan::unknown`] is empty.
     pub patch: Patch,
-    /// What the model will be: write-only values as they are sent, `{"$unknown": true}` for what is known only after
-    /// the plan, or what it depends on, was applied.
+    /// The planned model. It has write-only values as they are sent, and `{"$unknown": true}` for values that are known
+    /// only after the plan, or another one it depends on, is applied.
     pub planned: Value,
-    /// The properties for whose sake the resource would have to be replaced, as `/properties/…`.
+    /// The properties that require a replacement, as `/properties/…`.
     pub replace_paths: Vec<String>,
-    /// Where `planned` is not known yet, as JSON Pointers.
+    /// JSON Pointers to the unknown values in `planned`.
     pub unknown: Vec<String>,
-    /// What changes, by path.
+    /// The changes.
     pub changes: Vec<Change>,
-    /// What is to be said about the declaration.
+    /// Warnings about the declaration.
     pub warnings: Vec<Warning>,
     /// Why the declaration can never be satisfied.
     pub errors: Vec<Violation>,
 }
 
 impl Plan {
-    /// The desired state of a create: what is planned, without what AWS will set.
+    /// Returns the desired state of a create: the planned model without the values that AWS will set.
     pub fn desired_state(&self) -> Value {
         let mut state = self.planned.clone();
         for pointer in &self.unknown {
@@ -73,14 +73,14 @@ impl Plan {
         }
     }
 
-    /// The history's lines about it.
+    /// Returns the entries for the history.
     pub fn history(&self) -> Vec<ucp_model::operation::Change> {
         self.changes.iter().map(Change::line).collect()
     }
 }
 
 impl fmt::Debug for Plan {
-    /// Without the patch and the planned model, which may hold write-only values.
+    /// Formats it without the patch and the planned model, which may contain write-only values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plan")
             .field("action", &self.action)

@@ -8,8 +8,8 @@ use crate::merge::Merge;
 use crate::same::{self, Budget};
 use crate::{Action, Desired, Mode, Plan, change, create};
 
-/// Works out what to do. `last_applied` is what the last successful put declared, `live` what AWS returns now; either
-/// may be unknown or absent.
+/// Plans a declaration. `last_applied` is the baseline of the last successful put, `live` the live model; either may be
+/// absent.
 pub fn plan(
     desired: &Desired,
     last_applied: Option<&Baseline>,
@@ -27,7 +27,7 @@ pub fn plan(
     match live {
         None => create::plan(desired, merge, schema),
         Some(live) if change::is_sensitive(live, schema.root()) => {
-            // A few reads return write-only values after all, masked more often than not.
+            // Some reads return write-only values nevertheless, usually masked.
             let live = schema.without_write_only(live);
             change_plan(desired, merge, &live, schema)
         }
@@ -35,7 +35,7 @@ pub fn plan(
     }
 }
 
-/// The plan where something is live.
+/// Plans a change of a live resource.
 fn change_plan<'a>(
     desired: &'a Desired,
     mut merge: Merge<'a>,

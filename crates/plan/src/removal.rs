@@ -1,4 +1,4 @@
-//! Taking away what is no longer declared, as far as it can be.
+//! Removal of values that are no longer declared, as far as possible.
 
 use serde_json::{Map, Value};
 use ucp_model::json;
@@ -8,12 +8,12 @@ use crate::edit::{Edit, Why};
 use crate::same::is_hollow;
 use crate::tags;
 
-/// The edit that takes `live` away, all but what is fixed, required, or AWS's own.
+/// Returns the edit that removes `live`, except for read-only, create-only and required values and reserved tags.
 pub(crate) fn removal(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
     if cursor.is(Classes::READ_ONLY | Classes::CREATE_ONLY) || is_required {
         return Edit::Keep;
     }
-    // AWS returns what is empty or leaves it out as it likes.
+    // AWS may return an empty value or omit it.
     let why = if is_hollow(live) {
         Why::Tidy
     } else {
@@ -46,7 +46,7 @@ pub(crate) fn removal(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Ed
     }
 }
 
-/// The edit that takes away what was declared of a map: all of it, unless others put keys into it as well.
+/// Returns the edit that removes the declared keys of a map, or the whole map if others have added none.
 pub(crate) fn of_keys(
     members: &Map<String, Value>,
     last: &Value,
@@ -71,8 +71,8 @@ pub(crate) fn of_keys(
     Edit::members(edits.filter(|(_, edit)| !edit.is_keep()).collect())
 }
 
-/// The same of what was never declared, where only what is declared may stay. A default goes along with an update, but
-/// is no reason for one: AWS would put it back.
+/// Returns the edit that removes an undeclared value in `Mode::Replace`. Removing a default is
+/// part of an update but no reason for one, since AWS would set it again.
 pub(crate) fn strict(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
     let default = cursor.shape().default.as_ref();
     match removal(live, cursor, is_required) {
@@ -83,7 +83,7 @@ pub(crate) fn strict(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edi
     }
 }
 
-/// Whether an object holds, not counting lists, something that must stay.
+/// Returns whether an object contains, outside of lists, a value that must stay.
 pub(crate) fn has_fixed(live: &Value, cursor: Cursor<'_>) -> bool {
     let Value::Object(members) = live else {
         return false;

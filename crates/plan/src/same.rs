@@ -1,4 +1,4 @@
-//! Whether a live value is what a declared one asks for, in whatever form AWS returns it.
+//! Comparison of declared and live values across the representations that AWS uses.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use ucp_schema::{Classes, Cursor, Types, Violation, is_unknown};
 use crate::pairing::Likeness;
 use crate::{document, pairing, tags};
 
-/// What is the same for the whole walk.
+/// The context of comparisons, constant for the whole walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Sameness<'a> {
     /// The declared properties, which transforms may read.
@@ -18,20 +18,21 @@ pub(crate) struct Sameness<'a> {
     pub(crate) budget: &'a Budget,
 }
 
-/// How many comparisons a plan may still make. Matching long lists in lists takes many, and a worker has only so long:
-/// once they are used up, what is not equal to the letter counts as changed, and its list is sent whole.
+/// The number of comparisons that a plan may still make. Matching nested long lists takes many, and a worker's time is
+/// limited. Once the budget is used up, values that are not exactly equal count as changed, and their list is sent as a
+/// whole.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<u32>);
 
 impl Budget {
-    /// Several times what the longest declaration that Cloud Control takes needs, unless it was made to need more.
+    /// Several times the need of the longest declaration that Cloud Control accepts, unless it is crafted to need more.
     const COMPARISONS: u32 = 2_000_000;
 
     pub(crate) fn new() -> Self {
         Self(Cell::new(Self::COMPARISONS))
     }
 
-    /// Takes one comparison; tells whether it was there to be taken.
+    /// Takes one comparison. Returns whether there was one left.
     fn take(&self) -> bool {
         let left = self.0.get().checked_sub(1);
         left.is_some_and(|left| {
@@ -42,8 +43,8 @@ impl Budget {
 }
 
 impl Sameness<'_> {
-    /// Whether `live` says all that `declared`, a value in the object `parent`, asks for. What AWS added to it does
-    /// not count, nor does what no read returns.
+    /// Returns whether `live` has everything that `declared`, a value in the object `parent`, has. Additions by AWS and
+    /// values that no read returns are ignored.
     pub(crate) fn holds(
         self,
         declared: &Value,
@@ -70,7 +71,7 @@ impl Sameness<'_> {
         is_same || self.is_transformed(live, cursor, parent)
     }
 
-    /// Whether `live` is how AWS stores what is declared here.
+    /// Returns whether `live` is the form in which AWS stores the declared value, by the schema's transform.
     pub(crate) fn is_transformed(self, live: &Value, cursor: Cursor<'_>, parent: &Value) -> bool {
         let transform = cursor.transform();
         transform.is_some_and(|transform| transform.gives(self.root, parent, live))
@@ -97,7 +98,7 @@ impl Sameness<'_> {
         })
     }
 
-    /// Whether nothing live is what `declared` asks for.
+    /// Returns whether the absence of a live value satisfies `declared`.
     pub(crate) fn holds_nothing(self, declared: &Value, cursor: Cursor<'_>) -> bool {
         if cursor.is(Classes::WRITE_ONLY) || cursor.is(Classes::DEPRECATED | Classes::NON_PUBLIC) {
             return true;
@@ -148,7 +149,7 @@ impl Sameness<'_> {
 }
 
 impl Sameness<'_> {
-    /// How alike a declared element of a list and a live one are.
+    /// Computes the likeness of a declared and a live list element.
     pub(crate) fn likeness(self, declared: &Value, live: &Value, cursor: Cursor<'_>) -> Likeness {
         let (Value::Object(members), Value::Object(live_members)) = (declared, live) else {
             return Likeness::NONE;
@@ -196,14 +197,14 @@ impl Sameness<'_> {
     }
 }
 
-/// The declared scalars of an element, and those that are live as well.
+/// The number of declared scalars of an element, and how many of them are live.
 #[derive(Default)]
 struct Count {
     all: usize,
     same: usize,
 }
 
-/// Whether two scalars, or a document and its text, are the same in another form.
+/// Returns whether two scalars, or a document and its text, are equivalent.
 fn same_form(declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
     match (declared, live) {
         (Value::String(one), Value::String(other)) => {
@@ -215,15 +216,15 @@ fn same_form(declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
     }
 }
 
-/// Whether `live` is one of the listed options and `declared` is it but for letter case.
+/// Returns whether `live` is an enumerated option and `declared` differs from it only in letter case.
 fn is_other_spelling(declared: &str, live: &str, cursor: Cursor<'_>) -> bool {
     let options = &cursor.shape().options;
     let is_option = |text: &str| options.iter().any(|option| option == text);
     declared.eq_ignore_ascii_case(live) && is_option(live) && !is_option(declared)
 }
 
-/// `value` as it is sent: without what AWS alone sets, and in the JSON types that the schema names: `4` as `"4"` and a document as its text where it wants a string, and
-/// the reverse.
+/// Returns `value` as it is sent: without read-only values and reserved tags, and in the JSON types that the schema
+/// has. Where it has a string, `4` becomes `"4"` and a document its text; likewise in reverse.
 pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     let types = cursor.shape().types;
     match value {
@@ -264,14 +265,14 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
     }
 }
 
-/// What is of a wrong JSON type in whatever form it is sent. (Unknown properties are told by the walk.)
+/// Returns violations for values of a wrong JSON type that coercion cannot fix. (The walk reports unknown properties.)
 pub(crate) fn wrong_types(properties: &Value, root: Cursor<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     find_misfits(properties, root, &mut PointerBuf::root(), &mut violations);
     violations
 }
 
-/// Finds the values that no form of them makes one of a type that the schema names.
+/// Finds the values that cannot be coerced to a type of the schema.
 fn find_misfits(
     value: &Value,
     cursor: Cursor<'_>,
@@ -306,7 +307,7 @@ fn wants(types: Types, wanted: Types, given: Types) -> bool {
     types.names(wanted) && !types.names(given)
 }
 
-/// Nothing but objects and arrays without a value in them.
+/// Returns whether a value is `null`, or consists of nothing but empty objects and arrays.
 pub(crate) fn is_hollow(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,4 +1,4 @@
-//! Write-only values, which are compared by digest and sent without being seen.
+//! Write-only values, which are compared by digest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use crate::merge::Merge;
 use crate::same::{coerced, is_hollow};
 use crate::warning::WarningCode;
 
-/// What digests tell of a write-only value.
+/// The result of comparing digests of a write-only value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secret {
     Same,
     Changed,
-    /// Nothing was kept to compare it with.
+    /// There is no comparable digest.
     Unknown,
 }
 
@@ -48,8 +48,8 @@ impl<'a> Merge<'a> {
         Edit::Set(coerced(&sent, cursor), why)
     }
 
-    /// Puts back what is conditionally create-only in a write-only value and changed, and looks at what is create-only
-    /// in it. Tells whether something was put back.
+    /// Adds the changed conditionally create-only values in a write-only value to `sent`, and checks the create-only
+    /// values in it. Returns whether something was added.
     fn add_changed_below(
         &mut self,
         declared: &'a Value,
@@ -93,7 +93,7 @@ impl<'a> Merge<'a> {
         is_changed
     }
 
-    /// A value that is both write-only and create-only is never sent again.
+    /// Handles a value that is both write-only and create-only. It is never sent again.
     fn fixed_secret(&mut self, secret: Secret, declared: &Value, cursor: Cursor<'a>) {
         match secret {
             Secret::Same => {}
@@ -102,7 +102,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Whether the write-only value at this place is the one that was last applied.
+    /// Compares the write-only value at this path with the last applied one.
     fn secret(&self) -> Secret {
         let Some(last) = self.last else {
             return Secret::Unknown;
@@ -118,7 +118,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The same for all write-only values below this place, whatever the order of lists.
+    /// Compares all write-only values below this path, ignoring the order of lists.
     pub(crate) fn secrets_below(&self) -> Secret {
         let Some(last) = self.last else {
             return Secret::Unknown;

@@ -1,19 +1,19 @@
-//! Tags that AWS reserves for itself: invisible in what is declared and in what is live, and never taken away.
+//! Tags reserved by AWS: ignored in declarations and live models, and never removed.
 
 use serde_json::Value;
 use ucp_schema::{Classes, Cursor};
 
-/// What the keys of reserved tags start with.
+/// The prefix of reserved tag keys.
 const RESERVED: &str = "aws:";
-/// What lists of tags call the key.
+/// The names of the key member in lists of tags.
 pub(crate) const KEYS: [&str; 4] = ["Key", "key", "TagKey", "tagKey"];
 
-/// Whether an element of a list of tags is reserved.
+/// Returns whether an element of a list of tags is reserved.
 pub(crate) fn is_reserved(tag: &Value) -> bool {
     key(tag).is_some_and(is_reserved_key)
 }
 
-/// Whether the tag of a map of tags is reserved.
+/// Returns whether a key in a map of tags is reserved.
 pub(crate) fn is_reserved_key(key: &str) -> bool {
     key.starts_with(RESERVED)
 }
@@ -22,7 +22,7 @@ pub(crate) fn key(tag: &Value) -> Option<&str> {
     KEYS.iter().find_map(|key| tag.get(key)?.as_str())
 }
 
-/// Which elements of a list count: not reserved tags, and not `null` where it cannot be a value.
+/// Returns a filter of visible list elements: all but reserved tags, and `null` where it is not a valid value.
 pub(crate) fn counts(cursor: Cursor<'_>) -> impl Fn(&Value) -> bool {
     let are_tags = cursor.is(Classes::TAGS);
     let takes_null = cursor.element().shape().takes_null();
@@ -32,7 +32,7 @@ pub(crate) fn counts(cursor: Cursor<'_>) -> impl Fn(&Value) -> bool {
     }
 }
 
-/// The elements of a list that count.
+/// Returns the visible elements of a list.
 pub(crate) fn visible<'v>(
     elements: &'v [Value],
     cursor: Cursor<'_>,

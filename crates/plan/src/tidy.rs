@@ -1,5 +1,5 @@
-//! What a read makes up although the schema forbids it: empty lists and objects, `null` elements. AWS judges the whole
-//! patched model, so it has to go when an update is sent.
+//! Removal of values that a read returns although the schema forbids them: empty lists and objects, `null` elements.
+//! AWS validates the whole patched model, so an update must remove them.
 
 use serde_json::{Map, Value};
 use ucp_schema::{Classes, Cursor};
@@ -7,7 +7,7 @@ use ucp_schema::{Classes, Cursor};
 use crate::edit::{Edit, Why};
 use crate::either_or;
 
-/// The edit of a live value that nobody declared.
+/// Returns the edit of a live value that is not declared.
 pub(crate) fn undeclared(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Edit {
     if cursor.is(Classes::READ_ONLY | Classes::CREATE_ONLY) {
         return Edit::Keep;
@@ -84,7 +84,7 @@ fn object(members: &Map<String, Value>, cursor: Cursor<'_>, is_required: bool) -
     Edit::members(edits)
 }
 
-/// Whether an object must have members that a read would show.
+/// Returns whether an object must have members that a read returns.
 fn needs_members(cursor: Cursor<'_>) -> bool {
     let shape = cursor.shape();
     let unseen = Classes::WRITE_ONLY | Classes::READ_ONLY;

@@ -2,14 +2,14 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Something about a declaration that does not stop its plan.
+/// A remark about a declaration that does not prevent its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// What kind of thing.
+    /// The kind of the warning.
     pub code: WarningCode,
-    /// Where, as a JSON Pointer into the declared properties.
+    /// The location, as a JSON Pointer into the declared properties.
     pub path: String,
-    /// In words.
+    /// The message.
     pub message: String,
 }
 
@@ -17,20 +17,20 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum WarningCode {
-    /// A property that AWS alone sets is declared with the value that it has.
+    /// A read-only property is declared with its live value.
     #[serde(rename = "ReadOnlyProperty")]
     ReadOnly,
-    /// A property that AWS advises against.
+    /// The property is deprecated.
     #[serde(rename = "DeprecatedProperty")]
     Deprecated,
-    /// A property that AWS does not document.
+    /// The property is undocumented.
     #[serde(rename = "NonPublicProperty")]
     NonPublic,
-    /// A create-only property depends on a value that is not known yet.
+    /// A create-only property depends on an unknown value.
     MayForceReplacement,
-    /// A value that no read returns and that may not be sent again has nothing to be compared with.
+    /// A value that no read returns and that may not be sent again cannot be compared with its last declaration.
     NotComparable,
-    /// A tag that AWS reserves for itself.
+    /// A tag key is reserved by AWS.
     ReservedTag,
 }
 
@@ -43,13 +43,13 @@ impl Warning {
             WarningCode::Deprecated => "is deprecated by AWS",
             WarningCode::NonPublic => "is not documented by AWS",
             WarningCode::MayForceReplacement => {
-                "can only be set when the resource is created; the resource is replaced if its value turns out to be another one"
+                "can only be set when the resource is created; the resource is replaced if its value turns out to be different"
             }
             WarningCode::NotComparable => {
-                "is never returned by AWS and cannot be sent again, and what was applied before is not known; it is taken to be unchanged"
+                "is never returned by AWS and cannot be sent again, and its previous value is not known; it is assumed to be unchanged"
             }
             WarningCode::ReservedTag => {
-                "holds tags that start with `aws:`, which only AWS sets; they are not sent"
+                "contains tags that start with `aws:`, which only AWS sets; they are not sent"
             }
         };
         Self {

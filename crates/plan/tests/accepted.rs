@@ -1,4 +1,4 @@
-//! The simulator, which has AWS's rules from elsewhere, accepts every patch, and reads as planned afterwards.
+//! The simulator, which implements AWS's rules independently, accepts every patch and then returns the planned model.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,18 +27,18 @@ fn every_patch_is_accepted_and_leads_to_what_is_declared() {
         live(schema, seed)
     });
     println!("{updates} patches were accepted");
-    // The others have nothing that an update could change, or the change needs a replacement.
+    // The others have nothing that an update could change, or the change requires a replacement.
     assert!(updates > 2_500, "{updates}");
 }
 
-/// A life with three changes; how many patches were sent.
+/// Creates a resource and changes it three times. Returns how many patches were sent.
 fn live(schema: &ResourceSchema, seed: u64) -> Result<u64, String> {
     let mut aws = Aws::new();
     let mut chance = Chance::new(seed);
     let mut declared = ucp_sample::declaration(schema, seed);
     let name = schema.type_name().as_str();
-    // A sample cannot know everything, such as that a name which may be empty by its pattern may not be as a part of
-    // an identifier.
+    // A sample may break a rule outside of the schema: a name may be empty by its pattern, but not as a part of an
+    // identifier.
     let Ok(identifier) = finish(&mut aws, &create(name, &declared)) else {
         return Ok(0);
     };
@@ -83,7 +83,7 @@ fn planned(schema: &ResourceSchema, next: &Value, last: &Value, live: &Value) ->
     )
 }
 
-/// What the planned model breaks of the schema that the live one does not: such a patch is not sent.
+/// The violations that the planned model has and the live one does not. Such a patch is not sent.
 fn introduced(schema: &ResourceSchema, live: &Value, plan: &Plan) -> Vec<Violation> {
     let already = schema.validate_model(live);
     let is_new = |violation: &Violation| {

@@ -1,4 +1,4 @@
-//! What every plan keeps to, for every embedded type, in seeded worlds.
+//! Invariants of all plans, for every embedded type, in seeded worlds.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -154,7 +154,7 @@ fn is_fixed(schema: &ResourceSchema, path: &str) -> bool {
     schema.lists(Classes::READ_ONLY | Classes::CREATE_ONLY, &tokens)
 }
 
-/// What AWS or the creation fixed is as it was; elements of lists may go, and take theirs with them.
+/// Read-only and create-only values are unchanged, except those of removed list elements.
 fn check_fixed(
     schema: &ResourceSchema,
     live: &Value,
@@ -180,7 +180,7 @@ fn is_in_list(live: &Value, pattern: &str) -> bool {
     live.pointer(pattern).is_none()
 }
 
-/// Top-level properties that nobody declared are as they were, but for what AWS would refuse to take back.
+/// Undeclared top-level properties are unchanged, except for values that AWS would refuse in an update.
 fn check_kept(next: &Value, last: Option<&Value>, live: &Value, plan: &Plan) -> Result<(), String> {
     for (name, value) in live.as_object().unwrap() {
         let is_declared =

@@ -1,4 +1,4 @@
-//! The rules that no vector tells, each on a type where it matters.
+//! Rules that no vector covers, each on a type where it matters.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -155,7 +155,7 @@ fn a_secret_without_history_counts_as_changed_and_a_fixed_one_does_not() {
     assert_eq!(plan.warnings[0].code, WarningCode::NotComparable);
 }
 
-/// Never as equal, even where the digests are, and never as changed where a change would be refused.
+/// Never as equal, even if the HMACs are, and never as changed if a change would be refused.
 #[test]
 fn a_digest_under_a_key_that_is_gone_counts_as_unknown() {
     let replan = |name: &str, live: Value, declared: &Value, key: Option<&str>| {
@@ -261,7 +261,7 @@ fn plan_in(mode: Mode, schema: &ResourceSchema, declared: &Value, live: &Value) 
 
 #[test]
 fn a_deprecated_property_that_no_read_shows_settles() {
-    // Made up, so that the property is deprecated and nothing else.
+    // A schema of our own, in which the property is deprecated and nothing else.
     let text = json!({
         "typeName": "Acme::Thing::Old", "primaryIdentifier": ["/properties/Name"],
         "createOnlyProperties": ["/properties/Name"], "deprecatedProperties": ["/properties/Mode"],
@@ -310,7 +310,7 @@ fn a_list_is_keyed_only_where_its_key_tells_elements_apart() {
     let bucket =
         |rules: Vec<Value>| json!({"BucketName": "b", "LifecycleConfiguration": {"Rules": rules}});
     let live = bucket(vec![rule("a", 1), rule("b", 2), rule("c", 3)]);
-    // `Id` is not required, so rules are declared whole: what is not declared goes.
+    // `Id` is not required, so the list of rules is declared as a whole and undeclared ones are removed.
     let plan = changed(BUCKET, None, live, bucket(vec![rule("a", 1), rule("c", 4)]));
     assert_eq!(
         plan.planned["LifecycleConfiguration"]["Rules"],
@@ -381,7 +381,7 @@ fn an_unknown_value_in_what_is_fixed_may_force_a_replacement_wherever_it_stands(
         (Action::Update, &["/Subnets/0".to_owned()][..])
     );
     assert_eq!(plan.warnings[0].code, WarningCode::MayForceReplacement);
-    // In a document, where nothing is known of its parts, it is told all the same.
+    // An unknown value is also detected in a document, whose parts have no schema.
     let policy = json!({"Bucket": "b", "PolicyDocument": {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Principal": "*", "Resource": unknown}]}});
     let live = json!({"Bucket": "b", "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
     let plan = changed("AWS::S3::BucketPolicy", None, live, policy);

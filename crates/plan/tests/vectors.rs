@@ -1,5 +1,5 @@
-//! Cases reduced from bug reports of tools that drive Cloud Control: what is live, what is declared, and what must come
-//! out (`vectors/README.md`).
+//! Cases reduced from bug reports about tools on Cloud Control, each with live state, declaration and expected plan
+//! (`vectors/README.md`).
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use judge::Case;
 
-/// The vectors, or with `UCP_VECTORS=FILE` those of another file.
+/// The public vectors, or those of the file that `UCP_VECTORS` names.
 fn vectors() -> Vec<Value> {
     match std::env::var_os("UCP_VECTORS") {
         Some(file) => serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap(),
@@ -22,7 +22,7 @@ fn every_vector_is_planned_as_it_must_be() {
     judge(&vectors());
 }
 
-/// Cases of our own in the same classes, and in `beyond-…` of what the classes do not cover.
+/// Our own cases in the same classes, and in `beyond-…` cases that the classes do not cover.
 #[test]
 fn every_vector_of_our_own_is_planned_as_it_must_be() {
     for text in [

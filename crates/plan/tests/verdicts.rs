@@ -1,4 +1,4 @@
-//! What the judge says beyond the plan: whether it may be carried out, and with which document.
+//! The judge's verdicts: whether a plan may be carried out, and with which document.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,11 +13,11 @@ use ucp_schema::Catalogue;
 const LOGS: &str = "AWS::Logs::LogGroup";
 const VPC: &str = "AWS::EC2::VPC";
 
-/// A question about a resource, to be changed where a test differs.
+/// A question with defaults that each test overrides.
 struct Asked {
     type_name: &'static str,
     declared: Value,
-    /// What AWS has; not known when looking failed.
+    /// The live model; `Err` if it is unknown whether the resource exists.
     live: Result<Option<Value>, ()>,
     identifier: Option<&'static str>,
     was_ours: bool,
@@ -71,7 +71,7 @@ impl Asked {
         self.verdict().map_err(|failure| failure.message).unwrap()
     }
 
-    /// The code of the refusal, and the code and place of each of its details.
+    /// The code of the refusal, and the code and target of each detail.
     fn refused(&self) -> (String, Vec<String>) {
         let failure = self.verdict().err().unwrap();
         let detail = |detail: ucp_model::Detail| {
@@ -196,7 +196,7 @@ fn a_replacement_is_made_only_when_asked_for() {
         (Policy::CreateBeforeDelete, true, Order::CreateBeforeDelete),
         (Policy::CreateBeforeDelete, false, Order::CreateBeforeDelete),
         (Policy::DeleteBeforeCreate, true, Order::DeleteBeforeCreate),
-        // What is not owned is not deleted, so it makes no room.
+        // A resource that is not owned is not deleted, so it cannot be deleted first.
         (Policy::DeleteBeforeCreate, false, Order::CreateBeforeDelete),
     ] {
         let question = Asked {

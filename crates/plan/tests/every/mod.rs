@@ -1,11 +1,11 @@
-//! Every embedded type with every seed.
+//! Checks over every embedded type with every seed.
 
 use std::sync::Arc;
 
 use ucp_schema::{Catalogue, ResourceSchema};
 
-/// Runs `check` for every type and seed, and tells everything that is wrong. Answers the sum of what `check` counts.
-/// `UCP_SEEDS=100` takes more seeds than the few of every run.
+/// Runs `check` for every type and seed, and reports all failures. Returns the sum of the counts that `check` returns.
+/// `UCP_SEEDS=100` runs more seeds than the default.
 pub(crate) fn type_and_seed(
     check: impl Fn(&ResourceSchema, u64) -> Result<u64, String> + Sync,
 ) -> u64 {

@@ -1,9 +1,9 @@
-//! Judges a plan by what a vector expects, independently of how plans are made.
+//! Checks a plan against the expectations of a vector, independently of the plan engine.
 
 #![allow(
     clippy::unwrap_used,
     dead_code,
-    reason = "each test binary uses its share, and a test may panic"
+    reason = "each test binary uses a part, and a test may panic"
 )]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use ucp_model::{Baseline, Digest, TypeName, json};
 use ucp_plan::{Action, Desired, Mode, Plan, plan};
 use ucp_schema::{Catalogue, Cursor, Declaration, ResourceSchema};
 
-/// A vector, read.
+/// A parsed vector.
 pub(crate) struct Case<'v> {
     vector: &'v Value,
     schema: Arc<ResourceSchema>,
@@ -51,7 +51,7 @@ impl<'v> Case<'v> {
         )
     }
 
-    /// Nothing, or what is wrong with the plan.
+    /// Returns what is wrong with the plan, if anything.
     pub(crate) fn judge(&self) -> Result<(), String> {
         let plan = self.plan();
         let expected = &self.vector["expect"];
@@ -154,7 +154,7 @@ impl<'v> Case<'v> {
     }
 }
 
-/// A declaration whose digests are the values themselves.
+/// A declaration whose digests are the plain values.
 pub(crate) fn desired(properties: &Value, schema: &ResourceSchema) -> Desired {
     Desired::new(
         Declaration::unjudged(properties.clone()),
@@ -170,7 +170,7 @@ pub(crate) fn baseline(properties: &Value, schema: &ResourceSchema) -> Baseline 
     desired(properties, schema).baseline
 }
 
-/// Equal, with lists in any order where the schema says that order means nothing.
+/// Compares values, ignoring the order of lists where the schema says that it is irrelevant.
 fn same(one: &Value, other: &Value, cursor: Cursor<'_>) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {

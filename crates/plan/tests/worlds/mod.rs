@@ -1,11 +1,11 @@
-//! Seeded worlds: what was declared, what AWS made of it, and what is declared next.
+//! Seeded worlds: a last declaration, the live model AWS made of it, and the next declaration.
 
-#![allow(dead_code, reason = "each test binary uses its share")]
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use serde_json::{Map, Value};
 use ucp_schema::{Classes, Cursor, ResourceSchema, Segment, Types};
 
-/// A small deterministic source of chance (SplitMix64).
+/// A small deterministic random number generator (SplitMix64).
 pub(crate) struct Chance(u64);
 
 impl Chance {
@@ -26,8 +26,8 @@ impl Chance {
     }
 }
 
-/// What a read returns of a resource that was made as declared: nothing write-only, the properties that AWS sets, and
-/// sometimes a property that nobody declared.
+/// The live model of a resource created as declared: without write-only values, with the properties that AWS sets, and
+/// sometimes with an undeclared property.
 pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chance) -> Value {
     let mut live = schema.without_write_only(declared);
     let other = schema.without_write_only(&ucp_sample::declaration(schema, chance.next()));
@@ -45,7 +45,7 @@ pub(crate) fn live(schema: &ResourceSchema, declared: &Value, chance: &mut Chanc
     live
 }
 
-/// Writes a model as AWS might: unordered lists in another order, numbers as text, and with tags of its own.
+/// Rewrites a model as AWS might: unordered lists in another order, numbers as strings, and reserved tags added.
 fn rewrite(value: &mut Value, cursor: Cursor<'_>, chance: &mut Chance) {
     if cursor.is(Classes::READ_ONLY) {
         return;
@@ -105,7 +105,7 @@ fn assign(value: &mut Value, path: &[Segment], chance: &mut Chance) {
     }
 }
 
-/// The declaration with a few changes, of any kind that people make.
+/// The declaration with a few changes of the kinds that people make.
 pub(crate) fn mutated(schema: &ResourceSchema, declared: &Value, chance: &mut Chance) -> Value {
     let mut next = declared.clone();
     for _ in 0..=chance.below(3) {
@@ -151,7 +151,7 @@ pub(crate) fn mutated(schema: &ResourceSchema, declared: &Value, chance: &mut Ch
     next
 }
 
-/// Of tags with the same key leaves the first one, since two are refused.
+/// Drops all but the first of tags with the same key, which would be refused.
 fn drop_doubled_tags(value: &mut Value) {
     match value {
         Value::Object(members) => members.values_mut().for_each(drop_doubled_tags),
@@ -170,7 +170,7 @@ fn drop_doubled_tags(value: &mut Value) {
     }
 }
 
-/// A top-level property as another declaration has it. Of a list, the elements of both.
+/// Takes a top-level property from another declaration. A list gets the elements of both.
 fn take_property(schema: &ResourceSchema, next: &mut Value, chance: &mut Chance) {
     let other = ucp_sample::declaration(schema, chance.next());
     let (Value::Object(members), Value::Object(mut other)) = (next, other) else {
@@ -191,7 +191,7 @@ fn take_property(schema: &ResourceSchema, next: &mut Value, chance: &mut Chance)
     }
 }
 
-/// Applies `change` to one of the values in `value` that it can be applied to.
+/// Applies `change` to one of the values in `value` that it applies to.
 fn visit(
     value: &mut Value,
     chance: &mut Chance,
@@ -214,7 +214,7 @@ fn visit(
     })
 }
 
-/// The same document with its members in another order.
+/// The same document with members in another order.
 pub(crate) fn shuffled(value: &Value, chance: &mut Chance) -> Value {
     match value {
         Value::Object(members) => {
@@ -234,7 +234,7 @@ pub(crate) fn shuffled(value: &Value, chance: &mut Chance) -> Value {
     }
 }
 
-/// The values of a class, with the property that each belongs to.
+/// The values of a class, each with its property.
 pub(crate) fn of_class(value: &Value, cursor: Cursor<'_>, class: Classes) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(value, cursor, class, String::new(), &mut found);
