@@ -1,13 +1,14 @@
-//! Keeping secrets secret at rest: sealed documents and keyed digests.
+//! Protection of secrets at rest: sealed documents and keyed digests.
 //!
-//! Documents that wait to be sent to AWS are sealed with XChaCha20-Poly1305; the operation's id and the column are
-//! associated data, so a sealed document opens nowhere else. Write-only values that must be compared later, but never
-//! kept, leave an HMAC-SHA-256 under a second key. That key is itself stored sealed, so that all replicas share it.
+//! Documents to be sent to AWS are sealed with XChaCha20-Poly1305. The operation's id and the column are associated
+//! data, so a sealed document cannot be opened in another place. For write-only values, which must be compared later
+//! but never stored, an HMAC-SHA-256 under a second key is kept. That key is itself stored sealed, so that all replicas
+//! share it.
 //!
-//! Every sealed value begins with the id of the key that sealed it, so that a [`Keyring`] can hold the key that seals from
-//! now on together with those that sealed before it, until everything has been sealed anew.
+//! Every sealed value begins with the id of its key. A [`Keyring`] can therefore hold the current key together with
+//! previous ones, until everything is sealed under the current key.
 //!
-//! This crate does not store anything and draws no random numbers: nonces come from the caller's [`Entropy`].
+//! This crate stores nothing and draws no random numbers: nonces come from the caller's [`Entropy`].
 
 use std::fmt;
 
@@ -26,7 +27,7 @@ const KEY_ID_BYTES: usize = 8;
 const NONCE_BYTES: usize = 24;
 const HEADER_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 
-/// What a caller would do about sealed bytes that do not open.
+/// Why a key cannot be parsed or sealed bytes cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The text is not a key.
@@ -34,22 +35,22 @@ pub enum Error {
         "an encryption key is 32 bytes, written as 64 hexadecimal digits or as base64; `openssl rand -hex 32` makes one"
     )]
     NotAKey,
-    /// They were sealed under another key.
+    /// The bytes were sealed under another key.
     #[error(
-        "sealed under the encryption key {sealed_under}, but configured is {configured}; give the key that wrote this database too, as the current one or as a previous one"
+        "sealed under the encryption key {sealed_under}, but the configured keys are {configured}; configure that key too, as the current one or as a previous one"
     )]
     OtherKey {
-        /// The id of the key that sealed them.
+        /// The id of the key that sealed the bytes.
         sealed_under: String,
-        /// The ids of the keys at hand.
+        /// The ids of the configured keys.
         configured: String,
     },
-    /// They were changed, or belong to another row or column.
-    #[error("the sealed bytes were changed or moved")]
+    /// The bytes were modified, or belong to another row or column.
+    #[error("the sealed bytes were modified or moved")]
     Corrupt,
 }
 
-/// What a sealed value belongs to. A value opens only with the associated data it was sealed with.
+/// The place that a sealed value belongs to. A value opens only with the associated data it was sealed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssociatedData<'a> {
     /// The declared properties of an operation.
@@ -58,7 +59,7 @@ pub enum AssociatedData<'a> {
     Document(OperationId),
     /// The digest key with this id.
     DigestKey(&'a str),
-    /// The secret of a credential, whatever casing its name is written in.
+    /// The secret of a credential. The casing of its name is ignored.
     Credential(&'a CredentialId),
 }
 
@@ -80,7 +81,7 @@ pub struct SealingKey {
 }
 
 impl SealingKey {
-    /// The key of these bytes.
+    /// Creates a key from its bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         let bytes = Zeroizing::new(bytes);
         let mut id = [0; KEY_ID_BYTES];
@@ -94,7 +95,7 @@ impl SealingKey {
         }
     }
 
-    /// The key written as 64 hexadecimal digits or as base64.
+    /// Parses a key written as 64 hexadecimal digits or as base64.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         let bytes = Zeroizing::new(
@@ -107,12 +108,12 @@ impl SealingKey {
         ))
     }
 
-    /// A public name for the key: a prefix of its hash.
+    /// Returns the public id of the key: a prefix of its hash.
     pub fn id(&self) -> String {
         hex::encode(self.id)
     }
 
-    /// Seals `plaintext` for `data`: version, key id, nonce, then the ciphertext with its tag.
+    /// Seals `plaintext` for `data`. The result has version, key id, nonce, and the ciphertext with its tag.
     pub fn seal(
         &self,
         data: AssociatedData<'_>,
@@ -139,7 +140,7 @@ impl SealingKey {
         sealed
     }
 
-    /// Opens what was sealed for `data`.
+    /// Opens bytes that were sealed for `data`.
     pub fn open(
         &self,
         data: AssociatedData<'_>,
@@ -164,7 +165,7 @@ impl SealingKey {
     }
 }
 
-/// What stands before the ciphertext.
+/// The header in front of the ciphertext.
 struct Header {
     key_id: [u8; KEY_ID_BYTES],
     nonce: [u8; NONCE_BYTES],
@@ -185,7 +186,7 @@ impl Header {
     }
 }
 
-/// The id of the key that `sealed` says it was sealed under.
+/// Returns the id of the key in the header of `sealed`.
 pub fn sealed_under(sealed: &[u8]) -> Result<String, Error> {
     Ok(hex::encode(Header::read(sealed)?.key_id))
 }
@@ -196,7 +197,7 @@ impl fmt::Debug for SealingKey {
     }
 }
 
-/// The encryption keys of a process: the current one seals, and the previous ones open what they sealed before it.
+/// The encryption keys of a process: the current one, which seals, and previous ones, which only open.
 #[derive(Debug)]
 pub struct Keyring {
     current: SealingKey,
@@ -204,17 +205,17 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// A ring of these keys.
+    /// Creates a keyring.
     pub fn new(current: SealingKey, previous: Vec<SealingKey>) -> Self {
         Self { current, previous }
     }
 
-    /// The id of the key that seals.
+    /// Returns the id of the current key.
     pub fn current_id(&self) -> String {
         self.current.id()
     }
 
-    /// The ids of all its keys, the current one first.
+    /// Returns the ids of all keys, the current one first.
     pub fn ids(&self) -> impl Iterator<Item = String> {
         self.keys().map(SealingKey::id)
     }
@@ -229,7 +230,7 @@ impl Keyring {
         self.current.seal(data, plaintext, entropy)
     }
 
-    /// Opens what was sealed for `data` under any of the keys.
+    /// Opens bytes that were sealed for `data` under any of the keys.
     pub fn open(
         &self,
         data: AssociatedData<'_>,
@@ -256,14 +257,14 @@ impl From<SealingKey> for Keyring {
     }
 }
 
-/// The key under which write-only values leave a digest.
+/// The key for digests of write-only values.
 pub struct DigestKey {
     id: String,
     key: Zeroizing<[u8; 32]>,
 }
 
 impl DigestKey {
-    /// A fresh key.
+    /// Generates a key.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         key[..16].copy_from_slice(&entropy.draw("seal.digest-key"));
@@ -274,17 +275,17 @@ impl DigestKey {
         }
     }
 
-    /// The key's public id, kept beside each digest.
+    /// Returns the public id of the key, which is stored with each digest.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The key, sealed for storage.
+    /// Seals the key for storage.
     pub fn seal(&self, sealing: &Keyring, entropy: &dyn Entropy) -> Vec<u8> {
         sealing.seal(AssociatedData::DigestKey(&self.id), &self.key[..], entropy)
     }
 
-    /// The key `id` from its sealed form.
+    /// Opens the sealed key `id`.
     pub fn open(id: &str, sealed: &[u8], sealing: &Keyring) -> Result<Self, Error> {
         let bytes = sealing.open(AssociatedData::DigestKey(id), sealed)?;
         let key = Zeroizing::new(bytes.as_slice().try_into().map_err(|_| Error::Corrupt)?);
@@ -294,8 +295,8 @@ impl DigestKey {
         })
     }
 
-    /// The digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length, so that
-    /// no two places share a digest.
+    /// Computes the digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length,
+    /// so that no two inputs are hashed as the same bytes.
     pub fn digest(&self, reference: &ReferenceId, pointer: &str, value: &Value) -> Digest {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.key[..]).expect("HMAC takes keys of any length");
@@ -319,9 +320,9 @@ impl fmt::Debug for DigestKey {
 /// The keys of a running process.
 #[derive(Debug)]
 pub struct Keys {
-    /// Seals what waits to be sent, and the secrets of credentials.
+    /// Seals documents to be sent, and the secrets of credentials.
     pub sealing: Keyring,
-    /// Digests what must be compared later.
+    /// Digests values that must be compared later.
     pub digest: DigestKey,
 }
 
@@ -385,7 +386,7 @@ mod tests {
         }
     }
 
-    /// What an earlier version of this program stored.
+    /// A value that an earlier version stored.
     #[test]
     fn what_is_stored_today_stays_readable() {
         let stored = "01515ef83423cbc586090909090909090909090909090909090909090909090909\
