@@ -5,14 +5,14 @@ use ucp_model::TypeName;
 
 use crate::{ResourceSchema, SchemaError, embedded, spelling};
 
-/// The known resource types. Cheap to clone: clones share the schemas and what was worked out from them.
+/// The known resource types. Cheap to clone: clones share the schemas and their compiled forms.
 #[derive(Clone)]
 pub struct Catalogue {
-    /// By the lower-case type name.
+    /// The entries by lower-case type name.
     entries: Arc<BTreeMap<String, Arc<Entry>>>,
 }
 
-/// A type whose schema is parsed when it is first asked for.
+/// A type whose schema is parsed on first use.
 struct Entry {
     name: TypeName,
     text: &'static str,
@@ -31,13 +31,13 @@ static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| {
 });
 
 impl Catalogue {
-    /// The public types of us-east-1. The first call in a process unpacks them.
+    /// Returns the public types of us-east-1. The first call in a process unpacks them.
     pub fn embedded() -> Self {
         EMBEDDED.clone()
     }
 
-    /// Adds the type that a CloudFormation schema file describes, or replaces the one known under its name. Clones
-    /// made before do not see it.
+    /// Adds the type of a CloudFormation schema file, or replaces the type of that name. Existing clones are not
+    /// affected.
     pub fn with_schema(&mut self, text: &str) -> Result<TypeName, SchemaError> {
         let schema = Arc::new(ResourceSchema::parse(text)?);
         let name = schema.type_name().clone();
@@ -50,19 +50,19 @@ impl Catalogue {
         Ok(name)
     }
 
-    /// The schema of a type, found in any letter case; [`ResourceSchema::type_name`] is the canonical spelling.
+    /// Returns the schema of a type, in any casing. [`ResourceSchema::type_name`] has the canonical one.
     pub fn get(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
         let entry = self.entries.get(&key(name))?;
         let parse = || ResourceSchema::parse(entry.text).ok().map(Arc::new);
         entry.schema.get_or_init(parse).clone()
     }
 
-    /// The names of all types, in alphabetical order without regard to case.
+    /// Returns the names of all types in alphabetical order, ignoring case.
     pub fn type_names(&self) -> impl Iterator<Item = &TypeName> {
         self.entries.values().map(|entry| &entry.name)
     }
 
-    /// The type that was probably meant by a name that is not known.
+    /// Suggests the type that was probably meant by an unknown name.
     pub fn suggest(&self, name: &TypeName) -> Option<TypeName> {
         let names = self.type_names().map(TypeName::as_str);
         let nearest = spelling::nearest(name.as_str(), names)?;

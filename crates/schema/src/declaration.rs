@@ -6,20 +6,19 @@ use ucp_model::json;
 
 use crate::{ResourceSchema, Violation, ViolationCode, unknown_pointers};
 
-/// What a client shows of our replies and nobody declares.
+/// A member of our replies that clients send back. It is never declared.
 const PROVISIONING_STATE: &str = "provisioningState";
 
-/// The properties of a resource as they are declared.
+/// The declared properties of a resource.
 #[derive(Clone, PartialEq)]
 pub struct Declaration(Value);
 
 impl Declaration {
-    /// Reads what a request declares: `null` is not declared, and neither is what a client sends back of our own
-    /// replies; the default tags and what `named`, the
-    /// [properties of an identifier](ResourceSchema::properties_of_identifier) in the URL, tells are declared too.
+    /// Parses the properties of a request. `null` and members that only replies have are dropped. Default tags, and
+    /// `named`, the [properties of the identifier](ResourceSchema::properties_of_identifier) in the URL, are added.
     ///
-    /// Whatever is live, a declaration is refused that has values of a wrong type, unknown properties, control characters
-    /// or values that are not known yet, or that contradicts the identifier: all of that at once.
+    /// Fails with all violations that do not depend on live state: values of a wrong type, unknown properties, control
+    /// characters, unknown values, and contradictions to the identifier.
     pub fn parse(
         properties: Map<String, Value>,
         schema: &ResourceSchema,
@@ -52,25 +51,25 @@ impl Declaration {
         }
     }
 
-    /// What [`Declaration::parse`] once gave and was stored since. It is not judged again.
+    /// Wraps the stored properties of a parsed declaration. They are not checked again.
     pub fn stored(properties: Value) -> Self {
         Self(properties)
     }
 
-    /// What is declared without being judged, for a plan that is only shown.
+    /// Wraps properties without checks, for a plan that is only displayed.
     pub fn unjudged(mut properties: Value) -> Self {
         json::drop_nulls(&mut properties);
         Self(properties)
     }
 
-    /// The properties, without `null` members.
+    /// Returns the properties, without `null` members.
     pub fn properties(&self) -> &Value {
         &self.0
     }
 }
 
 impl fmt::Debug for Declaration {
-    /// Without the properties, which may hold write-only values.
+    /// Formats it without the properties, which may contain write-only values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Declaration").finish_non_exhaustive()
     }
@@ -82,7 +81,8 @@ fn invalid(pointers: Vec<String>, what: &str) -> Vec<Violation> {
     pointers.iter().map(violation).collect()
 }
 
-/// No AWS property holds control characters other than line breaks and tabs; NUL above all breaks what reads it later.
+/// Finds control characters other than line breaks and tabs. No AWS property contains them, and NUL in particular
+/// breaks later readers.
 fn control_characters(properties: &Value) -> Vec<Violation> {
     let is_control = |letter: char| letter < ' ' && !matches!(letter, '\t' | '\n' | '\r');
     let mut violations = Vec::new();

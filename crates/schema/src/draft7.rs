@@ -1,4 +1,4 @@
-//! The part of a CloudFormation schema that is JSON Schema, draft 7, and well formed.
+//! The well-formed JSON Schema (draft 7) part of a CloudFormation schema.
 
 use jsonschema::Draft;
 use serde_json::{Map, Value, json};
@@ -9,12 +9,12 @@ const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// What `pattern` is called in the result: the validator would refuse a schema for a single pattern that it cannot
-/// compile, so patterns are judged by ours.
+/// The name of `pattern` in the result. The validator would refuse a schema for a single pattern that it cannot
+/// compile, so a keyword of our own checks patterns.
 pub(crate) const PATTERN: &str = "lenientPattern";
 
-/// `document` without what a validator would stumble over: CloudFormation's own keywords, formats, references that
-/// lead nowhere and keywords of a wrong form. Each omission makes the schema accept more.
+/// Returns `document` without the parts that a validator would reject: CloudFormation's own keywords, formats, dangling
+/// references and malformed keywords. Each omission makes the schema accept more.
 pub(crate) fn of(document: &Value) -> Value {
     let reading = Reading { document };
     let Value::Object(members) = document else {
@@ -32,7 +32,7 @@ impl Reading<'_> {
         match schema {
             Value::Bool(_) => schema.clone(),
             Value::Object(members) => Value::Object(match members.get("$ref") {
-                // Draft 7 ignores what stands beside a reference.
+                // Draft 7 ignores siblings of a reference.
                 Some(reference) if subschema::resolve(self.document, schema).is_some() => {
                     Map::from_iter([("$ref".to_owned(), reference.clone())])
                 }
@@ -55,7 +55,7 @@ impl Reading<'_> {
                 Some((name.to_owned(), self.keyword(keyword, value)?))
             })
             .collect();
-        // Without its pattern, a property must not count as an additional one.
+        // A property whose pattern is dropped must not count as an additional one.
         if members.contains_key("patternProperties") && !kept.contains_key("patternProperties") {
             kept.shift_remove("additionalProperties");
         }
@@ -127,7 +127,7 @@ impl Reading<'_> {
     }
 }
 
-/// A list of names, each of them once.
+/// Returns a list of names without duplicates.
 fn names(value: &Value) -> Option<Value> {
     let mut names: Vec<&str> = value.as_array()?.iter().filter_map(Value::as_str).collect();
     names.sort_unstable();
@@ -135,7 +135,7 @@ fn names(value: &Value) -> Option<Value> {
     Some(Value::from(names))
 }
 
-/// Whether the validator can compile a name of `patternProperties`, which it insists on.
+/// Returns whether the validator can compile a name of `patternProperties`. It refuses the schema otherwise.
 fn is_regex(pattern: &str) -> bool {
     let schema = json!({"patternProperties": {pattern: true}});
     jsonschema::options()

@@ -1,10 +1,10 @@
-/// The longest schema that is accepted, several times the longest that AWS publishes.
+/// The maximum length of a schema, several times the longest that AWS publishes.
 pub(crate) const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-/// Why a text is not the schema of a resource type.
+/// Why a text is not a valid schema of a resource type.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
-    /// The text is longer than any real schema.
+    /// The text is too long.
     #[error("the schema has {0} bytes; at most {max} are accepted", max = MAX_BYTES)]
     TooLarge(usize),
     /// The text is not JSON, or is nested too deeply.

@@ -1,4 +1,4 @@
-//! The primary identifier: which properties make it, and what they say about a resource that may not exist yet.
+//! The primary identifier: its properties, and what they say about a resource that may not exist yet.
 
 use serde_json::{Map, Value};
 use ucp_model::Identifier;
@@ -6,22 +6,22 @@ use ucp_model::Identifier;
 use crate::path::{PropertyPath, Segment};
 use crate::{Classes, ResourceSchema, subschema};
 
-/// What the declared properties say about the primary identifier.
+/// The primary identifier as far as declared properties determine it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentifierOutcome {
-    /// Every part is given, so the identifier is known before the resource exists.
+    /// Every part is declared, so the identifier is known before the resource exists.
     Known(Identifier),
-    /// AWS makes up a part that is not given.
+    /// AWS assigns a part that is not declared.
     AssignedByAws,
-    /// The parts that must be given and are not, as JSON Pointers.
+    /// JSON Pointers to the required parts that are missing.
     Missing(Vec<String>),
 }
 
 impl ResourceSchema {
-    /// The identifier of the resource that `properties` declare.
+    /// Returns the identifier of the resource that `properties` declare.
     ///
-    /// A part that is missing is made up by AWS when it is read-only, and also when it is optional (the name of a log
-    /// group, say); [`IdentifierOutcome::Missing`] are the others.
+    /// AWS assigns a missing part if it is read-only or optional (such as the name of a log group). The others are
+    /// [`IdentifierOutcome::Missing`].
     pub fn identifier(&self, properties: &Value) -> IdentifierOutcome {
         let mut given = Vec::new();
         let mut missing = Vec::new();
@@ -52,8 +52,8 @@ impl ResourceSchema {
         }
     }
 
-    /// The properties that an identifier is made of, `{"LogGroupName": "a"}`; none when it does not have one part for
-    /// each of them, or a part is not of its property's type.
+    /// Returns the properties in an identifier, for example `{"LogGroupName": "a"}`, or `None` if the number of parts
+    /// is wrong or a part does not have its property's type.
     pub fn properties_of_identifier(&self, identifier: &Identifier) -> Option<Value> {
         let paths = self.primary_identifier();
         let parts: Vec<&str> = match paths {
@@ -71,8 +71,8 @@ impl ResourceSchema {
         Some(Value::Object(properties))
     }
 
-    /// Declares what `parts`, the [properties of an identifier](Self::properties_of_identifier), say and `properties` do
-    /// not, except what AWS alone sets. The pointers of the parts that are declared otherwise come back.
+    /// Adds the [properties of an identifier](Self::properties_of_identifier) in `parts` to `properties`, except for
+    /// read-only ones. Returns pointers to those that are declared with another value.
     pub fn declare_identifier(&self, parts: &Value, properties: &mut Value) -> Vec<String> {
         let mut contradictions = Vec::new();
         for path in self.primary_identifier() {
@@ -93,13 +93,13 @@ impl ResourceSchema {
         contradictions
     }
 
-    /// The parts of the primary identifier that AWS alone sets: without them it cannot be asked for.
+    /// Returns the read-only parts of the primary identifier. Without them, the resource cannot be read.
     pub fn assigned_parts(&self) -> impl Iterator<Item = &PropertyPath> {
         let paths = self.primary_identifier().iter();
         paths.filter(|path| self.lists(Classes::READ_ONLY, &path.names()))
     }
 
-    /// The identifier for a person, `RestApiId 'r1' and StageName 'prod'`.
+    /// Returns the identifier for display, for example `RestApiId 'r1' and StageName 'prod'`.
     pub fn identifier_in_words(&self, identifier: &Identifier) -> String {
         let Some(parts) = self.properties_of_identifier(identifier) else {
             return format!("the name '{identifier}'");
@@ -111,7 +111,7 @@ impl ResourceSchema {
         named.collect::<Vec<String>>().join(" and ")
     }
 
-    /// The text of a part as a value of the property's type.
+    /// Converts the text of a part to the property's type.
     fn typed(&self, path: &PropertyPath, part: &str) -> Option<Value> {
         let document = self.document();
         let mut schema = document.as_object()?;
@@ -135,7 +135,7 @@ impl ResourceSchema {
     }
 }
 
-/// A value as a part of an identifier. An empty text names nothing.
+/// Returns a value as a part of an identifier. An empty string is not valid.
 fn part(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -145,7 +145,7 @@ fn part(value: &Value) -> Option<String> {
     }
 }
 
-/// Puts `value` at `path`, making the objects on the way; none when the path is not one of a property.
+/// Inserts `value` at `path` and creates the objects in between. Returns `None` if the path is not that of a property.
 fn insert(members: &mut Map<String, Value>, path: &[Segment], value: Value) -> Option<()> {
     match path {
         [Segment::Key(name)] => {

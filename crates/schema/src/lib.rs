@@ -1,9 +1,8 @@
-//! What the schema of a resource type says: which properties it has, of which classes they are, how its identifier is
-//! made, and whether a document is a valid model of it. [`Declaration`] is what a request declares, once it is judged
-//! whatever is live.
+//! Schemas of resource types: their properties and the classes of these, the primary identifier, and validation of
+//! models. A [`Declaration`] has the properties of a request, after the checks that do not depend on live state.
 //!
 //! [`Catalogue`] finds a type's [`ResourceSchema`]; the public types of us-east-1 are embedded (see `data/NOTICE`).
-//! [`ResourceTypes`] finds those of other types too. Nothing here performs I/O: schemas come in as text.
+//! [`ResourceTypes`] also finds other types. Nothing here performs I/O: schemas are given as text.
 
 mod catalogue;
 mod compiled;

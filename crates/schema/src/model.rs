@@ -1,4 +1,4 @@
-//! What is wrong with a whole model: required properties, enumerations, patterns, ranges and alternatives.
+//! Validation of a whole model: required properties, enumerations, patterns, ranges and alternatives.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use ucp_model::pointer;
 use crate::pattern::Patterns;
 use crate::{Classes, ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
 
-/// The longest list of allowed values that a message repeats.
+/// The maximum number of allowed values in a message.
 const MAX_LISTED: usize = 12;
 
 impl ResourceSchema {
-    /// What is wrong with the model of a resource that is about to be created, all of it at once: what
-    /// [`ResourceSchema::validate_declaration`] finds, and required properties, enumerations, patterns, ranges and
-    /// alternatives.
+    /// Returns all violations in the model of a resource: those of [`ResourceSchema::validate_declaration`], and those
+    /// of required properties, enumerations, patterns, ranges and alternatives.
     ///
-    /// AWS remains the judge: a required property that only AWS sets is not asked for, formats are not looked at, and
-    /// a pattern that our dialect cannot express accepts everything, as does a schema that cannot be compiled.
+    /// The check is lenient, since AWS validates again: required properties that are read-only may be missing, formats
+    /// are ignored, and a pattern that our dialect cannot express accepts everything, as does a schema that cannot be
+    /// compiled.
     pub fn validate_model(&self, properties: &Value) -> Vec<Violation> {
         let declared = self.validate_declaration(properties);
         let mut violations = declared.clone();
@@ -45,7 +45,7 @@ impl ResourceSchema {
         violations
     }
 
-    /// One error of the validator in our words.
+    /// Converts an error of the validator to violations.
     fn describe(&self, error: &ValidationError<'_>) -> Vec<Violation> {
         let pointer = error.instance_path().as_str();
         let invalid = |what: &str| {
@@ -111,7 +111,7 @@ impl ResourceSchema {
         }
     }
 
-    /// A missing property, unless AWS alone can set it: some schemas require what they call read-only.
+    /// Reports a missing property, unless it is read-only: some schemas require read-only properties.
     fn missing(&self, pointer: &str, property: &Value) -> Vec<Violation> {
         let pointer = pointer::join(pointer, property.as_str().unwrap_or_default());
         let segments = pointer.split('/').skip(1).map(pointer::unescape);
@@ -123,8 +123,8 @@ impl ResourceSchema {
         vec![Violation::missing(&pointer)]
     }
 
-    /// The alternative that the value is nearest to tells what is wrong, except where the alternatives are about which
-    /// properties are given.
+    /// Reports the violations of the alternative that has the fewest. If the alternatives differ only in required
+    /// properties, reports these instead.
     fn no_alternative(
         &self,
         pointer: &str,
@@ -156,8 +156,8 @@ impl ResourceSchema {
     }
 }
 
-/// Whether an error may vanish once the value at `unknown` is known: it is about that value, or about how it goes
-/// together with others.
+/// Returns whether an error may vanish once the value at `unknown` is known: it is about that value, or about its
+/// combination with others.
 fn depends(error: &ValidationError<'_>, pointer: &str, unknown: &str) -> bool {
     let is_about_all = !matches!(
         error.kind(),
@@ -197,7 +197,7 @@ fn compile(schema: &ResourceSchema) -> Option<Validator> {
         .with_draft(Draft::Draft7)
         .offline()
         .should_validate_formats(false)
-        // Most patterns are never needed, and compiling them is most of the work.
+        // Compiling the patterns is most of the work, and most of them are never needed.
         .with_keyword(draft7::PATTERN, move |_, pattern, _| {
             Ok(Box::new(PatternKeyword {
                 pattern: pattern.as_str().unwrap_or_default().to_owned(),

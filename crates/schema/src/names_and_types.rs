@@ -1,6 +1,6 @@
-//! What is wrong with declared properties whatever the live state is: types and names.
+//! Validation of declared properties that does not depend on live state: types and names.
 //!
-//! Schemas in the field contradict themselves, so only what is wrong in every reading is reported.
+//! Real schemas contradict themselves, so only violations under every interpretation are reported.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::subschema::{self, is_of_type};
 use crate::{ResourceSchema, Violation, ViolationCode, is_unknown};
 
 impl ResourceSchema {
-    /// What is wrong with declared properties whatever the live state is: values of a wrong JSON type and unknown
-    /// properties, all of them at once. `null` means not declared and is passed over, as is what is not known yet.
+    /// Returns all violations in declared properties that do not depend on live state: values of a wrong JSON type and
+    /// unknown properties. `null`, which means not declared, and unknown values are skipped.
     pub fn validate_declaration(&self, properties: &Value) -> Vec<Violation> {
         if !properties.is_object() {
             return vec![Violation::wrong_type("", &["object"], properties)];
@@ -26,7 +26,8 @@ impl ResourceSchema {
         reading.check(self.document(), properties, &root)
     }
 
-    /// A property called `name` that the object at `pointer`, whose properties are `known`, does not have.
+    /// Creates the violation of a property `name` that the object at `pointer`, with the properties `known`, does not
+    /// have.
     pub(crate) fn unknown_property<'a>(
         &self,
         pointer: &str,
@@ -42,15 +43,15 @@ impl ResourceSchema {
     }
 }
 
-/// The reading of one document against a schema.
+/// The check of one document against a schema.
 struct Reading<'a> {
     schema: &'a ResourceSchema,
 }
 
-/// Where a value is, and what is already known about it from the schemas that led to this one.
+/// The location of a value, and the findings of the enclosing schemas about it.
 struct Place<'a> {
     pointer: &'a str,
-    /// The property names that these schemas know: an alternative of one may forget to repeat them.
+    /// The property names in these schemas. An alternative may omit them.
     names: &'a BTreeSet<&'a str>,
 }
 
@@ -134,8 +135,8 @@ impl<'a> Reading<'a> {
         self.check(schema, value, &place)
     }
 
-    /// Nothing is surely wrong when one alternative finds nothing. Otherwise the nearest one tells what is, and when
-    /// none of them takes a value of this type, all of them together.
+    /// Checks alternatives. If one finds no violation, there is none. Otherwise the one with the fewest violations
+    /// counts; if none accepts a value of this type, the expected types of all are reported.
     fn check_alternatives(
         &self,
         schema: &'a Map<String, Value>,
@@ -169,7 +170,7 @@ impl<'a> Reading<'a> {
         vec![Violation::wrong_type(place.pointer, &expected, value)]
     }
 
-    /// The property names that a schema and its alternatives know.
+    /// Collects the property names in a schema and its alternatives.
     fn collect_names(&self, schema: &'a Map<String, Value>, names: &mut BTreeSet<&'a str>) {
         names.extend(subschema::named(schema, "properties").map(|(name, _)| name.as_str()));
         let listed = ["allOf", "anyOf", "oneOf"]

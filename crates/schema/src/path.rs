@@ -4,26 +4,26 @@ use std::str::FromStr;
 use serde_json::Value;
 use ucp_model::pointer::{escape, unescape};
 
-/// Where a property is, as schemas write it: `/properties/Rules/*/Name`.
+/// The path of a property in the syntax of schemas, `/properties/Rules/*/Name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PropertyPath(Vec<Segment>);
 
 /// One step of a [`PropertyPath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Segment {
-    /// The property of this name.
+    /// The property with this name.
     Key(String),
-    /// `*`: every element of an array, every value of a map.
+    /// `*`: every element of an array, or every value of a map.
     Any,
 }
 
 impl PropertyPath {
-    /// The steps, starting at the resource's model.
+    /// Returns the steps from the root of the model.
     pub fn segments(&self) -> &[Segment] {
         &self.0
     }
 
-    /// The top-level property that the path leads to or into.
+    /// Returns the top-level property of the path.
     pub fn property(&self) -> Option<&str> {
         match self.0.first()? {
             Segment::Key(name) => Some(name),
@@ -31,17 +31,17 @@ impl PropertyPath {
         }
     }
 
-    /// The JSON Pointer into a model, `/Rules/*/Name`.
+    /// Returns the path as a JSON Pointer, `/Rules/*/Name`.
     pub fn pointer(&self) -> String {
         self.0.iter().map(|segment| format!("/{segment}")).collect()
     }
 
-    /// The path for a person, `Rules/*/Name`.
+    /// Returns the path for display, `Rules/*/Name`.
     pub fn in_words(&self) -> String {
         self.pointer().trim_start_matches('/').to_owned()
     }
 
-    /// The steps as [`ResourceSchema::lists`](crate::ResourceSchema::lists) takes them.
+    /// Returns the steps as [`ResourceSchema::lists`](crate::ResourceSchema::lists) takes them.
     pub fn names<'a>(&'a self) -> Vec<&'a str> {
         let name = |segment: &'a Segment| match segment {
             Segment::Key(name) => name.as_str(),
@@ -50,7 +50,7 @@ impl PropertyPath {
         self.0.iter().map(name).collect()
     }
 
-    /// The value at this path; none when a step is `*`, or is missing in `model`.
+    /// Returns the value at this path, or `None` if a step is `*` or is missing in `model`.
     pub fn get<'a>(&self, model: &'a Value) -> Option<&'a Value> {
         self.0
             .iter()
@@ -64,8 +64,8 @@ impl PropertyPath {
 impl FromStr for PropertyPath {
     type Err = std::convert::Infallible;
 
-    /// Reads every form that schemas use: with or without the leading slash and `properties`, arrays written as `*`,
-    /// `[*]` or `items`. (A property that is really called `items` is then one of those that `*` stands for.)
+    /// Parses every form that schemas use: with or without the leading slash and `properties`, and with `*`, `[*]` or
+    /// `items` for arrays. (A property that is really called `items` is therefore read as `*`.)
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.strip_prefix('/').unwrap_or(text);
         let text = text.strip_prefix("properties/").unwrap_or(text);

@@ -2,17 +2,17 @@ use serde_json::Value;
 
 use crate::path::{PropertyPath, Segment};
 
-/// The properties of one class, such as the write-only ones. A class set on a property covers all that is below it.
+/// The properties of one class, such as the write-only ones. The class of a property applies to everything below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathSet(Vec<PropertyPath>);
 
 impl PathSet {
-    /// The paths as the schema lists them.
+    /// Returns the paths in the order of the schema.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &PropertyPath> {
         self.0.iter()
     }
 
-    /// Whether the value at `segments` of a model is of this class. Array elements are named by their index.
+    /// Returns whether the value at `segments` of a model has this class. Array elements are named by their index.
     pub(crate) fn contains(&self, segments: &[&str]) -> bool {
         self.0.iter().any(|path| covers(path.segments(), segments))
     }
@@ -31,8 +31,8 @@ impl FromIterator<PropertyPath> for PathSet {
     }
 }
 
-/// Some schemas leave out the `*` of an array, so an index that the path does not name is passed over, here and in
-/// [`remove`].
+/// Returns whether `path` covers `segments`. Some schemas omit the `*` of an array, so an index that the path does not
+/// have is skipped, here and in [`remove`].
 fn covers(path: &[Segment], segments: &[&str]) -> bool {
     let Some((step, rest)) = path.split_first() else {
         return true;

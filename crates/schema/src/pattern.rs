@@ -1,21 +1,21 @@
-//! The regular expressions of schemas, which are written for several dialects and therefore judged leniently.
+//! The regular expressions of schemas. They are written for several dialects and therefore matched leniently.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fancy_regex::Regex;
 
-/// The patterns of one schema, each compiled when it is first needed.
+/// The patterns of one schema, each compiled on first use.
 #[derive(Debug, Default)]
 pub struct Patterns(Mutex<BTreeMap<String, Option<Arc<Regex>>>>);
 
 impl Patterns {
-    /// Whether `text` matches. A pattern that our dialect cannot express matches everything.
+    /// Returns whether `text` matches. A pattern that our dialect cannot express matches everything.
     pub fn matches(&self, pattern: &str, text: &str) -> bool {
         let Some(regex) = self.compiled(pattern) else {
             return true;
         };
-        // AWS judges with Java, whose `$` also matches before a final line break.
+        // AWS uses Java, whose `$` also matches before a final line break.
         let without_line_break = text.strip_suffix('\n').unwrap_or(text);
         regex.is_match(text).unwrap_or(true) || regex.is_match(without_line_break).unwrap_or(true)
     }
@@ -35,8 +35,8 @@ fn compile(pattern: &str) -> Option<Regex> {
     Regex::new(&in_our_dialect(pattern)).ok()
 }
 
-/// A pattern as our dialect writes it. `\d` and `\w` mean ASCII in the dialects that schemas are written for; in ours
-/// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. A `[` inside a class is itself. The end
+/// Translates a pattern to our dialect. `\d` and `\w` mean ASCII in the dialects that schemas are written for; in ours
+/// they mean all of Unicode, which makes `\w{1,1024}` too large to compile. A `[` inside a class is literal. The end
 /// of the text is `\z`.
 pub fn in_our_dialect(pattern: &str) -> String {
     let mut translated = String::with_capacity(pattern.len());

@@ -3,7 +3,7 @@ use ucp_model::{Detail, ErrorCode, Failure};
 use crate::{Violation, ViolationCode};
 
 impl ViolationCode {
-    /// The `code` of an error detail.
+    /// Returns the `code` of an error detail.
     pub fn as_str(self) -> &'static str {
         match self {
             ViolationCode::WrongType => "WrongType",
@@ -17,7 +17,7 @@ impl ViolationCode {
 }
 
 impl Violation {
-    /// The `InvalidRequest` that lists `violations`, each with its place in the request body.
+    /// Returns an `InvalidRequest` failure with `violations` as details, each with its location in the request body.
     pub fn refusal(message: &str, violations: Vec<Violation>) -> Failure {
         let detail = |violation: Violation| {
             let target = format!("/properties{}", violation.pointer);

@@ -6,18 +6,18 @@ use ucp_model::{Fault, Scope, TypeName};
 
 use crate::{ResourceSchema, SchemaError};
 
-/// The resource types that an account and region know: the public ones and its own.
+/// The resource types available in an account and region: public and private ones.
 #[async_trait]
 pub trait ResourceTypes: Send + Sync {
-    /// The schema of a type. A type that is known is found in any letter case and without waiting for AWS.
+    /// Returns the schema of a type, in any casing. For a type that is already known, this does not wait for AWS.
     async fn get(
         &self,
         scope: &Scope,
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType>;
 
-    /// The schema of this fingerprint, with which an operation was validated, or what [`ResourceTypes::get`] finds where
-    /// it is gone.
+    /// Returns the schema with this fingerprint, which an operation was validated with, or the result of
+    /// [`ResourceTypes::get`] if it is no longer available.
     async fn get_version(
         &self,
         scope: &Scope,
@@ -26,25 +26,25 @@ pub trait ResourceTypes: Send + Sync {
     ) -> Result<Arc<ResourceSchema>, UnknownType>;
 }
 
-/// Why there is no schema, by what the caller would do about it.
+/// Why there is no schema, by the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum UnknownType {
-    /// There is no such type: correct the name.
+    /// The type does not exist. Correct the name.
     #[error("the type does not exist")]
     Missing {
         /// The type that was probably meant.
         nearest: Option<TypeName>,
     },
-    /// The registry does not tell: get the permission, or give the schema.
+    /// The registry refuses to describe the type. Grant the permission, or provide the schema.
     #[error("the registry refuses to describe the type")]
     Refused(#[source] Fault),
-    /// The registry told something else than a schema of the type: correct what is registered, or give the schema.
+    /// The registry has no valid schema of the type. Correct the registered schema, or provide one.
     #[error("the registry's schema cannot be used")]
     Unusable(#[source] Arc<SchemaError>),
-    /// The registry cannot be reached: try again, or give the schema.
+    /// The registry cannot be reached. Try again, or provide the schema.
     #[error("the registry cannot be reached")]
     Unreachable(#[source] Fault),
-    /// What was told before cannot be read, or what is told now not be kept: try again.
+    /// The store cannot read or write the schema. Try again.
     #[error("the store is unavailable")]
     Store(#[source] Arc<dyn Error + Send + Sync>),
 }

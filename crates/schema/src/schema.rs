@@ -11,7 +11,7 @@ use crate::path_set::PathSet;
 use crate::pattern::Patterns;
 use crate::{PropertyPath, SchemaError, subschema};
 
-/// The schema of one resource type, as CloudFormation publishes it, with what it says worked out.
+/// The schema of one resource type, as CloudFormation publishes it.
 #[derive(Debug)]
 pub struct ResourceSchema {
     type_name: TypeName,
@@ -19,17 +19,17 @@ pub struct ResourceSchema {
     fingerprint: String,
     primary_identifier: Vec<PropertyPath>,
     additional_identifiers: Vec<Vec<PropertyPath>>,
-    /// As the schema lists them, in the order of [`Classes::LISTED`].
+    /// The properties of each class as the schema lists them, in the order of [`Classes::LISTED`].
     listed: [PathSet; Classes::LISTED.len()],
     handlers: Handlers,
     pub(crate) patterns: Arc<Patterns>,
-    /// Worked out on first use.
+    /// Compiled on first use.
     compiled: OnceLock<Compiled>,
-    /// Compiled on first use; none when the schema is not one that can be compiled.
+    /// Compiled on first use. `None` if the schema cannot be compiled.
     pub(crate) validator: OnceLock<Option<Validator>>,
 }
 
-/// What Cloud Control can do with resources of a type.
+/// The handlers of a resource type, and so the operations that Cloud Control supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handlers {
     /// `CreateResource`.
@@ -44,18 +44,18 @@ pub struct Handlers {
     pub list: bool,
 }
 
-/// In which order a resource is replaced.
+/// The order of create and delete in a replacement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReplacementStrategy {
-    /// The new one first, as CloudFormation does when a schema says nothing.
+    /// Create the new resource first, as CloudFormation does by default.
     #[default]
     CreateThenDelete,
-    /// The old one first: both cannot be at once.
+    /// Delete the old resource first: both cannot exist at once.
     DeleteThenCreate,
 }
 
 impl ResourceSchema {
-    /// Reads a CloudFormation schema file. Its size and depth are bounded; unknown keywords are left alone.
+    /// Parses a CloudFormation schema file. Its size and depth are bounded; unknown keywords are ignored.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         if text.len() > MAX_BYTES {
             return Err(SchemaError::TooLarge(text.len()));
@@ -101,7 +101,7 @@ impl ResourceSchema {
         })
     }
 
-    /// The same type as one that Cloud Control does not manage.
+    /// Returns the schema without handlers, as if Cloud Control did not support the type.
     pub fn without_handlers(self) -> Self {
         Self {
             handlers: Handlers::default(),
@@ -109,7 +109,8 @@ impl ResourceSchema {
         }
     }
 
-    /// The same schema without its `propertyTransform`s, which are programs: what a stranger wrote is not run.
+    /// Returns the schema without its `propertyTransform`s. They are programs, which must not be run from untrusted
+    /// schemas.
     pub fn without_transforms(mut self) -> Self {
         if let Some(document) = self.document.as_object_mut() {
             document.shift_remove("propertyTransform");
@@ -118,44 +119,44 @@ impl ResourceSchema {
         self
     }
 
-    /// The type's name in its canonical spelling.
+    /// Returns the canonical name of the type.
     pub fn type_name(&self) -> &TypeName {
         &self.type_name
     }
 
-    /// The schema as published.
+    /// Returns the schema document as published.
     pub fn document(&self) -> &Value {
         &self.document
     }
 
-    /// Tells this schema from every other one: the first half of the SHA-256 of its text, in hexadecimal.
+    /// Returns the fingerprint of this schema: the first half of the SHA-256 of its text, in hexadecimal.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// The properties that make the primary identifier, in order.
+    /// Returns the properties of the primary identifier, in order.
     pub fn primary_identifier(&self) -> &[PropertyPath] {
         &self.primary_identifier
     }
 
-    /// Other lists of properties that identify a resource.
+    /// Returns other lists of properties that identify a resource.
     pub fn additional_identifiers(&self) -> &[Vec<PropertyPath>] {
         &self.additional_identifiers
     }
 
-    /// The properties that the schema lists in one of `classes`. Where the paths lead, and what is below them, a
-    /// [`Cursor`] tells.
+    /// Returns the properties that the schema lists in one of `classes`. To resolve the paths, and for the values below
+    /// them, use a [`Cursor`].
     pub fn listed(&self, classes: Classes) -> impl Iterator<Item = &PropertyPath> {
         self.sets(classes).flat_map(PathSet::iter)
     }
 
-    /// Whether the value at `segments` of a model is listed in one of `classes`, or below what is. Elements of arrays are
-    /// named by their index.
+    /// Returns whether the value at `segments` of a model is, or is below, a property listed in one of `classes`. Array
+    /// elements are named by their index.
     pub fn lists(&self, classes: Classes, segments: &[&str]) -> bool {
         self.sets(classes).any(|set| set.contains(segments))
     }
 
-    /// Removes what the schema lists in one of `classes` from `model`.
+    /// Removes the properties that the schema lists in one of `classes` from `model`.
     pub fn remove_listed(&self, classes: Classes, model: &mut Value) {
         self.sets(classes).for_each(|set| set.remove_from(model));
     }
@@ -166,7 +167,7 @@ impl ResourceSchema {
             .map(|(_, set)| set)
     }
 
-    /// The property that holds the tags; none when the type has no tags.
+    /// Returns the property for tags, or `None` if the type has no tags.
     pub fn tag_property(&self) -> Option<PropertyPath> {
         let named = self.document.pointer("/tagging/tagProperty");
         let has_tags = || {
@@ -179,7 +180,7 @@ impl ResourceSchema {
         Some(path)
     }
 
-    /// In which order a replacement creates the new resource and deletes the old one.
+    /// Returns the order of create and delete in a replacement.
     pub fn replacement_strategy(&self) -> ReplacementStrategy {
         match self
             .document
@@ -191,28 +192,28 @@ impl ResourceSchema {
         }
     }
 
-    /// The top-level properties that every model has.
+    /// Returns the required top-level properties.
     pub fn required(&self) -> impl Iterator<Item = &str> {
         let names = self.document.get("required").and_then(Value::as_array);
         names.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// What Cloud Control can do with this type.
+    /// Returns the handlers of this type.
     pub fn handlers(&self) -> Handlers {
         self.handlers
     }
 
-    /// Whether Cloud Control can update resources of this type, as far as the schema says.
+    /// Returns whether Cloud Control can update resources of this type. True if the schema has no `handlers`.
     pub fn is_updatable(&self) -> bool {
         self.handlers.update || self.document.get("handlers").is_none()
     }
 
-    /// Whether Cloud Control can create resources of this type.
+    /// Returns whether Cloud Control can create resources of this type.
     pub fn is_provisionable(&self) -> bool {
         self.handlers.create
     }
 
-    /// The properties without the write-only ones.
+    /// Returns `properties` without write-only values.
     pub fn without_write_only(&self, properties: &Value) -> Value {
         without_write_only(properties, self.root()).unwrap_or_default()
     }
@@ -221,22 +222,22 @@ impl ResourceSchema {
         self.compiled.get_or_init(|| Compiled::of(&self.document))
     }
 
-    /// Where a walk through a model or a declaration starts. The first call works the schema out.
+    /// Returns the cursor at which a walk through a model or a declaration starts. The first call compiles the schema.
     pub fn root(&self) -> Cursor<'_> {
         Cursor::root(self.compiled(), &self.patterns)
     }
 
-    /// What in this schema could not be understood and was passed over.
+    /// Returns warnings about the parts of this schema that were ignored because they are not valid.
     pub fn warnings(&self) -> &[SchemaWarning] {
         &self.compiled().warnings
     }
 
-    /// The regular expressions of this document, compiled.
+    /// Returns the compiled regular expressions of this document.
     pub fn patterns(&self) -> &Patterns {
         &self.patterns
     }
 
-    /// What an object schema of this document says about a member called `name`.
+    /// Returns what an object schema of this document says about a member `name`.
     pub fn member<'a>(&self, schema: &'a Map<String, Value>, name: &str) -> Member<'a> {
         let property = schema
             .get("properties")
@@ -271,9 +272,9 @@ fn without_write_only(value: &Value, cursor: Cursor<'_>) -> Option<Value> {
 
 /// What a schema says about a member of an object.
 pub enum Member<'a> {
-    /// It fits this schema.
+    /// It must match this schema.
     Schema(&'a Value),
-    /// It is allowed, whatever it is.
+    /// Any value is allowed.
     Anything,
     /// It is not allowed.
     Forbidden,
@@ -293,7 +294,7 @@ impl Handlers {
     }
 }
 
-/// The paths that a keyword lists, none when it is absent.
+/// Returns the paths in a keyword. Empty if it is absent.
 fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaError> {
     match document.get(keyword) {
         Some(listed) => list_of_paths(listed, keyword),
@@ -301,7 +302,7 @@ fn paths(document: &Value, keyword: &str) -> Result<Vec<PropertyPath>, SchemaErr
     }
 }
 
-/// `additionalIdentifiers`: lists of paths, and in some schemas a path in place of a list.
+/// Parses `additionalIdentifiers`: lists of paths, or in some schemas a path in place of a list.
 fn additional_identifiers(document: &Value) -> Result<Vec<Vec<PropertyPath>>, SchemaError> {
     const KEYWORD: &str = "additionalIdentifiers";
     let Some(listed) = document.get(KEYWORD) else {
@@ -337,7 +338,7 @@ mod tests {
     use super::*;
     use crate::{Catalogue, Segment};
 
-    /// Whether a path leads from one of `schemas` to a property.
+    /// Returns whether a path leads from one of `schemas` to a property.
     fn leads_on(document: &Value, schemas: &[&Value], path: &[Segment]) -> bool {
         let Some((step, rest)) = path.split_first() else {
             return !schemas.is_empty();

@@ -1,7 +1,7 @@
-//! "Did you mean": the known name nearest to a given one.
+//! Suggestions for misspelt names.
 
-/// The candidate with the fewest typing errors between it and `given`, letter case aside; none when even the nearest
-/// one differs in more than a third of the letters.
+/// Returns the candidate with the smallest edit distance to `given`, ignoring case, or `None` if even that differs in
+/// more than a third of the letters.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -17,7 +17,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Lower case, and no longer than any name worth comparing.
+/// Converts to lower case, and truncates to the length of names worth comparing.
 fn fold(name: &str) -> String {
     let name = name.chars().take(256);
     name.map(|letter| letter.to_ascii_lowercase()).collect()

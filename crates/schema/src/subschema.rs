@@ -1,18 +1,18 @@
-//! Moving about in a schema: references, alternatives, types and members.
+//! Navigation in a schema: references, alternatives, types and members.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Schemas that may apply to one value one after the other, through references and alternatives.
+/// The maximum length of a chain of schemas that apply to one value, through references and alternatives.
 const MAX_HOPS: usize = 16;
 
-/// The keywords whose schemas apply to the same value as the schema that holds them.
+/// The keywords whose schemas apply to the same value as the schema that contains them.
 const LISTED: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const SINGLE: [&str; 4] = ["not", "if", "then", "else"];
 
-/// The object that a schema is after following its references; none for `true`, `false`, what is not a schema, and a
-/// reference that leads nowhere.
+/// Follows the references of a schema. Returns `None` for `true`, `false`, a value that is not a schema, and a dangling
+/// reference.
 pub fn resolve<'a>(document: &'a Value, schema: &'a Value) -> Option<&'a Map<String, Value>> {
     let mut schema = schema.as_object()?;
     for _ in 0..MAX_HOPS {
@@ -28,7 +28,7 @@ pub(crate) fn target<'a>(document: &'a Value, reference: &Value) -> Option<&'a V
     document.pointer(reference.as_str()?.strip_prefix('#')?)
 }
 
-/// The JSON types that a schema names, none when it does not restrict them.
+/// Returns the JSON types that a schema allows. Empty if it does not restrict them.
 pub fn types(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -37,7 +37,7 @@ pub fn types(schema: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Whether a value is of a JSON type; so it is of a type that JSON does not have.
+/// Returns whether a value has a JSON type. True for a name that is not a JSON type.
 pub(crate) fn is_of_type(value: &Value, json_type: &str) -> bool {
     match json_type {
         "object" => value.is_object(),
@@ -55,7 +55,7 @@ pub(crate) fn is_of_type(value: &Value, json_type: &str) -> bool {
     }
 }
 
-/// The schemas that a combining keyword (`allOf`, `anyOf`, `oneOf`) lists.
+/// Returns the schemas in a combining keyword (`allOf`, `anyOf`, `oneOf`).
 pub fn branches<'a>(
     schema: &'a Map<String, Value>,
     keyword: &str,
@@ -64,7 +64,7 @@ pub fn branches<'a>(
     listed.into_iter().flatten()
 }
 
-/// A schema and those that it combines, their references followed.
+/// Returns a schema and all that it combines, with references resolved.
 pub fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map<String, Value>> {
     let Some(schema) = resolve(document, schema) else {
         return Vec::new();
@@ -77,7 +77,7 @@ pub fn flatten<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Map<String
         .collect()
 }
 
-/// The members of an object that a keyword holds by name, such as `properties`.
+/// Returns the named schemas in a keyword such as `properties`.
 pub fn named<'a>(
     schema: &'a Map<String, Value>,
     keyword: &str,
@@ -86,9 +86,9 @@ pub fn named<'a>(
     members.into_iter().flatten()
 }
 
-/// Whether a schema that a document's properties lead to applies itself again to the same value, or so many others that
-/// judging the value would hardly end. (A schema that comes back further down in the value, like a tree's, is fine, and so is a
-/// definition that nobody uses.)
+/// Returns whether a schema reachable from a document's properties applies itself again to the same value, or applies
+/// so long a chain of others that validation would not end in reasonable time. (A schema that recurs further down in
+/// the value, as in a tree, is fine. So is an unused definition.)
 pub(crate) fn is_circular(document: &Value) -> bool {
     let mut heights = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -113,8 +113,8 @@ pub(crate) fn is_circular(document: &Value) -> bool {
     false
 }
 
-/// How many schemas apply to one value one after the other, at most, from `schema` on. More than [`MAX_HOPS`] are not
-/// counted.
+/// Returns the length of the longest chain of schemas that apply to one value, starting at `schema`. Counts no further
+/// than [`MAX_HOPS`].
 fn height(
     document: &Value,
     schema: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Tags that a resource gets without declaring them, put where its type keeps tags.
+//! Default tags, added to the tag property of a type.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{Classes, Cursor, ResourceSchema, Segment, Types};
 
-/// What the elements of a list of tags call key and value.
+/// The names of the key and value members in lists of tags.
 const PAIRS: [(&str, &str); 4] = [
     ("Key", "Value"),
     ("key", "value"),
@@ -14,7 +14,7 @@ const PAIRS: [(&str, &str); 4] = [
     ("tagKey", "tagValue"),
 ];
 
-/// How a type keeps tags.
+/// The form of a type's tags.
 enum Form {
     /// `{"team": "platform"}`
     Map,
@@ -22,14 +22,14 @@ enum Form {
     List {
         key: &'static str,
         value: &'static str,
-        /// Further members that every tag must have, all of them switches, off.
+        /// Further required members of a tag. All of them are Booleans, and set to `false`.
         switches: Vec<String>,
     },
 }
 
 impl ResourceSchema {
-    /// Adds the tags among `defaults` whose keys are not declared. Nothing happens where the type has no tags, where they
-    /// cannot be changed later (a default must not force a replacement), or where it keeps them in no usual form.
+    /// Adds the tags in `defaults` whose keys are not declared. Does nothing if the type has no tags, if they cannot be
+    /// updated (a default must not force a replacement), or if their form is not supported.
     pub fn add_default_tags(&self, properties: &mut Value, defaults: &BTreeMap<String, String>) {
         if defaults.is_empty() {
             return;
@@ -48,7 +48,7 @@ impl ResourceSchema {
         }
     }
 
-    /// Where tags are kept that can be changed, and how.
+    /// Returns the path and the form of the tags, if they can be updated.
     fn tags_at(&self) -> Option<(Vec<String>, Form)> {
         let tagging = self.document().get("tagging");
         let may = |what: &str| tagging.and_then(|tagging| tagging.get(what)) != Some(&false.into());
@@ -74,7 +74,7 @@ impl ResourceSchema {
 impl Form {
     fn of(cursor: Cursor<'_>) -> Option<Self> {
         let shape = cursor.shape();
-        // Some schemas say of a map no more than that it is an object.
+        // Some schemas describe a map only as an object.
         let is_object = shape.types.names(Types::OBJECT) && shape.is_marker();
         if shape.is_map() || is_object {
             return Some(Form::Map);
@@ -103,7 +103,7 @@ impl Form {
         })
     }
 
-    /// A value of another form than the type's is left for validation to refuse.
+    /// Adds the tags. A declared value of another form is left for validation to refuse.
     fn add(self, tags: &mut Value, defaults: &BTreeMap<String, String>) {
         match self {
             Form::Map => {

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::spelling;
 
-/// One thing that is wrong with a document, in words for the person who wrote it.
+/// A violation of the schema in a document, described for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where, as a JSON Pointer into the document.
+    /// The location, as a JSON Pointer into the document.
     pub pointer: String,
-    /// What. It names the place and what is expected there, and never repeats a value.
+    /// The message. It has the location and what is expected there, and never repeats a value.
     pub message: String,
-    /// Of which kind.
+    /// The kind of the violation.
     pub code: ViolationCode,
 }
 
@@ -24,22 +24,22 @@ impl fmt::Display for Violation {
 /// The kind of a [`Violation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ViolationCode {
-    /// A value of another JSON type than the schema allows.
+    /// A value has a JSON type that the schema does not allow.
     WrongType,
-    /// A property that the type does not have.
+    /// A property does not exist.
     UnknownProperty,
-    /// A property that must be given and is not.
+    /// A required property is missing.
     MissingProperty,
-    /// A value outside an enumeration, a pattern, a range or a length.
+    /// A value violates an enumeration, a pattern, a range or a length.
     InvalidValue,
-    /// Properties that do not go together, such as two of which only one may be given.
+    /// Properties cannot be combined, such as two that exclude each other.
     InvalidCombination,
-    /// A property that only AWS sets, with another value than it has.
+    /// A read-only property has another value than the live one.
     ReadOnlyProperty,
 }
 
 impl Violation {
-    /// A value of JSON type `got` where one of `expected` belongs.
+    /// Creates the violation of a value `got` whose JSON type is none of `expected`.
     pub fn wrong_type(pointer: &str, expected: &[&str], got: &Value) -> Self {
         let expected: Vec<&str> = expected.iter().map(|name| with_article(name)).collect();
         let message = format!(
@@ -51,7 +51,7 @@ impl Violation {
         Self::new(pointer, ViolationCode::WrongType, message)
     }
 
-    /// A property that `owner`, an object with the properties `known`, does not have.
+    /// Creates the violation of a property that `owner`, an object with the properties `known`, does not have.
     pub(crate) fn unknown_property<'a>(
         pointer: String,
         name: &str,
@@ -65,7 +65,7 @@ impl Violation {
         Self::new(&pointer, ViolationCode::UnknownProperty, message)
     }
 
-    /// A declared member called `name`, at `pointer`, that is not among the members `known` of the object it is in.
+    /// Creates the violation of a declared member `name` at `pointer`, whose object has only the members `known`.
     pub fn not_a_property<'a>(
         type_name: &str,
         pointer: &str,
@@ -79,7 +79,7 @@ impl Violation {
         Self::unknown_property(pointer.to_owned(), name, &owner, known)
     }
 
-    /// A declared property that only AWS sets, `is_live` with another value than the declared one.
+    /// Creates the violation of a declared read-only property. `is_live` says whether it has a live value.
     pub fn read_only(pointer: &str, is_live: bool) -> Self {
         let why = match is_live {
             true => "it has another value than the declared one",
@@ -90,12 +90,12 @@ impl Violation {
         Self::new(pointer, ViolationCode::ReadOnlyProperty, message)
     }
 
-    /// What is expected of the value at `pointer`: "`/Name`: must have at least 3 characters".
+    /// Creates a violation with an expectation, for example "`/Name`: must have at least 3 characters".
     pub(crate) fn expected(pointer: &str, code: ViolationCode, what: &str) -> Self {
         Self::new(pointer, code, format!("{}: {what}", place(pointer)))
     }
 
-    /// A property that is required and missing.
+    /// Creates the violation of a missing property.
     pub(crate) fn missing(pointer: &str) -> Self {
         Self::new(
             pointer,

@@ -1,4 +1,4 @@
-//! What is worked out from schemas.
+//! Compiled schemas.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
-/// What leads to no property in the embedded schemas, with the reason.
+/// Paths in the embedded schemas that do not resolve.
 const EXCEPTIONS: [(&str, &str); 3] = [
     // The property is called `KMSKeyId`.
     ("AWS::RDS::Integration", "/properties/KmsKeyId"),
@@ -20,7 +20,7 @@ const EXCEPTIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// The keywords that hold property paths.
+/// The keywords that contain property paths.
 const KEYWORDS: [&str; 7] = [
     "primaryIdentifier",
     "readOnlyProperties",
@@ -180,7 +180,7 @@ fn schemas_that_combine_without_end_are_refused() {
         for index in 1..9_000 {
             definitions.insert(format!("D{index}"), link(index - 1));
         }
-        // The shortest chains first, so that each is one longer than one that was found sound.
+        // The shortest chains first, so that each is one longer than one that was accepted.
         let property = |index: usize| {
             let name = format!("P{index:05}");
             (name, json!({"$ref": format!("#/definitions/D{index}")}))

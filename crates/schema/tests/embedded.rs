@@ -1,4 +1,4 @@
-//! The embedded catalogue, every type of it.
+//! The embedded catalogue.
 
 use std::sync::Arc;
 

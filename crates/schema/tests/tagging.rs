@@ -1,4 +1,4 @@
-//! Where default tags go.
+//! Default tags.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use ucp_model::TypeName;
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
-/// Types that say that their tags can be changed, and keep them where no default can go.
+/// Types whose tags can be updated by their schema, but are in a property that default tags do not support.
 const EXCEPTIONS: [&str; 2] = [
-    // In each of a list of `TagSpecifications`.
+    // In each element of `TagSpecifications`.
     "AWS::EC2::CapacityReservation",
     "AWS::EC2::CapacityReservationFleet",
 ];
@@ -79,7 +79,7 @@ fn a_default_never_forces_a_replacement() {
     }
 }
 
-/// Of all types with tags that can be changed, and what they get is what their schema allows.
+/// For all types with updatable tags, and the tags are valid by the schema.
 #[test]
 fn every_type_with_tags_gets_them() {
     let catalogue = Catalogue::embedded();

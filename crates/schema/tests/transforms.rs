@@ -1,8 +1,5 @@
-//! `propertyTransform`: what the embedded ones say, and what they leave unsaid.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test may stop at what it does not expect"
-)]
+//! The `propertyTransform`s of the embedded schemas.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +17,7 @@ struct Known {
 }
 
 impl Known {
-    /// The objects in `root` that may hold the property.
+    /// Returns the objects in `root` that may contain the property.
     fn parents<'a>(&self, root: &'a Value) -> Vec<&'a Value> {
         let (_, above) = self.path.segments().split_last().unwrap();
         above.iter().fold(vec![root], |parents, segment| {
@@ -35,7 +32,7 @@ impl Known {
         })
     }
 
-    /// The expression with its property called `P`: many types share one.
+    /// Returns the expression with its property renamed to `P`: many types share one.
     fn shape(&self) -> String {
         let pointer = self.path.pointer();
         let names: Vec<&str> = pointer.split('/').collect();
@@ -78,7 +75,7 @@ fn all_of(schema: &Arc<ResourceSchema>) -> Vec<Known> {
     transforms.map(known).collect()
 }
 
-/// What one embedded transform is to say, by hand.
+/// The expected results of one embedded transform, written by hand.
 struct Case {
     known: Known,
     declared: Value,
@@ -140,7 +137,7 @@ fn every_kind_of_embedded_expression_says_what_it_should() {
     println!("{} cases of {} expressions", cases.len(), all.len());
 }
 
-/// What is taken for the same although it may not be meant so: the schema says it.
+/// Results that follow from the schema, although they are probably not intended.
 #[test]
 fn exceptions() {
     let rule = |kind: &str| {
@@ -156,7 +153,7 @@ fn exceptions() {
             .transform
     };
 
-    // It results in the whole model with the other detail added, not in the property, so nothing is said.
+    // It results in the whole model with the other detail added instead of the property, so it never matches.
     let source = case("AWS::Config::ConfigRule /Source");
     let declared = rule("ConfigurationItemChangeNotification");
     let mut live = declared.clone();
@@ -165,12 +162,12 @@ fn exceptions() {
     assert!(!source.gives(&declared, &declared, &live["Source"]));
     assert!(source.gives(&declared, &declared, &live));
 
-    // It spells icmp `imcp`, so that every port of it is -1.
+    // It misspells `icmp` as `imcp`, so every port of icmp matches -1.
     let port = case("AWS::EC2::SecurityGroup /SecurityGroupIngress/*/FromPort");
     let declared = json!({"IpProtocol": "icmp", "FromPort": 8});
     assert!(port.gives(&declared, &declared, &json!(-1)));
 
-    // It has the principal between brackets, so that any character of it will do.
+    // It has the principal in brackets, which makes it a character class.
     let principal = case("AWS::Lambda::LayerVersionPermission /Principal");
     let declared = json!({"Principal": "111122223333"});
     assert!(principal.gives(&declared, &declared, &json!("{AWS=444455551111}")));
@@ -221,7 +218,7 @@ fn what_is_not_declared_says_nothing_unless_it_never_mattered() {
     }
 }
 
-/// A model in which every name that an expression mentions stands for `value`, beside the property and at the root.
+/// Returns a model in which every name in an expression has `value`, both beside the property and at the root.
 fn filled(known: &Known, value: &Value) -> Value {
     let is_name = |letter: char| letter.is_ascii_alphanumeric();
     let names: BTreeSet<&str> = known.text.split(|letter| !is_name(letter)).collect();

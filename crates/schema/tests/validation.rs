@@ -1,10 +1,10 @@
-//! What people read when a document is wrong.
+//! The messages of violations.
 
 use serde_json::{Value, json};
 use ucp_model::TypeName;
 use ucp_schema::{Catalogue, ResourceSchema, Violation};
 
-/// A schema with every kind of rule, and a tree that refers to itself.
+/// A schema with every kind of rule, and a recursive tree.
 fn example() -> ResourceSchema {
     let schema = json!({
         "typeName": "Acme::Test::Thing",

@@ -3,32 +3,32 @@ use std::ops::BitOr;
 
 use crate::Segment;
 
-/// The classes that a schema puts a property in. What is below a property is in its classes too.
+/// The classes that a schema assigns to a property. They also apply to everything below the property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes(pub(super) u8);
 
 impl Classes {
-    /// Of no class.
+    /// No class.
     pub const NONE: Self = Self(0);
-    /// AWS alone sets it.
+    /// Set by AWS only.
     pub const READ_ONLY: Self = Self(1);
-    /// It cannot be changed after the creation.
+    /// Cannot be changed after creation.
     pub const CREATE_ONLY: Self = Self(2);
-    /// It cannot always be changed after the creation.
+    /// Cannot always be changed after creation.
     pub const CONDITIONAL_CREATE_ONLY: Self = Self(4);
-    /// AWS never tells it again.
+    /// Never returned by reads.
     pub const WRITE_ONLY: Self = Self(8);
-    /// AWS advises against it.
+    /// Deprecated by AWS.
     pub const DEPRECATED: Self = Self(16);
-    /// AWS does not document it.
+    /// Not documented by AWS.
     pub const NON_PUBLIC: Self = Self(32);
     /// The tags of the resource.
     pub const TAGS: Self = Self(64);
 
-    /// What cannot be changed after the creation, or not always.
+    /// Create-only, conditional or not.
     pub const FIXED: Self = Self(2 | 4);
 
-    /// Those that a schema lists, each with the keyword that does.
+    /// The classes that a schema lists, each with its keyword.
     pub(crate) const LISTED: [(Self, &'static str); 6] = [
         (Self::READ_ONLY, "readOnlyProperties"),
         (Self::CREATE_ONLY, "createOnlyProperties"),
@@ -41,7 +41,7 @@ impl Classes {
         (Self::NON_PUBLIC, "nonPublicProperties"),
     ];
 
-    /// Whether one of `others` is among these.
+    /// Returns whether one of `others` is among these.
     pub fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
@@ -55,15 +55,15 @@ impl BitOr for Classes {
     }
 }
 
-/// How many nodes a trie may have before it no longer repeats what `*` says, a hundred times what the largest public
-/// schema needs: each `*` may double them.
+/// The maximum number of nodes in a trie before the subtree of `*` is no longer repeated: each `*` may double the
+/// nodes. A hundred times the need of the largest public schema.
 const MAX_NODES: usize = 10_000;
 
-/// What is known of the properties at a path.
+/// The marks of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     pub(super) classes: Classes,
-    /// The path of `createOnlyProperties` that says so.
+    /// The index of the path in `createOnlyProperties`.
     pub(super) create_only: Option<usize>,
     pub(super) transform: Option<usize>,
 }
@@ -83,7 +83,7 @@ impl Mark {
     }
 }
 
-/// Paths as they come, where a name and `*` may both lead on to one value.
+/// The paths as listed, in which a value may be reached both by its name and by `*`.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     mark: Mark,
@@ -107,7 +107,7 @@ impl Routes {
     }
 }
 
-/// The same paths, arranged so that one step leads to one node: what `*` says is repeated below each name.
+/// The same paths with exactly one node per step: the subtree of `*` is repeated below each name.
 #[derive(Debug, Default)]
 pub(super) struct Trie {
     nodes: Vec<TrieNode>,
@@ -116,7 +116,7 @@ pub(super) struct Trie {
 #[derive(Debug)]
 pub(super) struct TrieNode {
     pub(super) mark: Mark,
-    /// The classes of all that is further down.
+    /// The classes of everything below.
     pub(super) below: Classes,
     named: BTreeMap<String, usize>,
     any: Option<usize>,
@@ -136,7 +136,7 @@ impl Trie {
         node.any.map(|next| &self.nodes[next])
     }
 
-    /// Adds the node that stands for all of `routes`, and those below it.
+    /// Adds a node that combines `routes`, and the nodes below it.
     fn insert(&mut self, routes: &[&Routes]) -> usize {
         let id = self.nodes.len();
         let mut mark = Mark::default();

@@ -6,7 +6,7 @@ use super::{Classes, Compiled, ListShape};
 use crate::pattern::Patterns;
 use crate::{PropertyPath, Transform};
 
-/// Where a walk through a document stands in its schema.
+/// A location in a schema during a walk through a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'s> {
     compiled: &'s Compiled,
@@ -15,7 +15,7 @@ pub struct Cursor<'s> {
     node: Option<&'s TrieNode>,
     classes: Classes,
     create_only: Option<usize>,
-    /// Whether it is a list whose name tells that its order means nothing.
+    /// Whether it is a list that is unordered by its name.
     is_set: bool,
 }
 
@@ -44,19 +44,20 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// The type whose schema it is.
+    /// Returns the name of the schema's type.
     pub fn type_name(self) -> &'s str {
         &self.compiled.type_name
     }
 
-    /// The member of an object that is called `name`; none when the object has no such member.
+    /// Returns the member `name` of an object, or `None` if the object has no such member.
     pub fn member(self, name: &str) -> Option<Self> {
         let shapes = &self.compiled.shapes;
         let (shape, is_set) = shapes.member(self.shape, name, self.patterns)?;
         Some(self.step(shape, self.node_of(name), is_set))
     }
 
-    /// The same, taking a member that the schema does not know for anything: AWS may return more than it publishes.
+    /// Like [`member`](Self::member), but any value is valid for a member that the schema does not have: AWS may return
+    /// undocumented members.
     pub fn member_or_anything(self, name: &str) -> Self {
         self.member(name).unwrap_or_else(|| {
             let anything = self.compiled.shapes.anything();
@@ -64,7 +65,7 @@ impl<'s> Cursor<'s> {
         })
     }
 
-    /// What `step` leads to; none when it leads to a member that an object does not have.
+    /// Takes a step. Returns `None` for a member that an object does not have.
     pub fn below(self, step: Step<'_>) -> Option<Self> {
         match step {
             Step::Member(name) => self.member(name),
@@ -72,7 +73,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// The same, taking a member that the schema does not know for anything.
+    /// Like [`below`](Self::below), but any value is valid for a member that the schema does not have.
     pub fn below_or_anything(self, step: Step<'_>) -> Self {
         match step {
             Step::Member(name) => self.member_or_anything(name),
@@ -85,56 +86,55 @@ impl<'s> Cursor<'s> {
         self.compiled.trie.member(node, name)
     }
 
-    /// An element of an array.
+    /// Returns the location of an array's elements.
     pub fn element(self) -> Self {
         let shape = self.compiled.shapes.element(self.shape);
         let node = self.node.and_then(|node| self.compiled.trie.element(node));
         self.step(shape, node, false)
     }
 
-    /// What a value here may be.
+    /// Returns the shape of values here.
     pub fn shape(self) -> &'s Shape {
         self.shape
     }
 
-    /// How elements of an array here are told apart.
+    /// Returns the shape of a list here.
     pub fn list(self) -> &'s ListShape {
         &self.shape.list
     }
 
-    /// Whether the order of a list here means nothing: the schema says so, it holds tags, or it is named after things of
-    /// which AWS keeps sets.
+    /// Returns whether a list here is unordered: by its schema, because it contains tags, or by its name.
     pub fn is_unordered(self) -> bool {
         self.keeps_live_order() || self.is_set
     }
 
-    /// Whether the order of a list here means nothing, as the schema says.
+    /// Returns whether a list here is unordered by its schema or because it contains tags.
     pub fn keeps_live_order(self) -> bool {
         self.shape.list.is_unordered || self.is(Classes::TAGS)
     }
 
-    /// Whether a value here is in one of `classes`.
+    /// Returns whether a value here has one of `classes`.
     pub fn is(self, classes: Classes) -> bool {
         self.classes.has(classes)
     }
 
-    /// Whether something further down is in one of `classes`.
+    /// Returns whether a value below has one of `classes`.
     pub fn holds(self, classes: Classes) -> bool {
         self.node.is_some_and(|node| node.below.has(classes))
     }
 
-    /// Whether a value here or something further down is in one of `classes`.
+    /// Returns whether a value here or below has one of `classes`.
     pub fn is_or_holds(self, classes: Classes) -> bool {
         self.is(classes) || self.holds(classes)
     }
 
-    /// The path of `createOnlyProperties` that makes a value here create-only.
+    /// Returns the path in `createOnlyProperties` that makes a value here create-only.
     pub fn create_only_path(self) -> Option<&'s PropertyPath> {
         self.create_only
             .map(|index| &self.compiled.create_only[index])
     }
 
-    /// How AWS stores what is declared here.
+    /// Returns the transform of values here, if any.
     pub fn transform(self) -> Option<&'s Transform> {
         let index = self.node?.mark.transform?;
         Some(&self.compiled.transforms[index])
@@ -142,7 +142,7 @@ impl<'s> Cursor<'s> {
 }
 
 impl Classes {
-    /// Those that hold for what is below as well. A tag list is one, its tags are not.
+    /// Returns the classes that also apply to values below. `TAGS` is not one of them.
     fn inherited(self) -> Self {
         Self(self.0 & !Self::TAGS.0)
     }

@@ -1,9 +1,9 @@
-//! What lists are to AWS, where schemas tell and where only names do.
+//! Properties of lists that follow from schemas, or only from names.
 
 use super::shape::{Shape, Shapes};
 
 impl Shapes {
-    /// What lists are is told by their names and their elements, so this comes after all shapes are made.
+    /// Determines keys and order of lists from their names and elements. Must be called after all shapes are made.
     pub(super) fn judge_lists(&mut self, type_name: &str) {
         for id in 0..self.shapes.len() {
             let members: Vec<(String, usize)> = self.shapes[id]
@@ -30,8 +30,8 @@ impl Shapes {
     }
 }
 
-/// What lists of scalars are called that are sets to AWS although their schemas do not say `insertionOrder: false`:
-/// elsewhere, many lists of the same names say so. The first of each kind may have a prefix (`VpcSecurityGroupIds`).
+/// Names of lists of scalars that AWS treats as sets even if their schemas do not have `insertionOrder: false`: many
+/// other lists with the same names have it. Names in `SUFFIXES` may have a prefix (`VpcSecurityGroupIds`).
 const SUFFIXES: [&str; 9] = [
     "SubnetIds",
     "SubnetIDs",
@@ -50,25 +50,25 @@ const NAMES: [&str; 4] = [
     "VpcEndpointIds",
 ];
 
-/// A channel may have one zone for each of its pipelines, in their order.
+/// Exceptions. A channel may have one zone for each of its pipelines, in their order.
 const NOT_SETS: [(&str, &str); 1] = [("AWS::MediaLive::Channel", "AvailabilityZones")];
 
-/// Whether the order of a list of scalars of this name means nothing.
+/// Returns whether a list of scalars with this name is unordered.
 fn is_named_set(type_name: &str, name: &str) -> bool {
     let is_named = SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) || NAMES.contains(&name);
     is_named && !NOT_SETS.contains(&(type_name, name))
 }
 
-/// What elements are called by, as a whole name.
+/// Names of key members.
 const KEYS: [&str; 3] = ["Key", "Name", "Id"];
-/// The same as the end of a name whose beginning is that of the list: `PolicyName` in `Policies`.
+/// Suffixes of key members whose stem is that of the list: `PolicyName` in `Policies`.
 const KEY_ENDS: [&str; 4] = ["Key", "Name", "Id", "ID"];
 
-/// How lists of settings are called. A read returns every setting of the service, whoever set it; their schemas do not
-/// say that an element must have its key.
+/// Suffixes of lists of settings. A read returns every setting of the service, whoever set it. Their schemas do not
+/// require the key of an element.
 const SETTINGS: [&str; 2] = ["Attributes", "Settings"];
 
-/// Lists whose elements may share what looks like their key, or whose order counts more.
+/// Lists whose apparent key is not unique, or whose order matters more.
 const NOT_KEYED: [(&str, &str); 10] = [
     ("AWS::AppMesh::GatewayRoute", "Headers"),
     ("AWS::AppMesh::Route", "Headers"),
@@ -82,8 +82,8 @@ const NOT_KEYED: [(&str, &str); 10] = [
     ("AWS::VpcLattice::TargetGroup", "Targets"),
 ];
 
-/// The member that is meant to tell the elements of the list `name` apart: the one of `Key`, `Name` and `Id` that every
-/// element must have, or else the one whose name is the list's, or that of a setting.
+/// Returns the member that should identify the elements of the list `name`: the only required one of `Key`, `Name` and
+/// `Id`, or else the only required one named after the list, or the key of a setting.
 fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<String> {
     if NOT_KEYED.contains(&(type_name, name)) {
         return None;
@@ -99,7 +99,7 @@ fn key(type_name: &str, name: &str, element: &Shape, shapes: &Shapes) -> Option<
         .cloned()
 }
 
-/// What a setting is called by, where elements are nothing but that and a value.
+/// Returns the key of a setting, if elements have nothing but that and a value.
 fn setting_key<'s>(list: &str, element: &'s Shape) -> Option<&'s String> {
     let are_settings = SETTINGS.iter().any(|end| list.ends_with(end));
     let is_pair = element.members.len() == 2 && element.members.contains_key("Value");
@@ -111,7 +111,7 @@ fn setting_key<'s>(list: &str, element: &'s Shape) -> Option<&'s String> {
 fn is_named_after(member: &str, list: &str) -> bool {
     let stem = KEY_ENDS.iter().find_map(|end| member.strip_suffix(end));
     stem.is_some_and(|stem| {
-        // `Policy` is in `Policies` all but its last letter.
+        // `Policies` contains `Policy` except for its last letter.
         let stem = stem.strip_suffix('y').unwrap_or(stem);
         stem.len() > 2 && list.contains(stem)
     })

@@ -1,15 +1,15 @@
 use serde_json::{Map, Value};
 
-/// What a schema says about an array.
+/// The properties of an array in a schema.
 #[derive(Debug, Default)]
 pub struct ListShape {
-    /// Whether the order of the elements means nothing.
+    /// Whether the order of elements is irrelevant.
     pub is_unordered: bool,
-    /// Whether no element comes twice.
+    /// Whether elements are unique.
     pub is_unique: bool,
-    /// The fewest elements.
+    /// The minimum number of elements.
     pub min_items: u64,
-    /// The member that is meant to tell elements apart. Whether it does, only a list can tell.
+    /// The member that should identify elements. A given list may still have duplicates.
     pub key: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! A schema worked out once, so that a walk through a document meets its answers in constant time: [`Shape`] says what
-//! a value may be, [`Classes`] of which classes it is, and [`Cursor`] is where the walk stands.
+//! The compiled form of a schema, for lookups in constant time during a walk through a document. A [`Shape`] describes
+//! the valid values at a location, [`Classes`] are its property classes, and a [`Cursor`] is the current location.
 
 mod classes;
 mod cursor;
@@ -22,13 +22,13 @@ use crate::{PropertyPath, Transform};
 use classes::Trie;
 use shape::Shapes;
 
-/// What is worked out from a schema document.
+/// The compiled form of a schema document.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     type_name: String,
     shapes: Shapes,
     trie: Trie,
-    /// What `createOnlyProperties` lists, as the trie's nodes refer to it.
+    /// The paths in `createOnlyProperties`, which nodes of the trie refer to by index.
     create_only: Vec<PropertyPath>,
     transforms: Vec<Transform>,
     pub(crate) warnings: Vec<SchemaWarning>,
@@ -79,7 +79,7 @@ impl Compiled {
         compiled
     }
 
-    /// What a resource is identified by does not change, also where a schema forgets to say so.
+    /// Marks the primary identifier as create-only, even if the schema does not list it there.
     fn mark_identifier(
         &self,
         document: &Value,
@@ -94,7 +94,7 @@ impl Compiled {
         }
     }
 
-    /// The tags: what `tagging.tagProperty` names, or what is called `Tags`.
+    /// Marks the tags: the property in `tagging.tagProperty`, or the one called `Tags`.
     fn mark_tags(&self, document: &Value, routes: &mut classes::Routes, steps_left: &mut usize) {
         let named = document.pointer("/tagging/tagProperty");
         let text = named.and_then(Value::as_str).unwrap_or("/properties/Tags");

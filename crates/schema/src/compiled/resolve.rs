@@ -1,4 +1,4 @@
-//! From a property path as schemas write it to the paths that values have.
+//! Resolution of property paths in schemas to the paths of values.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,22 @@ use ucp_model::pointer;
 use super::shape::{Shape, Shapes};
 use crate::{PropertyPath, Segment};
 
-/// The longest path that is followed, and the deepest place that is looked for.
+/// The maximum length of a path, both of listed paths and of search results.
 const MAX_LENGTH: usize = 64;
 
-/// How many steps may be taken for all paths of a schema together, hundreds of times what any public one takes.
+/// The maximum number of steps for all paths of a schema together, hundreds of times the need of any public schema.
 pub(super) const MAX_STEPS: usize = 100_000;
 
-/// A path as a schema lists it, for showing.
+/// Parses a path as a schema lists it, for display.
 pub(super) fn listed(text: &str) -> PropertyPath {
     let Ok(path) = text.parse();
     path
 }
 
 impl Shapes {
-    /// The paths that `text` stands for: one for `/properties/A/*/B` in any spelling, none when it leads nowhere, and
-    /// for `/definitions/X/properties/B` one for each place that X describes. Nothing is found once no steps are left.
+    /// Returns the paths that `text` stands for: one for `/properties/A/*/B` in any spelling, none if it does not
+    /// resolve, and for `/definitions/X/properties/B` one for each location that uses X. Finds nothing once no steps
+    /// are left.
     pub(super) fn resolve(&self, text: &str, steps_left: &mut usize) -> Vec<Vec<Segment>> {
         let steps: Vec<String> = text
             .strip_prefix('/')
@@ -60,8 +61,8 @@ impl Shapes {
         path.into_iter().collect()
     }
 
-    /// The path along `steps`, in its one spelling; none when it leads to no property. What is said of each element of
-    /// a list is said of the list.
+    /// Returns the canonical path along `steps`, or `None` if it leads to no property. A path to the elements of a list
+    /// becomes the path of the list.
     fn follow(
         &self,
         shape: &Shape,
@@ -104,17 +105,17 @@ impl Shapes {
     }
 }
 
-/// The search for the path that steps stand for.
+/// A search for the path that steps stand for.
 struct Walk<'s, 'b> {
     shapes: &'s Shapes,
     path: Vec<Segment>,
-    /// From where and with how many steps to go it was tried before, in vain.
+    /// The shapes, with the number of remaining steps, that were already tried without success.
     seen: BTreeSet<(*const Shape, usize)>,
     steps_left: &'b mut usize,
 }
 
 impl Walk<'_, '_> {
-    /// Whether `steps` lead on from `shape`; then the path is longer by what they stand for.
+    /// Returns whether `steps` resolve from `shape`. If so, they are appended to the path.
     fn on(&mut self, shape: &Shape, steps: &[String]) -> bool {
         let Some((step, rest)) = steps.split_first() else {
             return true;
@@ -131,7 +132,7 @@ impl Walk<'_, '_> {
             return true;
         }
         let is_any = matches!(step.as_str(), "*" | "[*]" | "items") || is_index(step);
-        // Some leave the `*` out.
+        // Some schemas omit the `*`.
         let below = if is_any { rest } else { steps };
         if shapes
             .any(shape)
@@ -160,12 +161,12 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The search for the places where values that a definition describes may stand, without going round in circles.
+/// A search for the locations that use a definition. Cycles are not followed.
 struct Search<'s, 'b> {
     shapes: &'s Shapes,
     targets: &'s [usize],
     path: Vec<Segment>,
-    /// The shapes that the path leads through.
+    /// The shapes along the path.
     above: Vec<usize>,
     found: Vec<(Vec<Segment>, usize)>,
     steps_left: &'b mut usize,

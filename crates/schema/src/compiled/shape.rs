@@ -7,38 +7,39 @@ use super::{ListShape, SchemaWarning};
 use crate::pattern::Patterns;
 use crate::subschema;
 
-/// The most shapes that one schema may have, ten times what the largest public one has.
+/// The maximum number of shapes in one schema, ten times that of the largest public one.
 const MAX_SHAPES: usize = 50_000;
 
-/// How large the schema objects may be that they are made of, each counted as often as it is part of a shape; ten times
-/// what the largest public schema comes to.
+/// The maximum total size of the schema objects in all shapes, where an object counts once per shape; ten times that of
+/// the largest public schema.
 const MAX_SIZE: usize = 200_000;
 
-/// What a value may be, all that its schema and the alternatives in it say taken together.
+/// The valid values at a location: the union of what its schema and the alternatives in it say.
 #[derive(Debug, Default)]
 pub struct Shape {
-    /// The JSON types that are named, none of them when any will do.
+    /// The allowed JSON types. Empty if any type is allowed.
     pub types: Types,
-    /// The members that must be given whichever alternative is chosen.
+    /// The members that are required in every alternative.
     pub required: Vec<String>,
-    /// The alternatives of which exactly one may be given, each the members that it needs.
+    /// The sets of alternatives of which exactly one must be given. Each alternative is the list of its members.
     pub exclusive: Vec<Vec<Vec<String>>>,
-    /// The same as cfn-lint knows it of templates. AWS does not judge a model by it, and a read may well return several.
+    /// The same, as cfn-lint checks it in templates. AWS does not validate models against it, and a read may return
+    /// several.
     pub exclusive_in_templates: Vec<Vec<Vec<String>>>,
-    /// The fewest members of an object.
+    /// The minimum number of members of an object.
     pub min_properties: u64,
-    /// What AWS takes when nothing is given.
+    /// The value that AWS uses if none is given.
     pub default: Option<Value>,
-    /// The texts that are allowed, when they are listed.
+    /// The allowed strings, if they are enumerated.
     pub options: Vec<String>,
-    /// Of an array.
+    /// The properties of an array.
     pub list: ListShape,
     pub(super) members: BTreeMap<String, Edge>,
     patterns: Vec<(String, usize)>,
-    /// What `additionalProperties` says.
+    /// The shape of `additionalProperties`.
     values: Option<usize>,
     pub(super) element: Option<usize>,
-    /// Whether members that are not named are not allowed.
+    /// Whether additional members are forbidden.
     is_closed: bool,
 }
 
@@ -46,32 +47,32 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) shape: usize,
-    /// Whether it leads to a list whose name tells that its order means nothing.
+    /// Whether it leads to a list that is unordered by its name.
     pub(super) is_set: bool,
 }
 
 impl Shape {
-    /// Whether it is an object without named members, so that all there is to say is that it is there: `{"Allow": {}}`.
+    /// Returns whether it is an object without members, which is significant only by its presence: `{"Allow": {}}`.
     pub fn is_marker(&self) -> bool {
         self.members.is_empty() && self.patterns.is_empty() && self.values.is_none()
     }
 
-    /// Whether it is an object whose member names are up to the user.
+    /// Returns whether it is an object whose member names the user chooses.
     pub fn is_map(&self) -> bool {
         self.members.is_empty() && (!self.patterns.is_empty() || self.values.is_some())
     }
 
-    /// Whether `null` may be a value here, and not only the absence of one.
+    /// Returns whether `null` is a valid value here, rather than only the absence of one.
     pub fn takes_null(&self) -> bool {
         self.types.is_any() || self.types.names(Types::NULL)
     }
 
-    /// Whether a member must be given.
+    /// Returns whether a member is required.
     pub fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 
-    /// Whether the schema lists a member of this name.
+    /// Returns whether the schema lists a member of this name.
     pub fn has_member(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
@@ -80,12 +81,12 @@ impl Shape {
         self.element.is_some() || self.types == Types::ARRAY
     }
 
-    /// Whether it is a value of which the schema says nothing more.
+    /// Returns whether the schema does not restrict the value's members or elements.
     pub(super) fn takes_anything(&self) -> bool {
         self.is_marker() && !self.is_closed && self.element.is_none()
     }
 
-    /// The names of the members that the schema lists.
+    /// Returns the names of the members that the schema lists.
     pub fn member_names(&self) -> impl Iterator<Item = &str> {
         self.members.keys().map(String::as_str)
     }
@@ -112,17 +113,17 @@ impl Types {
     /// `object` and `array`
     pub const COMPOSED: Self = Self(1 | 2);
 
-    /// Whether nothing is said, so that any type will do.
+    /// Returns whether any type is allowed, because none is listed.
     pub fn is_any(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether one of `others` is named.
+    /// Returns whether one of `others` is in the set.
     pub fn names(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -134,7 +135,7 @@ impl Types {
         }
     }
 
-    /// The names of the types in it.
+    /// Returns the names of the types in the set.
     pub fn listed(self) -> Vec<&'static str> {
         let all = ["object", "array", "string", "number", "boolean", "null"];
         all.into_iter()
@@ -163,11 +164,11 @@ impl BitOr for Types {
     }
 }
 
-/// All shapes of a schema. The first one is that of anything, the second one that of the model.
+/// All shapes of a schema. The first one accepts anything, the second one is that of the model.
 #[derive(Debug)]
 pub(super) struct Shapes {
     pub(super) shapes: Vec<Shape>,
-    /// The shapes that each of the `definitions` is part of.
+    /// The shapes that each definition is part of.
     definitions: BTreeMap<String, Vec<usize>>,
 }
 
@@ -190,7 +191,7 @@ impl Shapes {
         }
         let warning = maker.is_full.then(|| SchemaWarning {
             pointer: String::new(),
-            message: "too many kinds of values; the rest is taken as it comes".to_owned(),
+            message: "the schema has too many kinds of values; the rest is not checked".to_owned(),
         });
         let shapes = Self {
             definitions: maker.definitions(),
@@ -239,13 +240,13 @@ impl Shapes {
         &self.shapes[shape.element.unwrap_or(ANYTHING)]
     }
 
-    /// The shapes that `*` may stand for.
+    /// Returns the shapes that `*` may stand for.
     pub(super) fn any(&self, shape: &Shape) -> impl Iterator<Item = usize> {
         let by_pattern = shape.patterns.iter().map(|(_, id)| *id);
         by_pattern.chain(shape.values).chain(shape.element)
     }
 
-    /// Whether a value of this shape is neither an object nor an array.
+    /// Returns whether a value of this shape is neither an object nor an array.
     pub(super) fn is_scalar(&self, id: usize) -> bool {
         let shape = &self.shapes[id];
         let is_composed = shape.types.names(Types::COMPOSED);
@@ -253,15 +254,15 @@ impl Shapes {
     }
 }
 
-/// A schema object and whether it applies whichever alternative is chosen.
+/// A schema object, and whether it applies in every alternative.
 type Part<'d> = (&'d Map<String, Value>, bool);
 
-/// The same, as it is told from others: by where it is.
+/// The identity of a part, by address.
 type PartKey = (*const Map<String, Value>, bool);
 
 struct Maker<'d> {
     document: &'d Value,
-    /// The shape that is made of some schema objects, which are told apart by where they are.
+    /// The shapes made so far, by the schema objects they are made of.
     known: HashMap<Vec<PartKey>, usize>,
     pending: Vec<(usize, Vec<Part<'d>>)>,
     shapes: Vec<Shape>,
@@ -270,7 +271,7 @@ struct Maker<'d> {
 }
 
 impl<'d> Maker<'d> {
-    /// The shape of a value that all of `schemas` apply to.
+    /// Returns the shape of a value that all of `schemas` apply to.
     fn intern(&mut self, schemas: impl IntoIterator<Item = &'d Value>) -> usize {
         if self.is_full {
             return ANYTHING;
@@ -304,7 +305,7 @@ impl<'d> Maker<'d> {
         id
     }
 
-    /// A schema, what it refers to and what it combines, each once.
+    /// Collects a schema, its references and the schemas it combines, each once.
     fn collect(
         &self,
         schema: &'d Value,
@@ -428,7 +429,7 @@ impl<'d> Maker<'d> {
     }
 }
 
-/// How much there is to a schema object without what is further down.
+/// Returns the size of a schema object, without nested levels.
 fn size(schema: &Map<String, Value>) -> usize {
     let size = |value: &Value| match value {
         Value::Object(members) => 1 + members.len(),
@@ -438,7 +439,7 @@ fn size(schema: &Map<String, Value>) -> usize {
     1 + schema.values().map(size).sum::<usize>()
 }
 
-/// The alternatives of a schema that exclude each other by which members they need.
+/// Returns the alternatives of a schema that exclude each other, by the members they require.
 fn exclusive(document: &Value, schema: &Map<String, Value>) -> Option<Vec<Vec<String>>> {
     let branches: Vec<Vec<String>> = subschema::branches(schema, "oneOf")
         .filter_map(|branch| subschema::resolve(document, branch))
@@ -448,7 +449,7 @@ fn exclusive(document: &Value, schema: &Map<String, Value>) -> Option<Vec<Vec<St
     are_told_apart.then_some(branches)
 }
 
-/// The same in cfn-lint's words: `requiredXor` and `dependentExcluded`.
+/// The same for cfn-lint's keywords `requiredXor` and `dependentExcluded`.
 fn exclusive_in_templates(schema: &Map<String, Value>) -> Vec<Vec<Vec<String>>> {
     let mut found = Vec::new();
     let listed: Vec<Vec<String>> = texts(schema.get("requiredXor"))
@@ -465,7 +466,7 @@ fn exclusive_in_templates(schema: &Map<String, Value>) -> Vec<Vec<Vec<String>>> 
     found
 }
 
-/// The members that an alternative needs.
+/// Returns the members that an alternative requires.
 fn needs(branch: &Map<String, Value>) -> Vec<String> {
     let required: Vec<String> = texts(branch.get("required")).collect();
     if !required.is_empty() {

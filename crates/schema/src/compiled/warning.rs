@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// Something in a schema that could not be understood and was passed over.
+/// A part of a schema that was ignored because it is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaWarning {
-    /// Where, as a JSON Pointer into the schema.
+    /// The location, as a JSON Pointer into the schema.
     pub pointer: String,
-    /// What.
+    /// The message.
     pub message: String,
 }
 

@@ -1,7 +1,7 @@
-//! `propertyTransform`: how AWS stores what is declared.
+//! `propertyTransform`: how AWS stores a declared value.
 //!
-//! The expressions are JSONata with two additions: alternatives are joined by `$OR`, and a text may be a regular
-//! expression. They are written from the object that holds the property or from the root of the model.
+//! The expressions are JSONata with two additions: `$OR` joins alternatives, and a string may be a regular expression.
+//! They are evaluated in the object that contains the property, or at the root of the model.
 
 mod operands;
 mod pattern;
@@ -21,10 +21,10 @@ use crate::pattern::Patterns;
 use operands::{Operands, Scalars};
 use pattern::LastPattern;
 
-/// What joins alternatives.
+/// The separator of alternatives.
 const OR: &str = "$OR";
 
-/// What one evaluation may take. Expressions need microseconds and a few levels; this is for one that would never end.
+/// Bounds of one evaluation. Expressions need microseconds and a few levels; this stops one that would not end.
 const BOUNDS: EvaluatorOptions = EvaluatorOptions {
     timeout_ms: Some(1_000),
     cancel: None,
@@ -32,15 +32,15 @@ const BOUNDS: EvaluatorOptions = EvaluatorOptions {
     max_sequence_length: Some(100_000),
 };
 
-/// How AWS stores a declared value, as a `propertyTransform` says.
+/// A parsed `propertyTransform`.
 #[derive(Debug)]
 pub struct Transform {
     alternatives: Vec<Alternative>,
-    /// The regular expressions that the alternatives search with, so no more than the schema has.
+    /// The regular expressions that the alternatives search with. All of them are from the schema.
     patterns: Arc<Patterns>,
 }
 
-/// One expression, any of which may hold.
+/// One alternative expression.
 #[derive(Debug)]
 struct Alternative {
     expression: AstNode,
@@ -51,7 +51,8 @@ struct Alternative {
 }
 
 impl Transform {
-    /// Reads an expression with its `$OR` alternatives. Alternatives that cannot be parsed are left out and reported.
+    /// Parses an expression with its `$OR` alternatives. Returns errors for the alternatives that cannot be parsed,
+    /// which are dropped.
     pub fn parse(text: &str) -> (Self, Vec<String>) {
         let mut alternatives = Vec::new();
         let mut problems = Vec::new();
@@ -69,8 +70,8 @@ impl Transform {
         (transform, problems)
     }
 
-    /// Whether `live` is what AWS makes of the declared value that stands in `parent`, which is an object inside `root`
-    /// or `root` itself. An alternative that finds none of its operands, fails or results in nothing says nothing.
+    /// Returns whether `live` is the stored form of the declared value in `parent`, an object inside `root` or `root`
+    /// itself. An alternative that finds none of its operands, fails or has no result is ignored.
     pub fn gives(&self, root: &Value, parent: &Value, live: &Value) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.gives(&self.patterns, root, parent, live))
@@ -115,7 +116,7 @@ impl Alternative {
     }
 }
 
-/// The alternatives of an expression. `$ORDER` is a variable.
+/// Splits an expression into its alternatives. `$ORDER` is a variable, not a separator.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let is_joint = |at: &usize| {
         let mut after = text[at + OR.len()..].chars();

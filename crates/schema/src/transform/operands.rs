@@ -5,22 +5,21 @@ use jsonata_core::value::{JMap, JValue};
 use serde_json::{Number, Value};
 use ucp_model::json;
 
-/// The member that marks a value which is not known yet.
+/// The member that marks an unknown value.
 const UNKNOWN: &str = "$unknown";
 
-/// Integers up to here are the same as a float.
+/// The maximum of integers that a float represents exactly.
 const EXACT: u64 = 1 << 53;
 
-/// How an expression sees declared numbers and truth values.
+/// How an expression sees declared numbers and Booleans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalars {
     AsDeclared,
-    /// As their texts, since they may stand where the schema has a text: `6` for the protocol `"6"`.
+    /// As strings, since they may be declared where the schema has a string: `6` for the protocol `"6"`.
     AsText,
 }
 
-/// The places in a model that an expression reads, each as the names that lead to it. The empty path is the model
-/// itself.
+/// The paths in a model that an expression reads. The empty path is the model itself.
 #[derive(Debug, Default)]
 pub(super) struct Operands(Vec<Vec<String>>);
 
@@ -36,7 +35,7 @@ impl Operands {
         operands
     }
 
-    /// Adds what a node reads. Filters and later steps of a path read what the step before them gave.
+    /// Adds the paths that a node reads. Filters and later steps of a path read the result of the step before them.
     fn read(&mut self, node: &AstNode) {
         match node {
             AstNode::Path { steps } => match (names(steps), steps.first()) {
@@ -80,8 +79,8 @@ impl Operands {
         }
     }
 
-    /// What the expression is evaluated in: the first of `models` that declares one of the operands. Only the members
-    /// that are read are there. None when no model declares any, or one holds what JSONata cannot.
+    /// Returns the context of the evaluation: the first of `models` that declares one of the operands, reduced to the
+    /// members that are read. Returns `None` if no model declares any, or if JSONata cannot represent a value.
     pub(super) fn context(&self, models: [&Value; 2], scalars: Scalars) -> Option<JValue> {
         if self.0.is_empty() {
             return Some(JValue::Undefined);
@@ -97,7 +96,7 @@ impl Operands {
     }
 }
 
-/// The names that a path begins with.
+/// Returns the leading names of a path.
 fn names(steps: &[PathStep]) -> Vec<String> {
     let mut names = Vec::new();
     for step in steps {
@@ -123,7 +122,7 @@ fn declares(model: &Value, path: &[String]) -> bool {
     }
 }
 
-/// A value as JSONata holds it; none when it is not known, or a number that is not the same as a float.
+/// Converts a value to JSONata. Returns `None` for an unknown value and a number that no float represents exactly.
 fn in_jsonata(value: &Value, scalars: Scalars) -> Option<JValue> {
     Some(match value {
         Value::Null => JValue::Null,

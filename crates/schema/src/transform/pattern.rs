@@ -1,8 +1,8 @@
-//! The regular expressions inside an expression.
+//! Regular expressions inside an expression.
 //!
-//! A text that an expression makes is part pattern, which the schema wrote, and part value, which the user declared.
-//! The patterns are marked before the evaluation, so that afterwards the values are taken as they are: a description
-//! with a `|` in it is no alternation.
+//! The resulting string of an expression consists of patterns from the schema and of values that the user declared.
+//! The patterns are marked before the evaluation, so that values are matched literally: a `|` in a description is not
+//! an alternation.
 
 use std::fmt;
 use std::rc::Rc;
@@ -14,17 +14,17 @@ use jsonata_core::value::{JMap, JValue};
 
 use crate::pattern::{Patterns, in_our_dialect};
 
-/// What a marked pattern stands between: characters that Unicode keeps for a program's own use. Whoever declares them
-/// writes a pattern too, for what is theirs alone.
+/// The delimiters of a marked pattern, noncharacters in Unicode. A user who declares them can write patterns too, but
+/// only for the user's own resource.
 const START: char = '\u{fdd0}';
 const END: char = '\u{fdd1}';
 
-/// Bounds on what is compiled and tried, since part of it comes from the user.
+/// Bounds on patterns and matching, since a part of a pattern comes from the user.
 const MAX_LENGTH: usize = 8 * 1024;
 const MAX_SIZE: usize = 1024 * 1024;
 const MAX_STEPS: usize = 100_000;
 
-/// Marks the patterns among the texts that become part of the expression's result.
+/// Marks the patterns among the strings that become part of the expression's result.
 pub(super) fn mark(node: &mut AstNode) {
     match node {
         AstNode::String(text) if is_pattern(text) => *text = format!("{START}{text}{END}"),
@@ -54,17 +54,18 @@ pub(super) fn mark(node: &mut AstNode) {
     }
 }
 
-/// Whether a text of a schema is a regular expression. A dot alone is a dot, and `$1` is what `$replace` puts in.
+/// Returns whether a string in a schema is a regular expression. A single dot is literal, and `$1` is a group in
+/// `$replace`.
 fn is_pattern(text: &str) -> bool {
     let has_operator = text.contains(['\\', '[', ']', '(', ')', '{', '}', '*', '+', '?', '|']);
     has_operator || text.starts_with('^') || text.ends_with('$')
 }
 
-/// The pattern that an expression made last. A declared element is held against every live one of its array.
+/// The last compiled pattern, kept because a declared element is compared with every live one of its array.
 #[derive(Default)]
 pub(super) struct LastPattern(Mutex<Option<(String, Option<Arc<Regex>>)>>);
 
-/// What a user declared is not shown.
+/// Formats it without the pattern, which contains declared values.
 impl fmt::Debug for LastPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LastPattern").finish_non_exhaustive()
@@ -72,7 +73,7 @@ impl fmt::Debug for LastPattern {
 }
 
 impl LastPattern {
-    /// Whether `live` is the text that an expression made, or matches it in full.
+    /// Returns whether `live` is equal to the resulting string of an expression, or matches it in full.
     pub(super) fn is_text(&self, made: &str, live: &str) -> bool {
         if !made.contains(START) {
             return made == live;
@@ -117,7 +118,7 @@ fn compile(made: &str) -> Option<Regex> {
         .ok()
 }
 
-/// `$match(text, regex)`, since that of the library cannot look ahead.
+/// Implements `$match(text, regex)`, since the library's version does not support look-ahead.
 pub(super) fn search(patterns: &Patterns, arguments: &[JValue]) -> JValue {
     let [JValue::String(text), JValue::Regex { pattern, flags }] = arguments else {
         return JValue::Undefined;

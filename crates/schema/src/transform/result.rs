@@ -4,14 +4,14 @@ use ucp_model::json;
 
 use super::pattern::LastPattern;
 
-/// Whether a live value is what an expression resulted in. Null and undefined are no result.
+/// Returns whether a live value is the result of an expression. Null and undefined match nothing.
 pub(super) fn is(result: &JValue, live: &Value, last: &LastPattern) -> bool {
     match (result, live) {
         (JValue::Array(results), Value::Array(items)) => {
             let mut pairs = results.iter().zip(items);
             results.len() == items.len() && pairs.all(|(result, item)| is(result, item, last))
         }
-        // JSONata does not tell a sequence of one from its item.
+        // JSONata does not distinguish a sequence of one from its item.
         (_, Value::Array(items)) => matches!(items.as_slice(), [item] if is(result, item, last)),
         (JValue::Object(results), Value::Object(members)) => {
             let mut results = results.iter();
@@ -33,7 +33,7 @@ pub(super) fn is(result: &JValue, live: &Value, last: &LastPattern) -> bool {
     }
 }
 
-/// A fraction is rounded to the digits that JSONata shows, which hides how floats multiply.
+/// Converts a float. A fraction is rounded to the digits that JSONata shows, which hides rounding errors.
 fn decimal(number: f64) -> Option<Number> {
     if number.fract() == 0.0 {
         return Number::from_f64(number);

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::Transform;
 
-/// Whether an expression over a model without nesting gives a live value.
+/// Returns whether an expression over a model without nesting gives a live value.
 fn gives(text: &str, model: Value, live: Value) -> bool {
     let (transform, problems) = Transform::parse(text);
     assert_eq!(problems, [""; 0], "{text}");
