@@ -1,11 +1,11 @@
-//! Credentials: whose signature AWS sees.
+//! Credentials that sign AWS calls.
 
 use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, NewCredential, Timestamp};
 
 use crate::{Error, Precondition, Sealed};
 
-/// A credential with what it takes to sign.
+/// A credential with its secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCredential {
     /// The credential.
@@ -14,11 +14,11 @@ pub struct StoredCredential {
     pub secret: Option<Sealed>,
 }
 
-/// The credentials, each with its secret.
+/// Storage of credentials and their secrets.
 #[async_trait]
 pub trait Credentials: Send + Sync {
-    /// Creates the credential, or replaces all that it had, the secret included; the casing of the first write stays.
-    /// [`Error::PreconditionFailed`] when `precondition` does not hold.
+    /// Creates the credential, or replaces it and its secret; the casing of the first write stays.
+    /// [`Error::PreconditionFailed`] if `precondition` does not hold.
     async fn put_credential(
         &self,
         new: NewCredential,
@@ -27,11 +27,11 @@ pub trait Credentials: Send + Sync {
         now: Timestamp,
     ) -> Result<Credential, Error>;
 
-    /// The credential, if it is there.
+    /// Returns the credential, if it exists.
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error>;
 
-    /// Up to `limit` credentials of an aws plane in the order of their keys, from the first one whose key is greater than
-    /// that of `after`, which need not be there any more.
+    /// Returns up to `limit` credentials of an aws plane in the order of their keys, starting after the key of `after`,
+    /// which need not exist any more.
     async fn list_credentials(
         &self,
         plane: &str,
@@ -39,8 +39,8 @@ pub trait Credentials: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Credential>, Error>;
 
-    /// Removes the credential and its secret, and tells whether it was there. [`Error::PreconditionFailed`] when it is and
-    /// `precondition` does not hold.
+    /// Removes the credential and its secret. Returns whether it existed. [`Error::PreconditionFailed`] if it exists
+    /// and `precondition` does not hold.
     async fn delete_credential(
         &self,
         id: &CredentialId,

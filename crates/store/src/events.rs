@@ -1,28 +1,28 @@
 use ucp_model::operation::Change;
 use ucp_model::{CorrelationId, OperationId, Timestamp};
 
-/// One line of the append-only history, written in the transaction that ended the operation or that forgot or updated the
-/// reference.
+/// An entry of the append-only history. It is written in the transaction that ends the operation, or that forgets or
+/// updates the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// Who.
+    /// Who requested it.
     pub caller: String,
     /// `put`, `delete`, `import`, `deleteGroup`, `importGroup`, `forget` or `update`.
     pub kind: String,
-    /// The operation; none for `update`, and for `forget` unless a group was deleted.
+    /// The operation. `None` for `update`, and for `forget` unless its group was deleted.
     pub operation: Option<OperationId>,
-    /// What ties it to the caller's deployment.
+    /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,
-    /// The reference id, where there is one.
+    /// The reference id, if any.
     pub reference: Option<String>,
-    /// The AWS resource's id, where it is known, or the group's.
+    /// The id of the AWS resource, if known, or of the group.
     pub resource: Option<String>,
     /// What changed, by path.
     pub changes: Vec<Change>,
     /// `Succeeded`, `Failed` or `Canceled`.
     pub outcome: String,
-    /// The failure's code.
+    /// The error code of a failure.
     pub code: Option<String>,
 }

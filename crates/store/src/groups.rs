@@ -5,24 +5,24 @@ use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use crate::{Error, NewOperation, Precondition};
 
-/// What deleting a group came to.
+/// The result of deleting a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupDeletion {
-    /// There is no such group.
+    /// The group does not exist.
     Absent,
-    /// It tracked nothing and is gone.
+    /// The group had no references and was removed.
     Removed,
-    /// The operation that deletes it is recorded.
+    /// The operation that deletes the group was recorded.
     Accepted(Box<Operation>),
-    /// This operation deletes it already.
+    /// This operation is already deleting the group.
     Running(Box<Operation>),
 }
 
-/// The resource groups.
+/// Storage of resource groups.
 #[async_trait]
 pub trait Groups: Send + Sync {
-    /// Creates the group, or replaces all but its id; or [`Error::PreconditionFailed`].
-    /// [`Error::GroupDeleting`] while it is being deleted.
+    /// Creates the group, or replaces all but its id. [`Error::PreconditionFailed`] if `precondition` does not hold,
+    /// [`Error::GroupDeleting`] while the group is being deleted.
     async fn put_resource_group(
         &self,
         group: NewResourceGroup,
@@ -30,23 +30,23 @@ pub trait Groups: Send + Sync {
         now: Timestamp,
     ) -> Result<ResourceGroup, Error>;
 
-    /// The group, or [`Error::NoSuchGroup`].
+    /// Returns the group, or [`Error::NoSuchGroup`].
     async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error>;
 
-    /// The groups of a radius plane, in the order of their keys.
+    /// Returns the groups of a radius plane in the order of their keys.
     async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error>;
 
-    /// Deletes the group, or begins to.
+    /// Deletes the group, or records the operation that does.
     ///
-    /// The first of these that holds is the answer:
+    /// The first result that applies is returned:
     ///
-    /// - [`GroupDeletion::Absent`] when there is no such group.
-    /// - [`Error::PreconditionFailed`] when what is there is not what the precondition asks for.
-    /// - [`GroupDeletion::Running`] when it is being deleted already.
-    /// - [`Error::Busy`] when an operation on one of its references, or an import into it, is live.
-    /// - [`GroupDeletion::Removed`] when it tracks nothing: it is gone.
-    /// - [`GroupDeletion::Accepted`]: the operation is recorded, due at once, with the number of owned references as its
-    ///   total, and from now on nobody but its children may change the group or its references.
+    /// - [`GroupDeletion::Absent`] if there is no such group.
+    /// - [`Error::PreconditionFailed`] if `precondition` does not hold.
+    /// - [`GroupDeletion::Running`] if it is already being deleted.
+    /// - [`Error::Busy`] if an operation on one of its references, or an import into it, is live.
+    /// - [`GroupDeletion::Removed`] if it has no references: it is removed.
+    /// - [`GroupDeletion::Accepted`]: the operation is recorded and due at once. Its total is the number of owned
+    ///   references. From now on only its children may change the group or its references.
     async fn delete_resource_group(
         &self,
         deletion: NewOperation,

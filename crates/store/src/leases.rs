@@ -1,4 +1,4 @@
-//! Leases: who may step which operation.
+//! Leases: the exclusive right to step an operation.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use ucp_model::{Baseline, Operation, OperationId, Timestamp};
 
 use crate::{Documents, Error};
 
-/// The right to step one operation: a write under it happens only while the operation's lease has this owner and this
-/// generation. A lease that has run out is good until somebody takes it; one that was handed back is not.
+/// The right to step one operation. A write under a lease succeeds only while the operation's lease has this owner and
+/// this generation. An expired lease stays valid until another worker takes it; a released one does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The operation.
     pub operation: OperationId,
     /// Who holds it.
     pub owner: String,
-    /// Rises by one with each claim.
+    /// The fencing token: increases by one with each claim.
     pub generation: u64,
-    /// When others may take it.
+    /// When other workers may take it.
     pub expires_at: Timestamp,
 }
 
 impl Lease {
-    /// The same, prolonged from `now`.
+    /// Returns the lease with a new term that starts at `now`.
     pub fn renewed(&self, now: Timestamp, term: LeaseTerm) -> Self {
         Self {
             expires_at: now.after(term.0),
@@ -31,28 +31,28 @@ impl Lease {
     }
 }
 
-/// How long a lease lasts from the moment it is taken or renewed.
+/// The duration of a lease, counted from when it is taken or renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTerm(pub Duration);
 
-/// An operation under a lease, with what stepping it needs.
+/// An operation under a lease, with the data needed to step it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claimed {
-    /// The right to write.
+    /// The lease.
     pub lease: Lease,
     /// The operation.
     pub operation: Operation,
     /// Its documents.
     pub documents: Documents,
-    /// What the last successful put of its alias declared.
+    /// The declaration of the last successful put of its alias.
     pub baseline: Option<Baseline>,
 }
 
-/// The leases on live operations, and what wakes those who take them.
+/// Leases on live operations, and notifications for the workers that claim them.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Takes leases on up to `limit` live operations that are due and whose lease nobody holds or has run out, earliest
-    /// first. Their lease generation rises by one. No two callers ever hold the same generation.
+    /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired, earliest first.
+    /// Each claim increases the lease generation by one; no two callers ever hold the same generation.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -61,7 +61,7 @@ pub trait Leases: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Claimed>, Error>;
 
-    /// Prolongs the lease from `now`, or [`Error::LeaseLost`].
+    /// Renews the lease from `now`, or returns [`Error::LeaseLost`].
     async fn renew_lease(
         &self,
         lease: &Lease,
@@ -69,18 +69,19 @@ pub trait Leases: Send + Sync {
         term: LeaseTerm,
     ) -> Result<Lease, Error>;
 
-    /// Hands the lease back, so that anyone may claim the operation when it is due. Losing it before is no error.
+    /// Releases the lease, so that any worker may claim the operation when it is due. Not an error if the lease was
+    /// lost.
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error>;
 
-    /// Drops every lease, whoever holds it: for an engine that knows no other process can be alive.
+    /// Drops all leases. For an engine that serves one process only, when that process starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
-    /// How many operations are live, and when the next of them can be claimed: when it is due and its lease, if somebody
-    /// holds it, has run out. With it a worker knows how long it may sleep, and a test that the world is at rest.
+    /// Returns the number of live operations, and when the next one can be claimed: when it is due and its lease, if
+    /// any, has expired. Workers sleep until then; tests use it to see that nothing is left to do.
     async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error>;
 
-    /// Resolves when another process may have made an operation due since the last time it resolved. One waiter is woken
-    /// each time. Engines without a way to know never resolve; polling is the fallback.
+    /// Resolves when another process may have made an operation due since the last call resolved. Each time, one waiter
+    /// is woken. Engines that cannot know never resolve; workers then rely on polling.
     async fn nudged(&self) {
         std::future::pending().await
     }

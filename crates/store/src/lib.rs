@@ -1,8 +1,8 @@
-//! What `ucp` remembers: the [`Store`] with its contract, a trait for each noun; the in-memory reference engine; and the
+//! The storage contract of `ucp`: the [`Store`] traits, one for each noun, with an in-memory reference engine and the
 //! conformance suite that every engine passes.
 //!
-//! The SQL engines live in `ucp-store-sql`. Any difference between an engine and [`Memory`] that a caller can see is a
-//! bug in one of them.
+//! The SQL engines are in `ucp-store-sql`. A difference between an engine and [`Memory`] that a caller can see is a bug
+//! in one of them.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

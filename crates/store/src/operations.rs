@@ -1,4 +1,4 @@
-//! Operations: each row is also the job.
+//! Operations. The row of an operation is also its job.
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
@@ -13,49 +13,49 @@ use crate::{Error, Lease, LeaseTerm, Sealed};
 /// An operation to accept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewOperation {
-    /// Its id, fresh.
+    /// A new id.
     pub id: OperationId,
-    /// The operation this one is a part of.
+    /// The parent operation, if any.
     pub parent: Option<OperationId>,
-    /// What ties it to the caller's deployment.
+    /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,
-    /// Who asked for it.
+    /// Who requested it.
     pub caller: String,
-    /// Now.
+    /// When it is accepted.
     pub accepted_at: Timestamp,
-    /// What it is to do.
+    /// Its work.
     pub work: NewWork,
 }
 
-/// What an operation to accept is to do.
+/// The work of an operation to accept.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewWork {
     /// Change one resource.
     Resource(NewResourceWork),
     /// Change many resources of a group.
     Group {
-        /// On which group.
+        /// The group.
         group: GroupId,
-        /// What it is to achieve.
+        /// The goal of the operation.
         task: Task,
     },
 }
 
-/// A change of one resource to accept. What it works on is settled in the accepting transaction: the reference's identifier
-/// wins over `identifier`.
+/// A change of one resource, to accept. The accepting transaction settles the target: the identifier in the reference
+/// takes precedence over `identifier`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewResourceWork {
-    /// What it is to achieve.
+    /// The goal of the operation.
     pub kind: Kind,
-    /// Where.
+    /// The scope of the resource.
     pub scope: Scope,
-    /// On a resource of which type.
+    /// The type of the resource.
     pub type_name: TypeName,
-    /// Under which alias; none without a reference.
+    /// The reference it works on, if any.
     pub reference: Option<ReferenceId>,
-    /// The identifier that the request determines.
+    /// The identifier, if the request determines it.
     pub identifier: Option<Identifier>,
-    /// What the caller chose.
+    /// The options of the request.
     pub options: Options,
     /// The declared properties, sealed.
     pub desired: Option<Sealed>,
@@ -64,7 +64,7 @@ pub struct NewResourceWork {
 }
 
 impl NewOperation {
-    /// What the operation is recorded with, due at once.
+    /// Returns the header to record. The operation is due at once.
     pub fn header(&self) -> Header {
         Header {
             id: self.id,
@@ -79,7 +79,7 @@ impl NewOperation {
     }
 }
 
-/// What accepting an operation came to.
+/// An accepted operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accepted {
     /// The operation as recorded.
@@ -93,25 +93,25 @@ pub struct Accepted {
 pub struct FinishOperation {
     /// The operation, in a terminal state.
     pub operation: Operation,
-    /// What becomes of the reference of one on a resource.
+    /// How its reference changes, if it works on a resource.
     pub reference: Option<ReferenceChange>,
-    /// What was declared, for [`ReferenceChange::Applied`] of a put.
+    /// The declaration of a put, for [`ReferenceChange::Applied`].
     pub baseline: Option<Baseline>,
 }
 
-/// Some of the operations of a group.
+/// A page of the operations of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationPage {
-    /// Those with this status; all, when none.
+    /// Only operations with this status; all if `None`.
     pub status: Option<Status>,
-    /// Those that come after this one, which an earlier page ended with.
+    /// The last operation of the previous page; `None` on the first page.
     pub after: Option<(Timestamp, OperationId)>,
-    /// At most so many.
+    /// The maximum number of operations.
     pub limit: usize,
 }
 
 impl OperationPage {
-    /// Whether it asks for this operation, apart from how many it asks for.
+    /// Returns whether the operation matches the filter and comes after the previous page. Ignores `limit`.
     pub fn holds(&self, operation: &Operation) -> bool {
         self.status
             .is_none_or(|status| status.as_str() == operation.status())
@@ -119,15 +119,15 @@ impl OperationPage {
     }
 }
 
-/// When an operation was accepted, and its id: its place in a list.
+/// Returns the position of an operation in a list: when it was accepted, and its id.
 pub fn place(operation: &Operation) -> (Timestamp, OperationId) {
     (operation.header.accepted_at, operation.header.id)
 }
 
-/// ARM's words for the status of an operation.
+/// The status of an operation in ARM's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Nothing was asked of AWS yet.
+    /// No call has been made to AWS yet.
     Accepted,
     /// A create, or an import into a group, is under way.
     Provisioning,
@@ -135,16 +135,16 @@ pub enum Status {
     Updating,
     /// A delete is under way.
     Deleting,
-    /// It ended well.
+    /// It succeeded.
     Succeeded,
-    /// It ended otherwise.
+    /// It failed.
     Failed,
     /// It was cancelled.
     Canceled,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 7] = [
         Self::Accepted,
         Self::Provisioning,
@@ -155,7 +155,7 @@ impl Status {
         Self::Canceled,
     ];
 
-    /// ARM's word.
+    /// Returns ARM's name of the status.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Accepted => "Accepted",
@@ -169,68 +169,73 @@ impl Status {
     }
 }
 
-/// The operations: accepting, stepping, ending and listing them.
+/// Storage of operations: accept, step, finish, cancel and list them.
 #[async_trait]
 pub trait Operations: Send + Sync {
-    /// Records the operation, due at once, or refuses it. One on a reference claims its alias in the same step.
+    /// Records the operation, due at once, or refuses it. If it has a reference, its alias is claimed in the same
+    /// transaction.
     ///
-    /// The first of these that holds is the answer:
+    /// The first error that applies is returned:
     ///
-    /// - [`Error::NoSuchGroup`] when its group, or its reference's, does not exist. It cannot vanish while this runs.
-    /// - [`Error::GroupDeleting`] when it is being deleted.
-    /// - [`Error::Busy`] when the alias has a live operation.
-    /// - [`Error::AlreadyReferenced`] for an import of a referenced alias.
-    /// - [`Error::ReferencedElsewhere`] when the alias is referenced and the reference's account or region is another.
-    /// - [`Error::NoSuchReference`] for a delete of an alias that maps nothing.
-    /// - [`Error::Busy`] when the AWS resource that the operation would work on has a live operation.
-    /// - [`Error::OwnedElsewhere`] when the options take ownership of a resource that another reference owns.
+    /// - [`Error::NoSuchGroup`] if its group, or that of its reference, does not exist. The group cannot be removed
+    ///   while this runs.
+    /// - [`Error::GroupDeleting`] if the group is being deleted.
+    /// - [`Error::Busy`] if the alias has a live operation.
+    /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference.
+    /// - [`Error::ReferencedElsewhere`] if the reference is in another account or region.
+    /// - [`Error::NoSuchReference`] for a delete under an alias that has no reference.
+    /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
+    /// - [`Error::OwnedElsewhere`] if the options take ownership of a resource that another reference owns.
     ///
-    /// The deletion of a group is not accepted so, but by
-    /// [`delete_resource_group`](crate::Groups::delete_resource_group), which closes the group.
+    /// The deletion of a group is accepted by [`delete_resource_group`](crate::Groups::delete_resource_group) instead,
+    /// which closes the group.
     ///
-    /// Otherwise a put or import of a new alias inserts the reference without an identifier, in state `Provisioning`, not
-    /// owned; a put or delete of a referenced alias takes over the reference's identifier (`was_referenced`) and sets its state to
-    /// `Provisioning` or `Deleting`.
+    /// Otherwise a put or import under a new alias inserts a reference without an identifier, in state `Provisioning`,
+    /// not owned. A put or delete under an existing alias works on the identifier in the reference (`was_referenced`)
+    /// and sets the state of the reference to `Provisioning` or `Deleting`.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
 
-    /// The same for a child of the live operation that `lease` is on, or [`Error::LeaseLost`]; `new.parent` names that
-    /// operation. Being deleted does not keep it out of the group.
+    /// Accepts a child of the live operation that `lease` is on, as [`accept_operation`](Self::accept_operation) does,
+    /// or returns [`Error::LeaseLost`]. `new.parent` names that operation. A child is accepted even while the group is
+    /// being deleted.
     async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error>;
 
-    /// The operation, if it was ever accepted and not yet removed.
+    /// Returns the operation, if it was accepted and has not been removed yet.
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
 
-    /// The operations on a group and on its references that the page asks for, the latest first, then by id downwards.
-    /// [`Error::NoSuchGroup`] when there is no such group.
+    /// Returns a page of the operations on a group and on its references: latest first, then by descending id.
+    /// [`Error::NoSuchGroup`] if there is no such group.
     async fn list_operations(
         &self,
         group: &GroupId,
         page: OperationPage,
     ) -> Result<Vec<Operation>, Error>;
 
-    /// The operations that are a part of `parent`, by when they were accepted, then by id.
+    /// Returns the children of `parent`, in the order in which they were accepted, then by id.
     async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error>;
 
-    /// Whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
+    /// Returns whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error>;
 
-    /// Writes a step that does not end the operation, and renews the lease from `now`, or [`Error::LeaseLost`]. `document`
-    /// replaces the recorded bytes when given.
+    /// Writes a step that does not end the operation and renews the lease from `now`, or returns [`Error::LeaseLost`].
+    /// `document`, if given, replaces the recorded bytes.
     ///
-    /// The caller hands back the operation that it claimed, moved. Engines assume that what it was accepted with is
-    /// unchanged, and do not check it.
+    /// `operation` is the claimed operation in its new state. Engines assume, without a check, that the fields it was
+    /// accepted with are unchanged.
     ///
-    /// In the same step the reference of one on a resource takes over the identifier that the alias stands for
-    /// ([`referenced`](ucp_model::operation::ResourceWork::referenced), also none); where that changes, what was observed is
-    /// dropped. Once a replacement has deleted the old resource ([`rules::replaced`](crate::rules::replaced)), every
-    /// reference of that goes, except where a live operation holds it. Who owns it is settled when the operation ends, since
-    /// a create may still turn out to have been refused; but where another reference owns the resource, this one no longer
-    /// does. When another live operation works on the resource ([`held`](ucp_model::operation::ResourceWork::held)), the
-    /// step is written all the same, and from then on does not keep others off that resource.
+    /// In the same transaction the reference of an operation on a resource takes the identifier that the alias now
+    /// stands for ([`referenced`](ucp_model::operation::ResourceWork::referenced)), which may be `None`; if it changes,
+    /// the observed properties are dropped. After a replacement has deleted the old resource
+    /// ([`rules::replaced`](crate::rules::replaced)), every reference to the old resource is removed, unless a live
+    /// operation holds it. Ownership is settled when the operation ends, since a create may still turn out to have been
+    /// refused; but if another reference owns the resource, this one gives up ownership at once. If another live
+    /// operation works on the resource ([`held`](ucp_model::operation::ResourceWork::held)), the step is still written,
+    /// but the operation no longer keeps others off the resource.
     ///
-    /// Where a cancel has been asked for that `operation` does not know of, it is due then instead: its worker has not
-    /// seen it. One on a group is due at `now` instead unless exactly as many of its children have ended by now as its
-    /// worker has seen ([`ended_children`](ucp_model::operation::GroupWork::ended_children)).
+    /// If a cancel has been requested that `operation` does not know of, the operation is due no later than that
+    /// request: its worker has not seen it. An operation on a group is due at `now` instead, unless the number of its
+    /// children that have ended equals the number its worker has seen
+    /// ([`ended_children`](ucp_model::operation::GroupWork::ended_children)).
     async fn commit_step(
         &self,
         lease: &Lease,
@@ -240,33 +245,34 @@ pub trait Operations: Send + Sync {
         term: LeaseTerm,
     ) -> Result<Lease, Error>;
 
-    /// Ends the operation: terminal state, documents erased, reference written or removed, event appended, lease gone, all
-    /// in one step, or [`Error::LeaseLost`]. The operation is the claimed one, as in [`Operations::commit_step`], now
-    /// terminal and with `ended_at` set.
+    /// Ends the operation, or returns [`Error::LeaseLost`]. In one transaction it gets its terminal state, its
+    /// documents are erased, its reference is written or removed, an event is appended, and the lease is dropped. The
+    /// operation is the claimed one, as in [`Operations::commit_step`], now terminal and with `ended_at` set.
     ///
-    /// - [`ReferenceChange::Applied`]: the reference takes the identifier, the live form (`operation.result`, when some) and
-    ///   the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so, and otherwise stays as it was,
-    ///   but is not owned where another reference owns the resource.
-    /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays and the state becomes `Failed` or `Canceled`, as the
-    ///   operation's.
-    /// - [`ReferenceChange::Removed`]: the operation's own reference goes. When a delete ends `Succeeded`, every reference of
-    ///   the AWS resource goes with it, except where a live operation holds it.
+    /// - [`ReferenceChange::Applied`]: the reference takes the identifier, the live properties (`operation.result`, if
+    ///   any) and the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so and otherwise keeps
+    ///   its ownership, but is not owned if another reference owns the resource.
+    /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays, and the state becomes `Failed` or `Canceled`,
+    ///   like that of the operation.
+    /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
+    ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///
-    /// When the deletion of a group ends well, every reference of the group is forgotten, with an event each, and the group is
-    /// gone; otherwise the group is usable again.
+    /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
+    /// group is removed. If it does not succeed, the group is usable again.
     ///
-    /// The operation that it is a part of, if any, becomes due at `ended_at`, unless it is earlier.
+    /// The parent of the operation, if any, becomes due at `ended_at`, unless it is due earlier.
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;
 
-    /// Notes that a live operation and its live children are to be cancelled and makes them due at once; whoever steps them
-    /// next learns of it. The operation as it is then, which may have ended; none when there is no such operation.
+    /// Records a cancel request for a live operation and its live children and makes them due at once. Their workers
+    /// see it at the next step. Returns the operation after that, which may have ended; `None` if there is no such
+    /// operation.
     async fn request_cancel(
         &self,
         id: OperationId,
         now: Timestamp,
     ) -> Result<Option<Operation>, Error>;
 
-    /// Removes up to `limit` operations that ended before `before`, those that ended first. A child stays as long as the
-    /// operation that it is a part of is live. How many there were.
+    /// Removes up to `limit` operations that ended before `before`, oldest end first, and returns how many were
+    /// removed. A child stays as long as its parent is live.
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 }

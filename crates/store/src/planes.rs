@@ -5,10 +5,10 @@ use ucp_model::{NewPlane, Plane, PlaneId, Timestamp};
 
 use crate::{Error, Precondition};
 
-/// The planes.
+/// Storage of planes.
 #[async_trait]
 pub trait Planes: Send + Sync {
-    /// Creates the plane, or replaces all but its id; or [`Error::PreconditionFailed`].
+    /// Creates the plane, or replaces all but its id. [`Error::PreconditionFailed`] if `precondition` does not hold.
     async fn put_plane(
         &self,
         plane: NewPlane,
@@ -16,13 +16,13 @@ pub trait Planes: Send + Sync {
         now: Timestamp,
     ) -> Result<Plane, Error>;
 
-    /// The plane, if there is one.
+    /// Returns the plane, if it exists.
     async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error>;
 
-    /// All planes, in the order of their keys.
+    /// Returns all planes in the order of their keys.
     async fn list_planes(&self) -> Result<Vec<Plane>, Error>;
 
-    /// Deletes the plane, or [`Error::PreconditionFailed`]. Whether there was one: where there is none, there is no
-    /// precondition either. What lies below it stays.
+    /// Deletes the plane, but nothing below it. Returns whether it existed. [`Error::PreconditionFailed`] if it exists
+    /// and `precondition` does not hold.
     async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error>;
 }

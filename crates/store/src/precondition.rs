@@ -2,20 +2,20 @@ use ucp_model::{ArmResource, ETag, NewArmResource, Timestamp};
 
 use crate::Error;
 
-/// On what a write depends (RFC 9110, section 13). It is judged in the transaction that writes, so nothing comes between
-/// the look and the write.
+/// The precondition of a write (RFC 9110, section 13). It is checked in the transaction that writes, so no other write
+/// can come in between.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Precondition {
-    /// What is there has to be one of these.
+    /// The current ETag must be one of these.
     pub if_match: Option<Tags>,
-    /// What is there must not be one of these.
+    /// The current ETag must not be one of these.
     pub if_none_match: Option<Tags>,
 }
 
-/// What `If-Match` and `If-None-Match` name.
+/// The value of `If-Match` or `If-None-Match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// `*`: whatever is there.
+    /// `*`: any existing resource.
     Any,
     /// One of these.
     Of(Vec<ETag>),
@@ -32,13 +32,13 @@ impl Tags {
 }
 
 impl Precondition {
-    /// It always holds.
+    /// The precondition that always holds.
     pub const NONE: Self = Self {
         if_match: None,
         if_none_match: None,
     };
 
-    /// `If-None-Match: *`: nothing may be there yet.
+    /// `If-None-Match: *`: the resource must not exist.
     pub fn absent() -> Self {
         Self {
             if_match: None,
@@ -54,7 +54,7 @@ impl Precondition {
         }
     }
 
-    /// What a PUT of `new` over `current` makes, where it holds.
+    /// Returns what a PUT of `new` over `current` writes, or [`Error::PreconditionFailed`].
     pub fn put<Id: Clone, Body>(
         &self,
         current: Option<&ArmResource<Id, Body>>,
@@ -65,7 +65,7 @@ impl Precondition {
         Ok(ArmResource::put(current, new, now))
     }
 
-    /// [`Error::PreconditionFailed`] unless it holds for what is there (`None`: nothing).
+    /// Checks the precondition against the current ETag; `None` if there is no resource.
     pub fn judge(&self, current: Option<ETag>) -> Result<(), Error> {
         let named = |tags: &Tags| tags.name(current.as_ref());
         let holds = self.if_match.as_ref().is_none_or(named)

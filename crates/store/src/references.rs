@@ -7,38 +7,38 @@ use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};
 
 use crate::{Error, Event};
 
-/// What forgetting a reference came to.
+/// The result of forgetting a reference.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Forgotten {
-    /// The reference is gone; the AWS resource was left alone.
+    /// The reference was removed. The AWS resource was left alone.
     Forgotten,
-    /// The reference owns its resource, which has to be deleted first.
+    /// The reference owns its resource and was kept: the resource must be deleted first.
     Owned(Box<Reference>),
 }
 
-/// What to change about a reference.
+/// A change of a reference. `None` keeps the current value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceUpdate {
     /// Whether it owns its resource.
     pub owned: Option<bool>,
-    /// All its tags.
+    /// Its tags; they replace all previous ones.
     pub tags: Option<BTreeMap<String, String>>,
 }
 
-/// The references, and the history of each.
+/// Storage of references and of their history.
 #[async_trait]
 pub trait References: Send + Sync {
-    /// The reference, if the alias maps anything or is being created.
+    /// Returns the reference, if the alias has one. It has one while the resource is being created, too.
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error>;
 
-    /// The references of a group, in the order of their keys; [`Error::NoSuchGroup`] when there is no such group.
+    /// Returns the references of a group in the order of their keys, or [`Error::NoSuchGroup`].
     async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error>;
 
-    /// Changes who owns the resource of a referenced reference, or the reference's tags, with an event.
+    /// Changes the ownership or the tags of a reference and appends an event.
     ///
-    /// The first of these that holds is the answer: [`Error::NoSuchReference`]; [`Error::GroupDeleting`]; [`Error::Busy`] when
-    /// the alias or its resource has a live operation; [`Error::OwnedElsewhere`] when it is to own a resource that another
-    /// reference owns.
+    /// The first error that applies is returned: [`Error::NoSuchReference`]; [`Error::GroupDeleting`]; [`Error::Busy`]
+    /// if the alias or its resource has a live operation; [`Error::OwnedElsewhere`] if the update takes ownership of a
+    /// resource that another reference owns.
     async fn update_reference(
         &self,
         id: &ReferenceId,
@@ -48,9 +48,9 @@ pub trait References: Send + Sync {
         now: Timestamp,
     ) -> Result<Reference, Error>;
 
-    /// Removes the reference of a reference that does not own its resource, with an event.
-    /// [`Error::NoSuchReference`] when there is none, [`Error::GroupDeleting`] when its group is being deleted, [`Error::Busy`]
-    /// when an operation is under way.
+    /// Removes a reference that does not own its resource and appends an event.
+    /// [`Error::NoSuchReference`] if there is none, [`Error::GroupDeleting`] if its group is being deleted,
+    /// [`Error::Busy`] if an operation is under way.
     async fn forget_reference(
         &self,
         id: &ReferenceId,
@@ -59,6 +59,6 @@ pub trait References: Send + Sync {
         now: Timestamp,
     ) -> Result<Forgotten, Error>;
 
-    /// The events of an alias (by reference id), oldest first.
+    /// Returns the events of a reference, oldest first.
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error>;
 }

@@ -1,5 +1,5 @@
-//! What the contract makes of groups, operations and references, as pure functions: an engine fetches rows, asks here, and
-//! writes the answer.
+//! The contract's rules for groups, operations and references, as pure functions: an engine reads rows, calls these
+//! functions, and writes the result.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use ucp_model::{
 
 use crate::{Error, Event, FinishOperation, NewResourceWork, Precondition, ReferenceUpdate};
 
-/// What a PUT of a group writes over `current`.
+/// Returns what a PUT of a group writes over `current`.
 pub fn put_group(
     current: Option<&ResourceGroup>,
     new: NewResourceGroup,
@@ -28,16 +28,16 @@ pub fn put_group(
     }
 }
 
-/// What stands under the alias of a new operation.
+/// The recorded state of an alias.
 #[derive(Clone, Debug)]
 pub struct Alias {
     /// The recorded group.
     pub group: GroupId,
-    /// The recorded reference.
+    /// The recorded reference, if any.
     pub reference: Option<Reference>,
 }
 
-/// Who may claim for an alias.
+/// Who claims an alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claimant {
     /// A request.
@@ -46,10 +46,10 @@ pub enum Claimant {
     Child,
 }
 
-/// What [`Operations::accept_operation`](crate::Operations::accept_operation) records of a change of one resource; `alias`
-/// is none without a reference.
+/// Returns what [`Operations::accept_operation`](crate::Operations::accept_operation) records of a change of one
+/// resource. `alias` is `None` for an operation without a reference.
 ///
-/// Whether the alias or the target is busy, and who owns the target, is left to the engine.
+/// The engine checks whether the alias or the target is busy, and who owns the target.
 pub fn accept(
     new: NewResourceWork,
     alias: Option<Alias>,
@@ -126,7 +126,7 @@ fn under_way(kind: Kind) -> ProvisioningState {
     }
 }
 
-/// What a step that does not end an operation makes of its reference; none when it stays as it is, revision included.
+/// Returns the reference after a step that does not end the operation; `None` if it stays as it is, revision included.
 /// `owned_elsewhere` says whether another reference owns the operation's target.
 pub fn step(
     reference: &Reference,
@@ -135,14 +135,14 @@ pub fn step(
     now: Timestamp,
 ) -> Option<Reference> {
     let referenced = work.referenced().map(|target| target.identifier.clone());
-    // A create may still turn out to have been refused, for want of room.
+    // The create may still turn out to have been refused.
     let being_created =
         work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
     let owned = reference.owned && !owned_elsewhere && !being_created;
     if reference.identifier == referenced && reference.owned == owned {
         return None;
     }
-    // What was observed of one resource says nothing about another.
+    // The observed properties belong to the old identifier.
     let stays = reference.identifier == referenced;
     let observed = reference.observed.clone().filter(|_| stays);
     Some(Reference {
@@ -156,8 +156,8 @@ pub fn step(
     })
 }
 
-/// The key of the old resource that a replacement has deleted by the step from `before` to `after`. References of it go in
-/// the same step, except where a live operation holds them.
+/// Returns the key of the old resource, if a replacement has deleted it in the step from `before` to `after`.
+/// References to it are removed in the same transaction, unless a live operation holds them.
 pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
     match &after.replacing {
         None | Some(Replacing::OldGone { .. }) => {}
@@ -180,11 +180,11 @@ pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
         )
         | None => return None,
     };
-    // The one that takes its place may have its name.
+    // The new resource may have the same identifier.
     (after.identifier.as_ref() != Some(old.identifier)).then(|| old.key())
 }
 
-/// What the end of an operation makes of its reference; none when it is to be removed. `owned_elsewhere` says whether
+/// Returns the reference after the end of an operation; `None` if it is to be removed. `owned_elsewhere` says whether
 /// another reference owns the operation's target.
 pub fn end(
     reference: Reference,
@@ -223,12 +223,12 @@ pub fn end(
     })
 }
 
-/// Whether every reference of the operation's target goes with the operation's own.
+/// Returns whether every reference to the operation's target is removed with the operation's own.
 pub fn removes_all_references(work: &ResourceWork) -> bool {
     work.kind == Kind::Delete && work.state == State::Ended(Ended::Succeeded)
 }
 
-/// Whether `operation` created `target` and ended well after `since`.
+/// Returns whether `operation` created `target` and succeeded after `since`.
 pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> bool {
     let ended_at = operation.header.ended_at;
     let Some(work) = operation.work.resource() else {
@@ -241,7 +241,7 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
         && work.target().is_some_and(is_target)
 }
 
-/// What is recorded for an operation on `group`, of whose references so many are owned.
+/// Returns what is recorded for an operation on `group`, which has `owned` owned references.
 pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
     GroupWork {
         group,
@@ -254,12 +254,12 @@ pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
     }
 }
 
-/// Whether the group goes with the end of an operation on it.
+/// Returns whether the group is removed when the operation on it ends.
 pub fn removes_group(work: &GroupWork) -> bool {
     work.task == Task::Delete && work.state == GroupState::Ended(Ended::Succeeded)
 }
 
-/// By what the schemas of a type are kept: its account, its region and its name, in lower case.
+/// Returns the key of a type's schemas: account, region and type name, in lower case.
 pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     let Scope {
         account, region, ..
@@ -267,7 +267,7 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
-/// The line of the history that forgets `reference` because an operation deletes its group.
+/// Returns the event for a reference that is forgotten because an operation deletes its group.
 pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
     let Header {
         caller,
@@ -280,7 +280,7 @@ pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
     }
 }
 
-/// What `update` makes of a reference.
+/// Applies `update` to a reference.
 pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
     Reference {
         owned: update.owned.unwrap_or(reference.owned),
@@ -291,7 +291,7 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
     }
 }
 
-/// The line of the history that ends `operation`.
+/// Returns the event for the end of `operation`.
 pub fn ended(operation: &Operation) -> Event {
     let Operation { header, work } = operation;
     let (reference, resource, changes) = match work {
@@ -317,7 +317,7 @@ pub fn ended(operation: &Operation) -> Event {
     }
 }
 
-/// The line of the history that forgets `reference`.
+/// Returns the event for a reference that is forgotten.
 pub fn forgot(
     reference: &Reference,
     caller: &str,
@@ -327,7 +327,7 @@ pub fn forgot(
     without_operation("forget", reference, caller, correlation_id, now)
 }
 
-/// The line of the history that updates `reference`.
+/// Returns the event for a reference that is updated.
 pub fn updated(
     reference: &Reference,
     caller: &str,

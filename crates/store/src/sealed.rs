@@ -1,4 +1,4 @@
-//! Sealed values: what only the holder of the encryption key can read.
+//! Sealed values: bytes that only the holder of the encryption key can read.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::Error;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sealed(pub Vec<u8>);
 
-/// The documents of an operation that wait to be sent. They are erased when it ends.
+/// The sealed documents of a live operation. They are erased when it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
     /// The declared properties of a put.
@@ -23,20 +23,20 @@ pub struct Documents {
 /// A digest key, sealed under the encryption key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedKey {
-    /// Its public id, stored beside every digest it makes.
+    /// Its public id, stored beside every digest made with it.
     pub id: String,
-    /// The key.
+    /// The sealed key.
     pub key: Sealed,
 }
 
-/// Where a sealed value stands.
+/// Where a sealed value is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealedPlace {
     /// The secret of a credential.
     Credential(CredentialId),
     /// The declared properties of a live operation.
     Desired(OperationId),
-    /// The current digest key, by its id.
+    /// The current digest key, with its id.
     DigestKey(String),
     /// The bytes of the recorded intent of a live operation.
     Document(OperationId),
@@ -48,28 +48,28 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// The sealed values of all tables, and the digest key among them.
+/// Access to the sealed values of all tables, and to the digest key.
 #[async_trait]
 pub trait SealedValues: Send + Sync {
-    /// Up to `limit` of all sealed values, in an order that stays the same: those behind `after`, which need not be there
-    /// any more, or the first ones.
+    /// Returns up to `limit` sealed values in a stable order, starting after `after`, which need not exist any more, or
+    /// with the first one.
     async fn list_sealed(
         &self,
         after: Option<&SealedPlace>,
         limit: usize,
     ) -> Result<Vec<(SealedPlace, Sealed)>, Error>;
 
-    /// Puts `new` in place of `old`, and tells whether it did: not when the value has changed or is gone. It is not a
-    /// change of what was sealed: no revision rises and no lease is needed.
+    /// Replaces `old` by `new`. Returns whether it did: not if the value has changed or is gone. The plaintext stays
+    /// the same, so no revision increases and no lease is needed.
     async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error>;
 
-    /// The current digest key: `candidate` becomes it when there is none yet.
+    /// Returns the current digest key. If there is none, stores `candidate` and returns it.
     async fn ensure_digest_key(
         &self,
         candidate: SealedKey,
         now: Timestamp,
     ) -> Result<SealedKey, Error>;
 
-    /// Makes `new` the current digest key in place of the one that was, which is gone with this, or the first.
+    /// Makes `new` the current digest key and removes the previous one, if any.
     async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error>;
 }

@@ -4,20 +4,20 @@ use crate::{
     Credentials, Error, Groups, Leases, Operations, Planes, References, SealedValues, TypeSchemas,
 };
 
-/// All that `ucp` remembers: a trait for each noun, whose documentation is its contract.
+/// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
 ///
 /// # Guarantees
 ///
-/// - Every method is one atomic step: it happens wholly, or it fails and nothing happened.
+/// - Every method is atomic: it succeeds as a whole, or fails without effect.
 /// - Plane names, group names, credential names, aliases and types compare case-insensitively (by `key()`) and keep the
-///   casing of their first write, which replies repeat whatever casing was asked for. AWS identifiers compare byte for
-///   byte.
-/// - Revisions rise by one with each change and with nothing else.
-/// - A precondition is judged in the step that writes.
+///   casing of their first write. Replies use that casing, whatever the casing of the request. AWS identifiers compare
+///   byte for byte.
+/// - A revision increases by one with each change, and only then.
+/// - A precondition is checked in the transaction that writes.
 ///
 /// # Assumptions
 ///
-/// `now` is the caller's clock. Skew between callers costs liveness, never safety.
+/// `now` is the caller's clock. Clock skew between callers can delay work, but cannot break a guarantee.
 pub trait Store:
     Planes
     + Groups
@@ -44,9 +44,9 @@ impl<S> Store for S where
 {
 }
 
-/// Whether the store can be used at all.
+/// The availability of the store.
 #[async_trait]
 pub trait Reachable: Send + Sync {
-    /// Whether the store answers.
+    /// Returns an error if the store cannot be reached.
     async fn ping(&self) -> Result<(), Error>;
 }

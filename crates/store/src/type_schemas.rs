@@ -1,28 +1,28 @@
-//! Schemas of the resource types that are not embedded.
+//! Schemas of resource types that are not embedded.
 
 use async_trait::async_trait;
 use ucp_model::{Scope, Timestamp, TypeName};
 
 use crate::Error;
 
-/// The schema of a resource type as the CloudFormation registry told it.
+/// The schema of a resource type, as the CloudFormation registry returned it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeSchema {
     /// The schema, as JSON text.
     pub text: String,
-    /// Tells it from every other one.
+    /// Identifies this version of the schema.
     pub fingerprint: String,
     /// Whether Cloud Control manages resources of the type.
     pub is_provisioned: bool,
-    /// When the registry told it.
+    /// When it was fetched from the registry.
     pub fetched_at: Timestamp,
 }
 
-/// The schemas that the CloudFormation registry returned.
+/// Storage of the schemas that the CloudFormation registry returned.
 #[async_trait]
 pub trait TypeSchemas: Send + Sync {
-    /// Remembers what the registry told of a type in an account and region, whichever plane leads there. Of the type's other
-    /// schemas those that are older go, except where a live operation was accepted with their fingerprint.
+    /// Stores the schema of a type in an account and region, whatever the plane of `scope`. Removes the older schemas
+    /// of the type, except those whose fingerprint a live operation was accepted with.
     async fn put_type_schema(
         &self,
         scope: &Scope,
@@ -30,8 +30,7 @@ pub trait TypeSchemas: Send + Sync {
         schema: TypeSchema,
     ) -> Result<(), Error>;
 
-    /// What is remembered of a type in an account and region: the schema of this fingerprint, or the one that was fetched
-    /// last.
+    /// Returns the schema of a type in an account and region: the one with this fingerprint, or the one fetched last.
     async fn get_type_schema(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! The reference engine passes the suite.
+//! Runs the conformance suite on the reference engine.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use ucp_model::{ProvisioningState, Reference, Scope, State};
 use super::fixture::*;
 use crate::{Error, NewOperation};
 
-/// A put of a new alias maps it to nothing yet, not owned.
+/// A put under a new alias records a reference without an identifier, not owned.
 pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let new = NewOperation {
@@ -44,7 +44,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
     assert_eq!(recorded, Some(operation));
 }
 
-/// A put or delete of a referenced alias works on the resource that it maps, whatever the request says.
+/// A put or delete under an existing alias works on the identifier in the reference, whatever the request says.
 pub async fn a_known_alias_lends_its_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let referenced = map(&store, 1, "a", "x", true).await;
@@ -81,7 +81,7 @@ pub async fn a_known_alias_lends_its_identifier(store: Engine) {
     assert_eq!(state, ProvisioningState::Deleting);
 }
 
-/// Without the group there is no alias.
+/// An alias requires its group.
 pub async fn an_alias_needs_its_group(store: Engine) {
     refused!(store.accept_operation(put(1, "a")), Error::NoSuchGroup);
     refused!(store.accept_operation(delete(2, "a")), Error::NoSuchGroup);
@@ -115,7 +115,7 @@ pub async fn a_busy_alias_is_refused_in_any_casing(store: Engine) {
     assert_eq!(reference(&store, "üNÏ").await.id, alias("Ünï"));
 }
 
-/// One live operation per AWS resource, whichever alias or name leads there.
+/// One live operation per AWS resource, whichever alias or name it is reached by.
 pub async fn a_busy_target_is_refused_whatever_leads_to_it(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -129,7 +129,7 @@ pub async fn a_busy_target_is_refused_whatever_leads_to_it(store: Engine) {
     let by_alias = named(put(6, "c"), "x");
     refused!(store.accept_operation(by_alias), Error::Busy(id) if busy(id));
 
-    // The account compares without regard to case, the plane not at all; another region is another resource.
+    // The account compares case-insensitively, the plane not at all; another region means another resource.
     let place = |region| Scope::new("other", "123456789012", region).unwrap();
     let here = with(by_name.clone(), |new| new.scope = place("us-west-2"));
     refused!(store.accept_operation(here), Error::Busy(id) if busy(id));
@@ -137,7 +137,7 @@ pub async fn a_busy_target_is_refused_whatever_leads_to_it(store: Engine) {
     accept(&store, there).await;
 }
 
-/// `Foo` and `foo` are two resources.
+/// `Foo` and `foo` are different resources.
 pub async fn identifiers_compare_byte_for_byte(store: Engine) {
     with_group(&store, "rg").await;
     for (number, name) in [
@@ -178,7 +178,7 @@ pub async fn an_alias_stays_in_its_account_and_region(store: Engine) {
     accept(&store, other_plane).await;
 }
 
-/// There is nothing to delete under an alias that maps nothing.
+/// A delete fails under an alias that has no reference.
 pub async fn a_delete_needs_a_reference(store: Engine) {
     with_group(&store, "rg").await;
     refused!(
@@ -205,7 +205,7 @@ pub async fn ownership_is_not_taken_from_another_reference(store: Engine) {
     accept(&store, taking(3, "a")).await;
 }
 
-/// What is refused is neither recorded nor does it touch the reference.
+/// A refused operation is not recorded and leaves the reference unchanged.
 pub async fn what_is_refused_leaves_no_trace(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
@@ -223,7 +223,7 @@ pub async fn what_is_refused_leaves_no_trace(store: Engine) {
     assert_eq!(store.live_operations().await.unwrap().0, 1);
 }
 
-/// What is done by name concerns no group and no reference.
+/// An operation by name involves no group and no reference.
 pub async fn an_unreferenced_operation_needs_no_group(store: Engine) {
     let accepted = accept(&store, untracked(put(1, "-"), "x")).await;
     assert_eq!(accepted.reference, None);
@@ -231,7 +231,7 @@ pub async fn an_unreferenced_operation_needs_no_group(store: Engine) {
     assert_eq!(work.identifier, identifier("x"));
     assert!(!work.was_referenced);
 
-    // Two creates whose names AWS will choose do not meet.
+    // Two creates whose identifiers AWS will choose do not conflict.
     let nameless = |number| with(put(number, "-"), |new| new.reference = None);
     accept(&store, nameless(2)).await;
     accept(&store, nameless(3)).await;

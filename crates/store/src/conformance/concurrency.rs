@@ -1,4 +1,4 @@
-//! What must hold when many do it at once.
+//! Guarantees under concurrency.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use ucp_model::{OperationId, PlaneKind};
 use super::fixture::*;
 use crate::{Error, NewOperation, Precondition, SealedKey};
 
-/// Has all of them accepted at once. One wins; the others are told which.
+/// Accepts all of them concurrently. One wins; the others fail with its id.
 async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {
     let count = contenders.len();
     let mut tasks = JoinSet::new();
@@ -38,7 +38,7 @@ pub async fn fifty_puts_of_one_alias_come_to_one_operation(store: Engine) {
     assert!(store.get_operation(won).await.unwrap().is_some());
 }
 
-/// The same for an alias that is referenced already, with deletes among them.
+/// The same for an alias that already has a reference, with deletes among the operations.
 pub async fn fifty_puts_of_a_known_alias_come_to_one_operation(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 100, "a", "x", true).await;
@@ -50,7 +50,7 @@ pub async fn fifty_puts_of_a_known_alias_come_to_one_operation(store: Engine) {
     assert_eq!(reference(&store, "a").await.revision, before.revision + 1);
 }
 
-/// The same for many ways to one resource.
+/// The same for one resource, by alias and by name.
 pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
     with_group(&store, "rg").await;
     let contenders = (1..=50).map(|number| match number % 2 {
@@ -100,7 +100,7 @@ pub async fn claimers_share_no_operation(store: Engine) {
     }
 }
 
-/// Operations that end at once on one resource make one owner, and none of them fails.
+/// Operations that end concurrently on one resource leave one owner, and none of them fails.
 pub async fn two_ends_make_one_owner(store: Engine) {
     with_group(&store, "rg").await;
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -123,7 +123,7 @@ pub async fn two_ends_make_one_owner(store: Engine) {
     assert_eq!(references.iter().filter(|r| r.owned).count(), 1);
 }
 
-/// All replicas work with one digest key.
+/// All replicas use the same digest key.
 pub async fn offered_digest_keys_come_to_one(store: Engine) {
     let mut tasks = JoinSet::new();
     for number in 0..8 {
@@ -140,7 +140,7 @@ pub async fn offered_digest_keys_come_to_one(store: Engine) {
     assert_eq!(ids.len(), 1);
 }
 
-/// Has fifty put the same plane and the same group at once. How many planes and groups were written.
+/// Puts the same plane and the same group fifty times concurrently. Returns how many of each were written.
 async fn race_to_put(
     store: &Engine,
     plane_seen: Precondition,
@@ -172,13 +172,13 @@ async fn race_to_put(
     written
 }
 
-/// `If-None-Match: *` lets one through.
+/// With `If-None-Match: *` one write succeeds.
 pub async fn fifty_first_puts_make_one_plane_and_one_group(store: Engine) {
     let absent = Precondition::absent();
     assert_eq!(race_to_put(&store, absent.clone(), absent).await, [1, 1]);
 }
 
-/// `If-Match` lets the first through, and so does no precondition let anything be lost.
+/// With `If-Match` the first write succeeds. Without a precondition every write does.
 pub async fn fifty_puts_after_one_look_come_to_one(store: Engine) {
     let any = Precondition::NONE;
     assert_eq!(race_to_put(&store, any.clone(), any).await, [50, 50]);

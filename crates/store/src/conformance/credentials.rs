@@ -12,7 +12,7 @@ fn id(name: &str) -> CredentialId {
     CredentialId::new("aws", name).unwrap()
 }
 
-/// An access key with a secret that only bytes can hold.
+/// An access key with a secret that is not UTF-8.
 fn access_key(id: CredentialId) -> (NewCredential, Option<Sealed>) {
     let new = NewCredential {
         id,
@@ -25,7 +25,7 @@ fn access_key(id: CredentialId) -> (NewCredential, Option<Sealed>) {
     (new, Some(Sealed(vec![0, 255, 7])))
 }
 
-/// Writes whatever is there.
+/// Writes without a precondition.
 async fn put(
     store: &Engine,
     (new, secret): (NewCredential, Option<Sealed>),
@@ -36,7 +36,7 @@ async fn put(
     put.await.unwrap()
 }
 
-/// Deletes whatever is there.
+/// Deletes without a precondition.
 async fn delete(store: &Engine, id: &CredentialId) -> bool {
     let any = Precondition::default();
     store.delete_credential(id, &any).await.unwrap()
@@ -46,7 +46,7 @@ async fn stored(store: &Engine, id: &CredentialId) -> Option<StoredCredential> {
     store.get_credential(id).await.unwrap()
 }
 
-/// What was written comes back, the secret only when one credential is asked for.
+/// A credential is read as written. Its secret is returned by `get_credential` only.
 pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
     assert_eq!(stored(&store, &id("default")).await, None);
     let new = access_key(id("default"));
@@ -71,7 +71,7 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
     assert_eq!(stored(&store, &id("default")).await, Some(found));
 }
 
-/// A second write leaves nothing of the first but its casing, the moment it was made and a risen revision.
+/// A second write replaces all but the casing and the creation time, and increases the revision.
 pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) {
     let first = CredentialId::new("Aws", "My-Key").unwrap();
     put(&store, access_key(first.clone()), 1).await;
@@ -101,8 +101,8 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
     assert_eq!(stored(&store, &id("MY-KEY")).await, Some(found));
 }
 
-/// Pages hold one plane's credentials in the order of their keys; a page goes on where the last one ended, whether or not
-/// the credential that stood there is gone.
+/// Pages hold one plane's credentials in the order of their keys. A page continues after the last one, even if the
+/// credential that it ended with is gone.
 pub async fn credentials_are_listed_by_page(store: Engine) {
     let ids = ["b", "A", "b-1", "C", "B1"].map(id);
     for id in &ids {
@@ -126,7 +126,7 @@ pub async fn credentials_are_listed_by_page(store: Engine) {
     assert!(none.is_empty());
 }
 
-/// Deleting takes the secret along; a credential of the same name is a new one.
+/// Deleting removes the secret too. A credential of the same name is a new one.
 pub async fn a_deleted_credential_leaves_nothing(store: Engine) {
     assert!(!delete(&store, &id("default")).await);
     put(&store, access_key(id("default")), 1).await;
@@ -138,7 +138,8 @@ pub async fn a_deleted_credential_leaves_nothing(store: Engine) {
     assert_eq!((anew.created_at, anew.revision), (at(2), 1));
 }
 
-/// What does not hold is refused and changes nothing; deleting what is not there needs nothing to hold.
+/// A write whose precondition does not hold changes nothing. Deleting a missing credential needs no precondition to
+/// hold.
 pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engine) {
     let ((first, secret), (second, _)) = (access_key(id("default")), access_key(id("Default")));
     let exists = Precondition {
@@ -174,7 +175,7 @@ pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engin
     assert!(store.delete_credential(&first.id, &fresh).await.unwrap());
 }
 
-/// Of those who make a credential only if there is none, one does.
+/// Of concurrent writes that require the credential to be absent, one succeeds.
 pub async fn first_writes_of_a_credential_come_to_one(store: Engine) {
     let mut tasks = JoinSet::new();
     for second in 0..8 {

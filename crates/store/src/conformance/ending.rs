@@ -9,7 +9,7 @@ use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope,
 use super::fixture::*;
 use crate::{Documents, Error, Event, FinishOperation, Forgotten};
 
-/// Identifier, live form and baseline are in the reference.
+/// The reference takes the identifier, the live properties and the baseline.
 pub async fn applied_writes_the_reference(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -32,7 +32,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
     assert_eq!(reference(&store, "a").await, expected);
     assert_eq!(operation(&store, 1).await, end.operation);
 
-    // Without a live form, the last one stays.
+    // Without live properties, the last ones stay.
     let claimed = accept_and_claim(&store, put(2, "a")).await;
     let mut end = finding(applied(&claimed.operation, "x", false), None);
     end.operation.header.ended_at = Some(at(9));
@@ -43,7 +43,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
     assert_eq!(again.updated_at, at(9));
 }
 
-/// A failed change does not count as declared.
+/// A failed change does not become the baseline.
 pub async fn kept_leaves_the_baseline(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", false).await;
@@ -60,7 +60,7 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
     };
     assert_eq!(reference(&store, "a").await, expected);
 
-    // A create that failed but left a resource is ours.
+    // A resource left by a failed create is owned.
     let claimed = accept_and_claim(&store, put(3, "b")).await;
     let kept = ReferenceChange::Kept { owned: true };
     let salvaged = super::fixture::end(&claimed.operation, failed(), kept, Some("y"));
@@ -71,7 +71,7 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
     assert_eq!(salvaged.identifier, identifier("y"));
 }
 
-/// There is nothing left to map.
+/// The reference is removed.
 pub async fn removed_takes_the_reference(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -86,7 +86,7 @@ pub async fn removed_takes_the_reference(store: Engine) {
     assert_eq!(again.reference.unwrap().revision, 1);
 }
 
-/// A later put that did not create leaves ownership as it was.
+/// A later put that did not create the resource keeps ownership as it was.
 pub async fn ownership_once_had_stays(store: Engine) {
     with_group(&store, "rg").await;
     assert!(map(&store, 1, "a", "x", true).await.owned);
@@ -95,14 +95,14 @@ pub async fn ownership_once_had_stays(store: Engine) {
     assert!(!map(&store, 4, "b", "x", false).await.owned);
 }
 
-/// Not even an end makes a second owner.
+/// The end of an operation makes no second owner.
 pub async fn only_one_reference_owns_a_resource(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
     assert!(!map(&store, 2, "b", "x", true).await.owned);
     assert!(reference(&store, "a").await.owned);
 
-    // An owner whose reference comes to name a resource that another one owns, owns it no longer.
+    // A reference loses ownership when it takes the identifier of a resource that another one owns.
     map(&store, 3, "c", "y", true).await;
     assert!(!map(&store, 4, "c", "x", false).await.owned);
     assert!(map(&store, 5, "d", "y", true).await.owned);
@@ -114,7 +114,7 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
     assert!(!reference(&store, "d").await.owned);
 }
 
-/// What is deleted is deleted for every alias, and for no other resource.
+/// A delete removes the references to the resource under every alias, and no others.
 pub async fn a_delete_takes_all_references_of_the_resource(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -128,7 +128,7 @@ pub async fn a_delete_takes_all_references_of_the_resource(store: Engine) {
     reference(&store, "c").await;
 }
 
-/// A reference belongs to the operation that works on it.
+/// A reference that another operation works on is not removed.
 pub async fn a_delete_spares_references_that_are_worked_on(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -153,7 +153,7 @@ pub async fn an_unreferenced_delete_takes_the_references(store: Engine) {
     assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
 }
 
-/// Nothing follows from a delete that did not happen, nor from a put that ends without a reference.
+/// A failed delete removes no other reference, nor does a put that ends without one.
 pub async fn a_failed_delete_takes_no_other_reference(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
@@ -178,8 +178,8 @@ pub async fn a_failed_delete_takes_no_other_reference(store: Engine) {
     assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
 }
 
-/// Secrets do not outlive the operation. The row that is left cannot be claimed to look at it, so what can be seen is
-/// that an operation of the same alias starts without them.
+/// Documents are erased with the end. The ended row cannot be claimed to look at them, so this checks that the next
+/// operation on the alias starts without them.
 pub async fn the_end_erases_the_documents(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -191,7 +191,7 @@ pub async fn the_end_erases_the_documents(store: Engine) {
     assert_eq!(claimed.documents, Documents::default());
 }
 
-/// An end never changes again.
+/// An ended operation never changes.
 pub async fn the_end_is_final(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -221,7 +221,7 @@ pub async fn the_end_is_final(store: Engine) {
     assert_eq!(store.live_operations().await.unwrap(), (0, None));
 }
 
-/// The next operation may come.
+/// The next operation is accepted.
 pub async fn the_end_frees_alias_and_target(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -229,7 +229,7 @@ pub async fn the_end_frees_alias_and_target(store: Engine) {
     accept(&store, untracked(delete(3, "-"), "x")).await;
 }
 
-/// The history tells who did what with which outcome.
+/// The history records who did what, with which outcome.
 pub async fn every_end_is_an_event(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "A b")).await;
@@ -275,7 +275,7 @@ pub async fn every_end_is_an_event(store: Engine) {
     assert_eq!(events, [succeeded, canceled]);
 }
 
-/// Forgetting removes the reference and leaves a line in the history.
+/// Forgetting removes the reference and appends an event.
 pub async fn what_is_not_owned_can_be_forgotten(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "Ab", "x", false).await;
@@ -294,7 +294,7 @@ pub async fn what_is_not_owned_can_be_forgotten(store: Engine) {
     assert!(event.resource.as_ref().unwrap().ends_with("/LogGroup/x"));
 }
 
-/// Forgetting what is owned would orphan it.
+/// Forgetting an owned resource would orphan it.
 pub async fn what_is_owned_is_not_forgotten(store: Engine) {
     with_group(&store, "rg").await;
     let referenced = map(&store, 1, "a", "x", true).await;
@@ -305,7 +305,7 @@ pub async fn what_is_owned_is_not_forgotten(store: Engine) {
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 1);
 }
 
-/// There has to be a reference, and nobody may be working on it.
+/// Forgetting requires a reference that no operation works on.
 pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
     let forget = || forget(&store, "a");
     refused!(forget(), Error::NoSuchReference);
@@ -322,7 +322,7 @@ pub async fn what_is_busy_or_unknown_is_not_forgotten(store: Engine) {
     refused!(forget(), Error::NoSuchReference);
 }
 
-/// Whatever plane or alias led to it; a change of what was there is no creation, and neither is a failure.
+/// A creation is found in any plane and under any alias. An update is not a creation, nor is a failed create.
 pub async fn a_creation_is_known_by_its_resource(store: Engine) {
     let create = async |number: u64, name: &str, created: bool, ended: Ended| {
         let claimed = accept_and_claim(&store, untracked(put(number, name), name)).await;

@@ -1,4 +1,4 @@
-//! The small world that the cases play in.
+//! Shared fixtures of the cases.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) type Engine = Arc<dyn Store>;
 /// A minute.
 pub(super) const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(60));
 
-/// The answer has to be this error.
+/// Asserts that the result is this error.
 macro_rules! refused {
     ($answer:expr, $error:pat $(if $guard:expr)?) => {
         match $answer.await {
@@ -35,7 +35,7 @@ macro_rules! refused {
 }
 pub(super) use refused;
 
-/// `seconds` after the beginning.
+/// Returns the time `seconds` after the start.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_767_225_600_000 + seconds * 1_000)
 }
@@ -84,7 +84,7 @@ pub(super) fn correlation() -> CorrelationId {
     CorrelationId::new("deployment-1")
 }
 
-/// The group, made at the beginning.
+/// Creates the group at time 0.
 pub(super) async fn with_group(store: &Engine, name: &str) {
     let put = put_group(group(name), "global", "");
     store
@@ -120,7 +120,7 @@ pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> NewPlane {
     }
 }
 
-/// A put of an alias in the group `rg`.
+/// A put under an alias in the group `rg`.
 pub(super) fn put(number: u64, name: &str) -> NewOperation {
     NewOperation {
         id: operation_id(number),
@@ -148,7 +148,7 @@ pub(super) fn delete(number: u64, name: &str) -> NewOperation {
     })
 }
 
-/// The same with a change of what it is to do to its resource.
+/// The same with a change to its work on a resource.
 pub(super) fn with(
     mut new: NewOperation,
     change: impl FnOnce(&mut NewResourceWork),
@@ -165,7 +165,7 @@ pub(super) fn named(new: NewOperation, name: &str) -> NewOperation {
     with(new, |new| new.identifier = identifier(name))
 }
 
-/// The same by name, under no alias.
+/// The same by name, without a reference.
 pub(super) fn untracked(new: NewOperation, name: &str) -> NewOperation {
     with(named(new, name), |new| new.reference = None)
 }
@@ -186,20 +186,20 @@ pub(super) async fn accept(store: &Engine, new: NewOperation) -> Accepted {
     store.accept_operation(new).await.unwrap()
 }
 
-/// Everything that can be claimed at `now`.
+/// Claims every operation that can be claimed at `now`.
 pub(super) async fn claim(store: &Engine, now: Timestamp) -> Vec<Claimed> {
     let claimed = store.claim_due_operations("worker", now, TERM, 100).await;
     claimed.unwrap()
 }
 
-/// The only operation that can be claimed at `now`.
+/// Claims the only operation that can be claimed at `now`.
 pub(super) async fn claim_one(store: &Engine, now: Timestamp) -> Claimed {
     let mut claimed = claim(store, now).await;
     assert_eq!(claimed.len(), 1, "{claimed:?}");
     claimed.remove(0)
 }
 
-/// Accepts and claims, when nothing else can be claimed.
+/// Accepts and claims an operation. Nothing else may be claimable.
 pub(super) async fn accept_and_claim(store: &Engine, new: NewOperation) -> Claimed {
     let accepted = accept(store, new).await;
     let claimed = claim_one(store, at(2)).await;
@@ -207,17 +207,17 @@ pub(super) async fn accept_and_claim(store: &Engine, new: NewOperation) -> Claim
     claimed
 }
 
-/// What the operation does to its resource; it is not on a group.
+/// Returns the work of an operation on a resource.
 pub(super) fn resource_work(operation: &Operation) -> &ResourceWork {
     operation.work.resource().unwrap()
 }
 
-/// What the operation does to its group; it is on one.
+/// Returns the work of an operation on a group.
 pub(super) fn group_work(operation: &Operation) -> &GroupWork {
     operation.work.group().unwrap()
 }
 
-/// The operation with a change of what it does to its resource.
+/// The operation with a change to its work on a resource.
 pub(super) fn stepped(operation: &Operation, change: impl FnOnce(&mut ResourceWork)) -> Operation {
     let mut work = resource_work(operation).clone();
     change(&mut work);
@@ -245,7 +245,7 @@ pub(super) fn naming(operation: &Operation, name: &str) -> Operation {
     stepped(operation, |work| work.identifier = identifier(name))
 }
 
-/// The operation, to go on at `due_at`.
+/// The operation, due at `due_at`.
 pub(super) fn due(operation: &Operation, due_at: Timestamp) -> Operation {
     let header = Header {
         due_at,
@@ -261,7 +261,7 @@ pub(super) fn failed() -> Ended {
     Ended::Failed(Failure::new("NotStabilized", "It did not stabilise."))
 }
 
-/// The end of `operation` at second 3, on a resource.
+/// The end of `operation` on a resource, at second 3.
 pub(super) fn end(
     operation: &Operation,
     ended: Ended,
@@ -283,7 +283,7 @@ pub(super) fn end(
     }
 }
 
-/// The end of `operation` at `now`, on a group.
+/// The end of `operation` on a group, at `now`.
 pub(super) fn end_on_group(
     operation: &Operation,
     outcome: Ended,
@@ -297,7 +297,7 @@ pub(super) fn end_on_group(
     }
 }
 
-/// The operation with its last work, ended at `now`.
+/// The operation with its final work, ended at `now`.
 pub(super) fn ended_at(operation: &Operation, work: Work, now: Timestamp) -> Operation {
     let header = Header {
         due_at: now,
@@ -307,7 +307,7 @@ pub(super) fn ended_at(operation: &Operation, work: Work, now: Timestamp) -> Ope
     Operation { header, work }
 }
 
-/// The same end with another live form.
+/// The same end with other live properties.
 pub(super) fn finding(end: FinishOperation, live: Option<Value>) -> FinishOperation {
     FinishOperation {
         operation: stepped(&end.operation, |work| work.result = live),
@@ -315,7 +315,7 @@ pub(super) fn finding(end: FinishOperation, live: Option<Value>) -> FinishOperat
     }
 }
 
-/// A put that ended well.
+/// A put that succeeded.
 pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishOperation {
     let reference = ReferenceChange::Applied { owned };
     FinishOperation {
@@ -324,7 +324,7 @@ pub(super) fn applied(operation: &Operation, name: &str, owned: bool) -> FinishO
     }
 }
 
-/// A delete that ended well.
+/// A delete that succeeded.
 pub(super) fn deleted(operation: &Operation) -> FinishOperation {
     let identifier = resource_work(operation).identifier.as_ref();
     let name = identifier.map(Identifier::as_str);
@@ -336,7 +336,7 @@ pub(super) async fn finish(store: &Engine, lease: &Lease, finish: FinishOperatio
     store.finish_operation(lease, finish).await.unwrap();
 }
 
-/// Has somebody forget the alias at second 7.
+/// Forgets the reference at second 7.
 pub(super) async fn forget(store: &Engine, name: &str) -> Result<Forgotten, Error> {
     let (id, correlation) = (alias(name), correlation());
     store
@@ -344,7 +344,7 @@ pub(super) async fn forget(store: &Engine, name: &str) -> Result<Forgotten, Erro
         .await
 }
 
-/// Maps the alias to a resource by a put from start to end.
+/// Makes the alias stand for a resource, by a put from start to end.
 pub(super) async fn map(
     store: &Engine,
     number: u64,
@@ -358,7 +358,7 @@ pub(super) async fn map(
     reference(store, name).await
 }
 
-/// The reference, which has to be there.
+/// Returns the reference, which must exist.
 pub(super) async fn reference(store: &Engine, name: &str) -> Reference {
     store.get_reference(&alias(name)).await.unwrap().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Operations on groups: deleting one, importing into one, their children, and what is asked about all operations of one.
+//! Operations on groups: deleting a group, importing into one, their children, and the list of a group's operations.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +27,10 @@ async fn delete_group(store: &Engine, number: u64) -> GroupDeletion {
     deletion.await.unwrap()
 }
 
-/// Begins to delete the group `rg`, and claims that.
+/// Starts to delete the group `rg` and claims the operation.
 async fn begin(store: &Engine, number: u64) -> Claimed {
     let GroupDeletion::Accepted(accepted) = delete_group(store, number).await else {
-        panic!("the group tracks something");
+        panic!("the group has references");
     };
     let claimed = claim_one(store, at(11)).await;
     assert_eq!(claimed.operation, *accepted);
@@ -58,7 +58,8 @@ fn all(limit: usize) -> OperationPage {
     }
 }
 
-/// A group that tracks nothing goes at once; one that is not there is not an error, nor does a precondition matter.
+/// A group without references is removed at once. Deleting a missing group is not an error, and no precondition
+/// applies.
 pub async fn an_empty_group_is_removed(store: Engine) {
     with_group(&store, "RG").await;
     let other = Precondition {
@@ -75,7 +76,7 @@ pub async fn an_empty_group_is_removed(store: Engine) {
     assert_eq!(get, None, "there was nothing to record");
 }
 
-/// A deletion has to close its group, and nothing else does.
+/// A deletion is accepted by `delete_resource_group` only, and that accepts nothing else.
 pub async fn only_a_deletion_deletes_a_group(store: Engine) {
     with_group(&store, "rg").await;
     let deletion = on_group(1, "rg", Task::Delete);
@@ -86,7 +87,7 @@ pub async fn only_a_deletion_deletes_a_group(store: Engine) {
     assert_eq!(store.live_operations().await.unwrap().0, 0);
 }
 
-/// What is live in a group keeps it from being deleted: an operation on a reference, an import.
+/// A live operation on a reference, or a live import, prevents the deletion of the group.
 pub async fn a_busy_group_is_not_deleted(store: Engine) {
     with_group(&store, "rg").await;
     accept(&store, put(1, "a")).await;
@@ -110,7 +111,7 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     refused!(deletion, Error::Busy(id) if id == operation_id(3));
 }
 
-/// From the moment of its acceptance, only children of the deletion change the group or its references.
+/// Once the deletion is accepted, only its children may change the group or its references.
 pub async fn a_deletion_closes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -152,7 +153,7 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
     );
 }
 
-/// Who has lost the lease starts nothing, whatever it was on.
+/// A worker that lost the lease cannot start a child, whatever the lease was on.
 pub async fn a_child_needs_its_parents_lease(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -184,7 +185,7 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
     );
 }
 
-/// The end of a child makes its parent due; one that the parent's worker has not seen is not slept over.
+/// The parent is due when a child ends, and stays due until its worker has seen that end.
 pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -218,7 +219,7 @@ pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
     assert_eq!(operation(&store, 2).await, waiting);
 }
 
-/// A deletion that ended well takes the group and its references along, with an event each.
+/// A deletion that succeeded removes the group and its references, with an event each.
 pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", false).await;
@@ -245,7 +246,7 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     );
 }
 
-/// A deletion that failed leaves a group as usable as before.
+/// After a failed deletion the group is as usable as before.
 pub async fn a_failed_deletion_opens_the_group(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -261,7 +262,7 @@ pub async fn a_failed_deletion_opens_the_group(store: Engine) {
     assert!(matches!(again, GroupDeletion::Accepted(_)), "{again:?}");
 }
 
-/// Items and outcomes of an import survive, and its end leaves the group alone.
+/// Items and outcomes of an import are stored, and its end does not change the group.
 pub async fn an_import_is_remembered(store: Engine) {
     with_group(&store, "rg").await;
     let import = on_group(1, "rg", Task::Import(vec![item("a"), item("é|b")]));
@@ -288,7 +289,7 @@ pub async fn an_import_is_remembered(store: Engine) {
     refused!(store.accept_operation(nowhere), Error::NoSuchGroup);
 }
 
-/// An alias that is referenced already is not imported anew.
+/// An alias that already has a reference cannot be imported.
 pub async fn an_import_claims_a_new_alias(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
@@ -308,7 +309,7 @@ pub async fn an_import_claims_a_new_alias(store: Engine) {
     refused!(store.accept_operation(import(4, "b")), Error::Busy(_));
 }
 
-/// Ownership and tags change with an event, and nothing else does.
+/// An update changes ownership and tags only, and appends an event.
 pub async fn a_reference_is_updated(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
@@ -340,7 +341,7 @@ pub async fn a_reference_is_updated(store: Engine) {
     let events = store.list_events(&alias("a")).await.unwrap();
     assert_eq!(events.last().unwrap().kind, "update");
 
-    // What is worked on, under this alias or another, stays as it is.
+    // A reference whose alias or resource has a live operation is not updated.
     accept(&store, delete(3, "a")).await;
     refused!(update(&a, owned(true)), Error::Busy(_));
     refused!(update(&b, owned(false)), Error::Busy(_));
@@ -389,7 +390,8 @@ pub async fn the_operations_of_a_group_are_listed(store: Engine) {
     }
 }
 
-/// What ended before goes, the earliest first; what is live, or a child of it, stays; so does the history.
+/// Operations that ended before the limit are removed, oldest first. Live ones and their children stay, as does the
+/// history.
 pub async fn ended_operations_are_removed(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -417,7 +419,7 @@ pub async fn ended_operations_are_removed(store: Engine) {
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 2);
 }
 
-/// Its live children are cancelled with it; those that have ended stay as they are, and so does what has ended itself.
+/// A cancel reaches live children. Ended children, and an ended operation itself, do not change.
 pub async fn a_cancel_of_a_group_operation_reaches_its_children(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -432,7 +434,7 @@ pub async fn a_cancel_of_a_group_operation_reaches_its_children(store: Engine) {
     assert_eq!(asked_at(3).await, Some(at(15)));
     assert_eq!(asked_at(1).await, None);
 
-    // A step that did not know of it is not slept over.
+    // A step that did not know of the cancel does not postpone the operation.
     let unknowing = due(&claimed.operation, at(900));
     let step = store.commit_step(&lease, &unknowing, None, at(16), TERM);
     let lease = step.await.unwrap();

@@ -1,9 +1,9 @@
-//! Claiming, renewing and handing back.
+//! Claiming, renewing and releasing.
 
 use super::fixture::*;
 use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation};
 
-/// Earliest first, and no more than asked for.
+/// Operations are claimed earliest first, up to the limit.
 pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
     for (number, second) in [(1, 30), (2, 10), (3, 20)] {
         let new = NewOperation {
@@ -28,7 +28,7 @@ pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
     assert!(claim(2).await.unwrap().is_empty());
 }
 
-/// All that stepping needs comes with the lease.
+/// A claim returns the documents and the baseline.
 pub async fn a_claimed_operation_brings_its_documents_and_baseline(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -50,7 +50,7 @@ pub async fn a_claimed_operation_brings_its_documents_and_baseline(store: Engine
     assert_eq!(claimed.documents, Documents::default());
 }
 
-/// A lease keeps others away until it runs out, and so does time.
+/// An operation is not claimed before it is due, nor while its lease lasts.
 pub async fn nobody_claims_what_is_held_or_not_yet_due(store: Engine) {
     accept(&store, untracked(put(1, "-"), "x")).await;
     assert!(claim(&store, at(0)).await.is_empty(), "not yet due");
@@ -62,7 +62,7 @@ pub async fn nobody_claims_what_is_held_or_not_yet_due(store: Engine) {
     assert!(claim(&store, at(60)).await.is_empty(), "held");
 }
 
-/// Whoever claims after that has a generation of his own.
+/// The next claim has a generation of its own.
 pub async fn a_lease_that_ran_out_is_taken_over(store: Engine) {
     let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let new = claim(&store, old.lease.expires_at).await.remove(0);
@@ -75,7 +75,7 @@ pub async fn a_lease_that_ran_out_is_taken_over(store: Engine) {
     store.renew_lease(&new.lease, at(70), TERM).await.unwrap();
 }
 
-/// Skewed clocks cost nothing as long as nobody else has claimed.
+/// Clock skew has no effect as long as nobody else has claimed the operation.
 pub async fn a_lease_that_ran_out_is_good_until_it_is_taken(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let lease = store.renew_lease(&claimed.lease, at(500), TERM).await;
@@ -85,7 +85,7 @@ pub async fn a_lease_that_ran_out_is_good_until_it_is_taken(store: Engine) {
     finish(&store, &lease, applied(&claimed.operation, "x", false)).await;
 }
 
-/// A late worker loses politely, whatever it tries.
+/// Every write under a lost lease fails with `LeaseLost`.
 pub async fn a_lost_lease_writes_nothing(store: Engine) {
     with_group(&store, "rg").await;
     let old = accept_and_claim(&store, put(1, "a")).await;
@@ -121,7 +121,7 @@ pub async fn a_lost_lease_writes_nothing(store: Engine) {
     assert_eq!(again.documents.document, None);
 }
 
-/// Handing back is for good, and may be done twice.
+/// A released lease cannot be used again, and may be released twice.
 pub async fn a_lease_handed_back_writes_nothing(store: Engine) {
     let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     store.release_lease(&old.lease).await.unwrap();
@@ -141,7 +141,7 @@ pub async fn a_lease_handed_back_writes_nothing(store: Engine) {
     store.renew_lease(&new.lease, at(4), TERM).await.unwrap();
 }
 
-/// The new term counts from now.
+/// The new term starts at `now`.
 pub async fn renewing_prolongs(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let lease = store.renew_lease(&claimed.lease, at(50), TERM).await;
@@ -152,7 +152,7 @@ pub async fn renewing_prolongs(store: Engine) {
     assert_eq!(claim(&store, at(110)).await.len(), 1);
 }
 
-/// A process that is alone need not wait for the leases of the one before it.
+/// The only process need not wait for the leases of its predecessor.
 pub async fn all_leases_can_be_taken_over(store: Engine) {
     accept(&store, untracked(put(1, "-"), "x")).await;
     accept(&store, untracked(put(2, "-"), "y")).await;
@@ -168,7 +168,7 @@ pub async fn all_leases_can_be_taken_over(store: Engine) {
     assert!(new.iter().all(|claimed| claimed.lease.generation == 2));
 }
 
-/// A worker that sleeps until then misses nothing.
+/// A worker that sleeps until that time misses nothing.
 pub async fn the_next_claim_is_foretold(store: Engine) {
     let live = || async { store.live_operations().await.unwrap() };
     assert_eq!(live().await, (0, None));

@@ -1,12 +1,9 @@
-//! The suite that every engine passes: a case per guarantee of the [contract](crate::Store), and random sequences of
-//! commands whose replies are compared with those of [`Memory`](crate::Memory).
+//! The conformance suite of the engines: a case for each guarantee of the [contract](crate::Store), and random
+//! sequences of commands whose replies are compared with those of [`Memory`](crate::Memory).
 //!
-//! An engine is one function handed to [`conformance!`](crate::conformance!).
+//! An engine passes one function to [`conformance!`](crate::conformance!).
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the suite is a test: what goes wrong panics"
-)]
+#![expect(clippy::unwrap_used, reason = "the suite is test code: failures panic")]
 
 pub mod accepting;
 pub mod concurrency;
@@ -22,8 +19,8 @@ pub mod resealing;
 pub mod stepping;
 pub mod type_schemas;
 
-/// Makes a test of each case. `$fresh` is an async function without arguments that gives an empty store as
-/// `Option<(Arc<dyn Store>, T)>`, with whatever must outlive it; with none, the cases are skipped.
+/// Makes each case a test. `$fresh` is an async function without arguments that returns an empty store as
+/// `Option<(Arc<dyn Store>, T)>`, where `T` is whatever must outlive the store. On `None` the cases are skipped.
 #[macro_export]
 macro_rules! conformance {
     ($fresh:path) => {

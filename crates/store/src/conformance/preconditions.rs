@@ -1,4 +1,4 @@
-//! `If-Match` and `If-None-Match`, judged with the write.
+//! `If-Match` and `If-None-Match`, checked in the transaction that writes.
 
 use ucp_model::{ETag, Plane, PlaneKind, ResourceGroup};
 
@@ -26,7 +26,7 @@ fn exists() -> Precondition {
     }
 }
 
-/// What is refused leaves the plane, and its tag, as it was.
+/// A refused write leaves the plane and its ETag unchanged.
 pub async fn a_plane_is_written_when_the_precondition_holds(store: Engine) {
     let (absent, exists) = (Precondition::absent(), exists());
     refused!(write_plane(&store, &exists, "0"), Error::PreconditionFailed);
@@ -49,7 +49,7 @@ pub async fn a_plane_is_written_when_the_precondition_holds(store: Engine) {
     assert!(!store.delete_plane(id, &seen).await.unwrap());
 }
 
-/// What is refused leaves the group, and its tag, as it was.
+/// A refused write leaves the group and its ETag unchanged.
 pub async fn a_group_is_written_when_the_precondition_holds(store: Engine) {
     let (absent, exists) = (Precondition::absent(), exists());
     refused!(write_group(&store, &exists, "0"), Error::PreconditionFailed);
@@ -65,7 +65,7 @@ pub async fn a_group_is_written_when_the_precondition_holds(store: Engine) {
     write_group(&store, &exists, "5").await.unwrap();
 }
 
-/// A plane made anew has none of the tags of the one before it.
+/// A plane that is created again never has an ETag of its predecessor.
 pub async fn a_tag_never_comes_back(store: Engine) {
     let id = plane(PlaneKind::Aws, "a");
     let mut seen: Vec<ETag> = Vec::new();

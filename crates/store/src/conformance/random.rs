@@ -1,4 +1,4 @@
-//! Random commands: whatever the sequence, an engine answers as [`Memory`] does.
+//! Random commands: an engine replies to every sequence as [`Memory`] does.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,12 +17,13 @@ use crate::{
     ReferenceUpdate, Status, Store,
 };
 
-/// Seeds that are always played.
+/// Seeds that are always run.
 const SEEDS: std::ops::Range<u64> = 1..5;
 const COMMANDS: u32 = 250;
 
-/// Plays commands on the engine and on [`Memory`], and compares every reply and what is remembered in the end. The
-/// sequences play on one store, one after the other, with names of their own; what one leaves undone the next may claim.
+/// Runs commands on the engine and on [`Memory`] and compares every reply and the final state. The sequences run one
+/// after the other on one store, with names of their own. The next sequence may claim what the last one left
+/// unfinished.
 pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
     let memory = Memory::new();
     for seed in SEEDS {
@@ -171,9 +172,9 @@ struct Player {
     seed: u64,
     chance: u64,
     operations: u64,
-    /// Seconds; it mostly rises.
+    /// Seconds; mostly increasing.
     now: i64,
-    /// Whatever was claimed, whether or not the lease is still good.
+    /// All claims so far, whether or not their lease is still valid.
     held: Vec<Claimed>,
 }
 
@@ -330,7 +331,7 @@ impl Player {
         command(self, Box::new(claimed))
     }
 
-    /// A command under the last lease of an operation on a group: there are few.
+    /// A command under the last lease of an operation on a group, since there are few.
     fn with_held_group(&mut self) -> Command {
         let is_on_group = |claimed: &&Claimed| claimed.operation.work.group().is_some();
         let Some(claimed) = self.held.iter().rfind(is_on_group).cloned() else {
@@ -403,7 +404,7 @@ impl Player {
                 end_on_group(&last, ended, self.now())
             }
         };
-        // What has ended is tried again now and then.
+        // Sometimes an ended operation is tried again.
         if self.below(4) != 0 {
             self.held.retain(|held| held.lease != claimed.lease);
         }
@@ -442,7 +443,7 @@ impl Player {
         }
     }
 
-    /// All that can be asked about the sequence.
+    /// All queries about the sequence.
     fn questions(&self) -> Vec<Command> {
         let groups = ["g", "h"].map(|first| format!("{first}{}", self.seed));
         let mut questions = vec![Command::ListPlanesAndGroups, Command::Live];

@@ -10,7 +10,7 @@ use ucp_model::{
 use super::fixture::*;
 use crate::{Error, FinishOperation, Precondition, SealedKey};
 
-/// All but the id is that of the last write, the casing is that of the first.
+/// The id keeps the casing of the first write. Everything else is that of the last.
 pub async fn a_plane_keeps_its_first_casing(store: Engine) {
     let (first, second) = (plane(PlaneKind::Aws, "My"), plane(PlaneKind::Aws, "my"));
     assert_eq!(store.get_plane(&first).await.unwrap(), None);
@@ -47,7 +47,7 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
     assert_eq!(store.get_plane(&other_kind).await.unwrap(), None);
 }
 
-/// In the order of their keys, each once.
+/// Planes are listed in the order of their keys, once each.
 pub async fn planes_are_listed_once(store: Engine) {
     assert!(store.list_planes().await.unwrap().is_empty());
     for id in [
@@ -71,7 +71,7 @@ pub async fn planes_are_listed_once(store: Engine) {
     assert_eq!(ids, expected);
 }
 
-/// It is gone in any casing; what was not there is no error.
+/// A plane is deleted in any casing. Deleting a missing plane is not an error.
 pub async fn a_plane_is_deleted_once(store: Engine) {
     let (id, other) = (plane(PlaneKind::Aws, "a"), plane(PlaneKind::Aws, "b"));
     for id in [&id, &other] {
@@ -88,7 +88,7 @@ pub async fn a_plane_is_deleted_once(store: Engine) {
     assert!(store.get_plane(&other).await.unwrap().is_some());
 }
 
-/// All but the id is that of the last write, the casing is that of the first.
+/// The id keeps the casing of the first write. Everything else is that of the last.
 pub async fn a_group_keeps_its_first_casing(store: Engine) {
     let (first, second) = (group("My-RG"), group("my-rg"));
     let put = put_group(first.clone(), "global", "é\"\u{1f600}");
@@ -126,7 +126,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
     assert_eq!(found, expected);
 }
 
-/// Only those of the plane, in the order of their keys.
+/// Only groups of the plane are listed, in the order of their keys.
 pub async fn groups_are_listed_by_plane(store: Engine) {
     let id = |plane, name| GroupId::new(plane, name).unwrap();
     let ids = [
@@ -148,7 +148,7 @@ pub async fn groups_are_listed_by_plane(store: Engine) {
     assert!(none.is_empty());
 }
 
-/// Only those of the group, in the order of their keys.
+/// Only references of the group are listed, in the order of their keys.
 pub async fn references_are_listed_by_group(store: Engine) {
     with_group(&store, "rg").await;
     with_group(&store, "rg-2").await;
@@ -168,7 +168,7 @@ pub async fn references_are_listed_by_group(store: Engine) {
     assert_eq!(references.len(), 1);
 }
 
-/// Not there is an answer.
+/// A missing group or operation is reported as such.
 pub async fn an_unknown_group_or_operation_is_not_found(store: Engine) {
     refused!(store.get_resource_group(&group("rg")), Error::NoSuchGroup);
     let operation = store.get_operation(operation_id(1)).await.unwrap();
@@ -178,7 +178,7 @@ pub async fn an_unknown_group_or_operation_is_not_found(store: Engine) {
     assert!(store.list_events(&alias("a")).await.unwrap().is_empty());
 }
 
-/// Key order, big numbers, NUL and every script come back as they were.
+/// Key order, big numbers, NUL and all scripts survive a round trip.
 pub async fn json_survives(store: Engine) {
     with_group(&store, "rg").await;
     let text = r#"{"z":1.0,"a":123456789012345678901234567890,"n":"\u0000","é\"":[null,-0.10,1e400,"😀"],"b":{}}"#;
@@ -213,7 +213,7 @@ pub async fn json_survives(store: Engine) {
     assert_ne!(value, json!(null));
 }
 
-/// Digests can be compared only as long as their key is the same.
+/// Digests are comparable only under the same key.
 pub async fn the_first_digest_key_stays(store: Engine) {
     let key = |id: &str, bytes: &[u8]| SealedKey {
         id: id.to_owned(),
@@ -226,7 +226,7 @@ pub async fn the_first_digest_key_stays(store: Engine) {
     }
 }
 
-/// A store that works says so.
+/// A working store answers the ping.
 pub async fn the_store_answers(store: Engine) {
     store.ping().await.unwrap();
 }

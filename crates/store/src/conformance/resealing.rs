@@ -1,4 +1,4 @@
-//! Walking what is sealed, and sealing it anew.
+//! Listing sealed values and sealing them again.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ async fn with_sealed_values(store: &Engine) -> Vec<(SealedPlace, Sealed)> {
     ]
 }
 
-/// All that is sealed is walked, once each, whatever the size of the pages.
+/// Every sealed value is listed exactly once, whatever the page size.
 pub async fn every_sealed_value_is_walked(store: Engine) {
     assert!(walk(&store, 10).await.is_empty());
     let expected = with_sealed_values(&store).await;
@@ -83,7 +83,7 @@ pub async fn every_sealed_value_is_walked(store: Engine) {
     }
 }
 
-/// A walk goes on where it was, whatever became of the place it had reached.
+/// Listing continues after a place whose value is gone.
 pub async fn a_walk_goes_on_behind_what_is_gone(store: Engine) {
     with_sealed_values(&store).await;
     let all = walk(&store, 10).await;
@@ -97,7 +97,7 @@ pub async fn a_walk_goes_on_behind_what_is_gone(store: Engine) {
     assert_eq!(rest, all[1..]);
 }
 
-/// The new bytes are what everybody gets from then on, and nothing else has changed.
+/// Every read returns the new bytes, and nothing else changes.
 pub async fn what_is_resealed_is_read_anew(store: Engine) {
     for (place, old) in with_sealed_values(&store).await {
         let new = Sealed([b"new ", old.0.as_slice()].concat());
@@ -126,7 +126,7 @@ pub async fn what_is_resealed_is_read_anew(store: Engine) {
     }
 }
 
-/// What was written meanwhile is not overwritten, and what is gone does not come back.
+/// A value that was changed in between is not overwritten, and a removed one is not restored.
 pub async fn what_has_changed_is_not_resealed(store: Engine) {
     let values = with_sealed_values(&store).await;
     for (place, _) in &values {
@@ -158,7 +158,7 @@ pub async fn what_has_changed_is_not_resealed(store: Engine) {
     assert!(left.iter().all(|(_, value)| *value != sealed("new")));
 }
 
-/// The new key is the only one, for whoever asks from then on.
+/// From then on the new key is the only one.
 pub async fn a_digest_key_can_be_replaced(store: Engine) {
     for id in ["first", "second", "third"] {
         let new = digest_key(id, id);

@@ -13,7 +13,7 @@ async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
         .unwrap()
 }
 
-/// Each state that is not an end comes back as it was written, as do the facts beside it.
+/// Each non-terminal state is read back as written, as are the fields beside it.
 pub async fn a_step_is_remembered_in_every_state(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let intent = |base: Option<&str>| Intent {
@@ -52,7 +52,7 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
     }
 }
 
-/// A step counts as a sign of life.
+/// A step renews the lease.
 pub async fn a_step_renews_the_lease(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let lease = step(&store, &claimed.lease, &claimed.operation).await;
@@ -62,7 +62,7 @@ pub async fn a_step_renews_the_lease(store: Engine) {
     assert_eq!(claim(&store, at(65)).await.len(), 1);
 }
 
-/// The bytes of the intent are those of the last step that brought some.
+/// The document is that of the last step that gave one.
 pub async fn the_document_stays_until_it_is_replaced(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let bytes = crate::Sealed((0..=u8::MAX).collect());
@@ -82,7 +82,7 @@ pub async fn the_document_stays_until_it_is_replaced(store: Engine) {
     }
 }
 
-/// What AWS reveals is in the reference at once, and what is gone is out of it.
+/// An identifier is in the reference as soon as AWS returns it, and is removed with the resource.
 pub async fn the_reference_follows_the_identifier(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -105,7 +105,7 @@ pub async fn the_reference_follows_the_identifier(store: Engine) {
     assert_eq!(reference(&store, "a").await, gone);
 }
 
-/// Polling does not change what clients see of the reference, its revision included.
+/// Polling does not change the reference, its revision included.
 pub async fn a_step_that_reveals_nothing_leaves_the_reference_alone(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
@@ -116,7 +116,7 @@ pub async fn a_step_that_reveals_nothing_leaves_the_reference_alone(store: Engin
     assert_eq!(reference(&store, "a").await, before);
 }
 
-/// A create recorded for a known identifier may still be refused, and what holds the identifier then is not ours.
+/// A create with a known identifier may still be refused, and a resource that has the identifier is then not ours.
 pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -133,7 +133,7 @@ pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
     assert!(!reference(&store, "a").await.owned);
 }
 
-/// As soon as the identifier is known, nobody else works on the resource.
+/// As soon as the identifier is known, no other operation may work on the resource.
 pub async fn a_revealed_target_keeps_others_off(store: Engine) {
     with_group(&store, "rg").await;
     let claimed = accept_and_claim(&store, put(1, "a")).await;
@@ -143,12 +143,12 @@ pub async fn a_revealed_target_keeps_others_off(store: Engine) {
         store.accept_operation(by_name(2)),
         Error::Busy(id) if id == operation_id(1)
     );
-    // Once it names another resource, the first one is free.
+    // Once the operation names another resource, the first one is free.
     step(&store, &lease, &naming(&claimed.operation, "y")).await;
     accept(&store, by_name(3)).await;
 }
 
-/// Of two live operations on one resource the first keeps others off; the second goes on all the same.
+/// Of two live operations on one resource, the first holds it. The second continues all the same.
 pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
     with_group(&store, "rg").await;
     let second = accept_and_claim(&store, put(1, "a")).await;
@@ -163,7 +163,7 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
         Error::Busy(id) if id == operation_id(2)
     );
 
-    // When the first has ended, the second keeps others off from its next step on.
+    // After the first has ended, the second holds the resource from its next step on.
     let end = applied(&first.operation, "x", false);
     finish(&store, &first.lease, end).await;
     step(&store, &lease, &stepped).await;
@@ -173,7 +173,7 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
     );
 }
 
-/// The alias goes on standing for the old resource, and for what was observed of it, until the new one stands.
+/// The alias stands for the old resource, and keeps its observed properties, until the new one exists.
 pub async fn a_replacement_moves_the_reference_when_it_says_so(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "old", true).await;
@@ -221,7 +221,7 @@ pub async fn a_replacement_moves_the_reference_when_it_says_so(store: Engine) {
     accept(&store, untracked(put(5, "-"), "old")).await;
 }
 
-/// As a delete does.
+/// A replacement removes the other references to the old resource, as a delete does.
 pub async fn a_replaced_resource_takes_its_other_references(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "old", true).await;
@@ -246,7 +246,7 @@ pub async fn a_replaced_resource_takes_its_other_references(store: Engine) {
     assert_eq!(reference(&store, "c").await.identifier, identifier("other"));
 }
 
-/// Whoever steps the operation next learns of it, also when a step that was under way did not know.
+/// The next worker sees the cancel request, also after a step that did not know of it.
 pub async fn a_cancel_makes_the_operation_due_and_outlives_steps(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let waiting = due(&claimed.operation, at(500));
@@ -273,7 +273,7 @@ pub async fn a_cancel_makes_the_operation_due_and_outlives_steps(store: Engine) 
     assert_eq!(operation(&store, 1).await, known);
 }
 
-/// Nor is what never was.
+/// Neither an ended operation nor an unknown one is cancelled.
 pub async fn what_has_ended_is_not_cancelled(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let end = applied(&claimed.operation, "x", false);

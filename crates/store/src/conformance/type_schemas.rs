@@ -1,4 +1,4 @@
-//! The schemas that the CloudFormation registry told of.
+//! Schemas from the CloudFormation registry.
 
 use ucp_model::{Scope, TypeName};
 
@@ -33,7 +33,7 @@ async fn current(store: &Engine, scope: &Scope) -> Option<TypeSchema> {
     store.get_type_schema(scope, &report(), None).await.unwrap()
 }
 
-/// A schema is found in its account and region alone, by any casing of the type's name.
+/// A schema is found only in its account and region, by any casing of the type name.
 pub async fn a_type_schema_belongs_to_an_account_and_a_region(store: Engine) {
     let here = place("1234", "us-west-2");
     assert_eq!(current(&store, &here).await, None);
@@ -50,7 +50,7 @@ pub async fn a_type_schema_belongs_to_an_account_and_a_region(store: Engine) {
     assert_eq!(found.unwrap(), None);
 }
 
-/// What was fetched last is current, also when it is what was current before.
+/// The schema fetched last is the current one, even if it was current before.
 pub async fn the_type_schema_fetched_last_is_current(store: Engine) {
     let here = place("1234", "us-west-2");
     for expected in [
@@ -69,7 +69,7 @@ pub async fn the_type_schema_fetched_last_is_current(store: Engine) {
     assert_eq!(gone.unwrap(), None);
 }
 
-/// A live operation keeps the schema that it was validated with.
+/// The schema that a live operation was validated with is kept.
 pub async fn a_type_schema_stays_while_a_live_operation_needs_it(store: Engine) {
     with_group(&store, "rg").await;
     let here = place("1234", "us-west-2");

@@ -1,4 +1,4 @@
-//! The in-memory reference engine: one lock, ordered maps, and nothing that outlives the process.
+//! The in-memory reference engine: one lock and ordered maps. Nothing outlives the process.
 
 mod credentials;
 mod groups;
@@ -17,19 +17,20 @@ use async_trait::async_trait;
 use self::tables::Tables;
 use crate::{Error, Reachable};
 
-/// A store that lives and dies with the process; for tests, and to read what the others do.
+/// A store without persistence, for tests and as a readable model of the other engines.
 #[derive(Debug, Default)]
 pub struct Memory {
     tables: Mutex<Tables>,
 }
 
 impl Memory {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Every method changes the tables only after its last check, so a panic leaves nothing half done.
+    /// Ignores poisoning: every method changes the tables only after its last check, so a panic leaves no partial
+    /// change.
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -283,7 +283,7 @@ impl Tables {
         }
     }
 
-    /// Lets the operation that an ended one is a part of go on.
+    /// Makes the parent of an ended operation due.
     fn wake_parent(&mut self, ended: &Operation) {
         let parent = ended.header.parent;
         let parent = parent.and_then(|id| self.operations.get_mut(&id));
@@ -296,7 +296,7 @@ impl Tables {
 }
 
 impl Row {
-    /// Notes that a live operation is to be cancelled.
+    /// Records a cancel request for a live operation.
     fn request_cancel(&mut self, now: Timestamp) {
         if !self.operation.is_terminal() {
             let header = &mut self.operation.header;

@@ -52,7 +52,7 @@ impl SealedValues for Memory {
     }
 }
 
-/// In which order sealed values are walked: one kind after the other.
+/// The order in which sealed values are listed: one kind after the other.
 fn order(place: &SealedPlace) -> (u8, String) {
     match place {
         SealedPlace::Credential(id) => (0, id.key()),

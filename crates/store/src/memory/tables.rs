@@ -11,7 +11,7 @@ use crate::{
     TypeSchema, place,
 };
 
-/// All that is remembered, by key.
+/// All tables, by key.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) planes: BTreeMap<String, Plane>,
@@ -42,7 +42,7 @@ pub(super) struct Slot {
     pub(super) held: Option<Held>,
 }
 
-/// Who holds the lease of the row's generation.
+/// The holder of a lease of the row's generation.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) owner: String,
@@ -97,7 +97,7 @@ impl Tables {
         }
     }
 
-    /// The live operation on the group, or on one of its references, that was accepted first.
+    /// Returns the live operation on the group, or on one of its references, that was accepted first.
     pub(super) fn live_in(&self, group: &str) -> Option<OperationId> {
         let of_group = |row: &&Row| {
             let id = row.operation.work.group_id();
@@ -119,7 +119,7 @@ impl Tables {
             .collect()
     }
 
-    /// What stands under an alias that no live operation works on.
+    /// Returns the state of an alias, unless a live operation works on it.
     pub(super) fn idle_alias(&self, id: &ReferenceId, by: Claimant) -> Result<Alias, Error> {
         let group = self.group(&id.group)?.id.clone();
         if by == Claimant::Anyone {
@@ -162,7 +162,7 @@ impl Tables {
             .is_some()
     }
 
-    /// The row, when `lease` is still good for writing to it.
+    /// Returns the row, if `lease` is still valid for writing to it.
     pub(super) fn leased(&mut self, lease: &Lease) -> Result<&mut Row, Error> {
         self.operations
             .get_mut(&lease.operation)
@@ -175,7 +175,7 @@ impl Tables {
         self.references.get_mut(&id.key())
     }
 
-    /// Removes the references of an AWS resource that no live operation works on.
+    /// Removes the references to an AWS resource that no live operation works on.
     pub(super) fn remove_idle_references(&mut self, target: &str) {
         let busy: Vec<String> = self
             .live()
@@ -239,7 +239,7 @@ impl Slot {
 }
 
 impl Row {
-    /// When it can be claimed: when it is due and any lease on it has run out.
+    /// When it can be claimed: when it is due and its lease, if any, has expired.
     pub(super) fn claimable_at(&self) -> Timestamp {
         let due_at = self.operation.header.due_at;
         let held = self.slot.held.as_ref();

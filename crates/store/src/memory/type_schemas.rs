@@ -41,7 +41,7 @@ impl TypeSchemas for Memory {
         };
         let found = match fingerprint {
             Some(fingerprint) => schemas.get(fingerprint),
-            // Of those fetched at once the first one by fingerprint.
+            // Of schemas fetched at the same time, the first one by fingerprint.
             None => schemas
                 .values()
                 .rev()
