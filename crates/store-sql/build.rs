@@ -1,4 +1,4 @@
-//! Has a migration that was added embedded.
+//! Rebuilds the crate when a migration is added, so that it gets embedded.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations");

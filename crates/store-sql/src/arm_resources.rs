@@ -1,5 +1,4 @@
-//! How ARM's resources are stored: what they have in common in columns of the same names, what is a resource's own as
-//! JSON in `body`.
+//! Storage of ARM resources: common fields in columns of the same names, the fields of each type as JSON in `body`.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +9,7 @@ use ucp_store::{Error, Precondition};
 use crate::database::{Abort, Database, Row, Statement, Transaction, Value, values};
 use crate::json::{count, from_json, parsed, to_json};
 
-/// The statements about the resources of one table. Defined by [`arm_resources!`].
+/// The statements on a table of ARM resources. Defined by [`arm_resources!`].
 pub(crate) struct Table {
     pub(crate) insert: Statement,
     pub(crate) update: Statement,
@@ -19,12 +18,12 @@ pub(crate) struct Table {
     pub(crate) delete: Statement,
 }
 
-/// Defines the statements of a table of ARM's resources, and `TABLE` with those that [`Table`] needs. `$own` are columns
-/// beside the common ones.
+/// Defines the statements on a table of ARM resources, and `TABLE` with those that [`Table`] needs. `$own` are
+/// additional columns.
 macro_rules! arm_resources {
     ($table:literal $(, $own:literal)?; $($more:tt)*) => {
         $crate::database::statements! {
-            /// When two first puts of a resource meet here, the second fails, and run anew finds what it is to replace.
+            /// Of two concurrent first puts of a resource the second fails. Its retry finds the resource to replace.
             INSERT = ["INSERT INTO ", $table, " (key, id, location, tags, body, updated_at, revision, parent_key, created_at)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"];
             UPDATE = ["UPDATE ", $table, " SET
@@ -50,13 +49,13 @@ macro_rules! arm_resources {
 pub(crate) use arm_resources;
 
 impl Table {
-    /// The row of a resource.
+    /// Returns the row of a resource.
     pub(crate) async fn get(&self, database: &Database, key: String) -> Result<Option<Row>, Error> {
         let rows = database.read(self.get, values![key]).await?;
         Ok(rows.into_iter().next())
     }
 
-    /// The row of a resource, which nobody else changes until the transaction ends.
+    /// Returns the row of a resource and locks it until the transaction ends.
     pub(crate) async fn lock(
         &self,
         transaction: &mut Transaction,
@@ -65,7 +64,7 @@ impl Table {
         transaction.fetch_optional(self.lock, values![key]).await
     }
 
-    /// Writes `resource`, which is below `parent`, over one that is there, or anew.
+    /// Inserts or replaces `resource`, whose parent is `parent`.
     pub(crate) async fn put<Id: ArmId, Body: Serialize>(
         &self,
         transaction: &mut Transaction,
@@ -91,7 +90,7 @@ impl Table {
         Ok(())
     }
 
-    /// Deletes a resource if `precondition` holds, and tells whether it was there.
+    /// Deletes a resource if `precondition` holds. Returns whether it existed.
     pub(crate) async fn delete<Id: ArmId, Body: DeserializeOwned>(
         &self,
         transaction: &mut Transaction,
@@ -107,7 +106,7 @@ impl Table {
     }
 }
 
-/// The resource in a row.
+/// Reads a resource from a row.
 pub(crate) fn read<Id: ArmId, Body: DeserializeOwned>(
     row: &Row,
 ) -> Result<ArmResource<Id, Body>, Error> {

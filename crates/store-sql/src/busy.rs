@@ -1,4 +1,4 @@
-//! Which live operation stands in the way.
+//! Finds the live operation that keeps others off an alias, an AWS resource or a group.
 
 use ucp_model::{GroupId, OperationId, ReferenceId};
 use ucp_store::Error;
@@ -9,12 +9,12 @@ use crate::json::parsed;
 statements! {
     BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
     BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
-    /// The first of the live operations on a group or on its references.
+    /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE group_key = $1 AND ended_at IS NULL
         ORDER BY accepted_at, id LIMIT 1"];
 }
 
-/// Refuses whoever comes while the alias has a live operation.
+/// Returns [`Error::Busy`] if the alias has a live operation.
 pub(crate) async fn refuse_busy_alias(
     transaction: &mut Transaction,
     id: &ReferenceId,
@@ -25,7 +25,7 @@ pub(crate) async fn refuse_busy_alias(
     }
 }
 
-/// The live operation that works on an AWS resource.
+/// Returns the live operation that works on an AWS resource.
 pub(crate) async fn holder(
     transaction: &mut Transaction,
     target: &str,
@@ -33,7 +33,7 @@ pub(crate) async fn holder(
     found(transaction, BUSY_TARGET, target.to_owned()).await
 }
 
-/// The live operation on a group, or on one of its references, that was accepted first.
+/// Returns the live operation on a group, or on one of its references, that was accepted first.
 pub(crate) async fn live_in(
     transaction: &mut Transaction,
     group: &GroupId,

@@ -1,4 +1,4 @@
-//! The credentials, each with its secret beside it.
+//! The credentials, with their secrets.
 
 use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential, Timestamp};
@@ -73,7 +73,7 @@ impl Credentials for Sql {
     }
 }
 
-/// The key of the plane that credentials are listed by.
+/// Returns the plane's key, by which credentials are listed.
 fn plane(name: &str) -> String {
     let (kind, name) = (PlaneKind::Aws, name.to_owned());
     PlaneId { kind, name }.key()

@@ -1,4 +1,4 @@
-//! What the two databases have in common: statements, values, rows, transactions and errors.
+//! The abstraction over both databases: statements, values, rows, transactions and errors.
 
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
@@ -6,16 +6,16 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type};
 use ucp_store::Error;
 
-/// A statement in the dialect of each database; they differ in locking alone, which SQLite, with its single writer, has
-/// no need of.
+/// A statement in the dialect of each database. The dialects differ only in locking clauses, which SQLite does not
+/// need: it has a single writer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statement {
     pub(crate) postgres: &'static str,
     pub(crate) sqlite: &'static str,
 }
 
-/// Defines statements, and `STATEMENTS` with all of them, so that a test can prepare each. What stands after `lock` only
-/// Postgres gets to see.
+/// Defines statements, and `STATEMENTS` with all of them, so that a test can prepare each. The text after `lock` is for
+/// Postgres only.
 macro_rules! statements {
     ($(
         $(#[$doc:meta])*
@@ -98,7 +98,7 @@ impl From<Option<Vec<u8>>> for Value {
     }
 }
 
-/// The values for `$1`, `$2`, … of a statement.
+/// Makes the values for `$1`, `$2`, … of a statement.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::database::Value::from($value)),*]
@@ -113,7 +113,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// The value of `column`.
+    /// Returns the value of `column`.
     pub(crate) fn get<'r, T>(&'r self, column: &str) -> Result<T, Error>
     where
         T: Decode<'r, Postgres> + Type<Postgres> + Decode<'r, Sqlite> + Type<Sqlite>,
@@ -125,19 +125,19 @@ impl Row {
         .map_err(|error| Error::Corrupt(error.to_string()))
     }
 
-    /// The 0 or 1 in `column`.
+    /// Returns the 0 or 1 in `column` as a boolean.
     pub(crate) fn flag(&self, column: &str) -> Result<bool, Error> {
         Ok(self.get::<i64>(column)? != 0)
     }
 
-    /// The count in `column`.
+    /// Returns the count in `column`.
     pub(crate) fn count<T: TryFrom<i64>>(&self, column: &str) -> Result<T, Error> {
         let count: i64 = self.get(column)?;
         T::try_from(count).map_err(|_| Error::Corrupt(format!("{column} is {count}")))
     }
 }
 
-/// The connections to one of the databases.
+/// The connections to the database.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
     Postgres(PgPool),
@@ -149,7 +149,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// The rows of one statement that only reads.
+    /// Runs a read-only statement and returns its rows.
     pub(crate) async fn read(
         &self,
         statement: Statement,
@@ -168,11 +168,11 @@ impl Database {
         rows.map_err(unavailable)
     }
 
-    /// A transaction. Dropping it rolls it back.
+    /// Begins a transaction. Dropping it rolls it back.
     pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
         let connection = match self {
             Database::Postgres(pool) => Connection::Postgres(pool.begin().await?),
-            // A transaction that begins with a read could not become a writer without SQLITE_BUSY.
+            // A transaction that starts with a read could not be upgraded to a write without SQLITE_BUSY.
             Database::Sqlite { writer, .. } => {
                 Connection::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
             }
@@ -197,12 +197,12 @@ enum Connection {
 }
 
 impl Transaction {
-    /// Notes that an operation becomes due with the commit, so that workers are woken then.
+    /// Records that an operation becomes due with the commit, so that workers are woken then.
     pub(crate) fn wake(&mut self) {
         self.wakes = true;
     }
 
-    /// The rows of a statement.
+    /// Runs a statement and returns its rows.
     pub(crate) async fn fetch(
         &mut self,
         statement: Statement,
@@ -221,7 +221,7 @@ impl Transaction {
         Ok(rows?)
     }
 
-    /// The only row of a statement, if it has one.
+    /// Runs a statement and returns its only row, if any.
     pub(crate) async fn fetch_optional(
         &mut self,
         statement: Statement,
@@ -230,7 +230,7 @@ impl Transaction {
         Ok(self.fetch(statement, values).await?.into_iter().next())
     }
 
-    /// How many rows a statement wrote.
+    /// Runs a statement and returns the number of rows it wrote.
     pub(crate) async fn execute(
         &mut self,
         statement: Statement,
@@ -248,7 +248,7 @@ impl Transaction {
         })
     }
 
-    /// Whether what is committed now makes an operation due.
+    /// Commits. Returns whether the transaction makes an operation due.
     pub(crate) async fn commit(self) -> Result<bool, Abort> {
         match self.connection {
             Connection::Postgres(transaction) => transaction.commit().await?,
@@ -281,12 +281,12 @@ fn collect<R>(
     Ok(rows?.into_iter().map(wrap).collect())
 }
 
-/// Why a transaction ended without a commit.
+/// The reason why a transaction ended without a commit.
 #[derive(Debug)]
 pub(crate) enum Abort {
-    /// Another transaction was first; run anew, this one will see what that one wrote.
+    /// It lost a race against another transaction. A retry will see what that one wrote.
     Raced(sqlx::Error),
-    /// This is the answer.
+    /// The final error.
     Answer(Error),
 }
 
@@ -327,12 +327,12 @@ fn unavailable(error: sqlx::Error) -> Error {
     Error::Unavailable(Box::new(error))
 }
 
-/// How often a transaction is run before its races are given up as [`Error::Unavailable`]. Losing one means that
-/// another transaction got on, so even a few in a row are rare.
+/// The number of attempts before a transaction that loses races fails with [`Error::Unavailable`]. Each lost race means
+/// that another transaction was committed, so even a few in a row are rare.
 pub(crate) const TRIES: u32 = 10;
 
-/// Runs `$work` in a transaction of `$store` and commits it, anew when it lost a race. What becomes due with it wakes the
-/// workers of every process.
+/// Runs `$work` in a transaction of `$store` and commits it, with a retry after a lost race. If an operation becomes
+/// due, the workers of every process are woken.
 macro_rules! transaction {
     ($store:expr, |$transaction:ident| $work:expr) => {{
         let mut tries = 1;

@@ -14,7 +14,7 @@ statements! {
         FROM events WHERE reference_key = $1 ORDER BY sequence"];
 }
 
-/// Appends `event`, which is about `reference`.
+/// Appends `event`. It concerns `reference`, if any.
 pub(crate) async fn append(
     transaction: &mut Transaction,
     event: &Event,

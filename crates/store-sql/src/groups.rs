@@ -16,7 +16,7 @@ use crate::{Sql, busy, operation_row, reference_row};
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE parent_key = $1 ORDER BY key"];
-    /// A foreign key would not stop the group from being changed while an operation is accepted in it.
+    /// A foreign key would not prevent changes to the group while an operation is accepted in it.
     HOLD = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key = $1"] lock " FOR SHARE";
     SET_DELETION = ["UPDATE resource_groups SET deletion = $2 WHERE key = $1"];
@@ -62,7 +62,7 @@ impl Groups for Sql {
             task: task @ Task::Delete,
         } = &deletion.work
         else {
-            return corrupt("only the deletion of a group deletes one");
+            return corrupt("delete_resource_group accepts only the deletion of a group");
         };
         transaction!(self, |tx| async {
             let Some(group) = lock(&mut tx, id).await? else {
@@ -101,7 +101,8 @@ pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGro
     read(&row.ok_or(Error::NoSuchGroup)?)
 }
 
-/// The recorded id of the group, which stays as it is until the transaction ends and is not being deleted.
+/// Returns the recorded id of a group that is not being deleted, and locks the group against changes until the
+/// transaction ends.
 pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<GroupId, Abort> {
     let group = held(transaction, id).await?;
     match group.body.deletion {
@@ -110,7 +111,7 @@ pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<
     }
 }
 
-/// The same for the children of its deletion.
+/// The same for children of the group's deletion.
 pub(crate) async fn hold_even_deleting(
     transaction: &mut Transaction,
     id: &GroupId,
@@ -123,7 +124,7 @@ async fn held(transaction: &mut Transaction, id: &GroupId) -> Result<ResourceGro
     Ok(read(&row.ok_or(Error::NoSuchGroup)?)?)
 }
 
-/// The group, which nobody else holds or changes until the transaction ends.
+/// Returns the group and locks it exclusively until the transaction ends.
 pub(crate) async fn lock(
     transaction: &mut Transaction,
     id: &GroupId,
@@ -132,7 +133,7 @@ pub(crate) async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes which operation deletes the group.
+/// Records the operation that deletes the group.
 pub(crate) async fn set_deletion(
     transaction: &mut Transaction,
     id: &GroupId,

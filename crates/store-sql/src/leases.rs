@@ -1,4 +1,4 @@
-//! The leases: who may step which operation.
+//! The leases.
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
@@ -10,7 +10,7 @@ use crate::json::{corrupt, from_json};
 use crate::operation_row::{self, columns, generation};
 
 statements! {
-    /// Several workers claim at once: each takes rows that no other has locked.
+    /// Workers claim concurrently: each takes rows that no other has locked.
     CLAIM = ["WITH due AS (
             SELECT id AS due_id FROM operations
             WHERE ended_at IS NULL AND due_at <= $1 AND (lease_owner IS NULL OR lease_expires_at <= $1)
@@ -45,8 +45,8 @@ impl Leases for Sql {
             let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
             tx.fetch(CLAIM, values).await
         })?;
-        // A row that cannot be read stays leased and is looked at again when that runs out; the others must not wait for
-        // it.
+        // A row that cannot be read stays leased and is tried again when the lease expires, so that the others need not
+        // wait for it.
         let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
         for row in &rows {
             match read(row, owner, expires_at) {

@@ -1,10 +1,12 @@
-//! The SQL engines of `ucp_store`: SQLite, so that one command runs everything, and Postgres, for production.
+//! The SQL engines of `ucp_store`: SQLite, for a single process without a database server, and Postgres, for
+//! production.
 //!
-//! All SQL of `ucp` stands here. Both databases get the same statements, apart from locking clauses, and the logic stands
-//! once: a file per table, over the transactions, values and rows (`database`) that the two have in common. What the
-//! contract makes of the rows is decided by `ucp_store::rules`.
+//! All SQL of `ucp` is in this crate, a file per table. Both databases run the same statements, apart from locking
+//! clauses, and share the logic above `database`, which abstracts over their transactions, values and rows. The rules
+//! of the contract are in `ucp_store::rules`.
 //!
-//! Not here: compile-time checked queries, which know one database per crate. A test prepares every statement on both.
+//! Queries are not checked at compile time, since sqlx supports one database per crate for that. A test prepares every
+//! statement on both databases.
 
 mod arm_resources;
 mod busy;

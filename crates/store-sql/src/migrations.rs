@@ -1,12 +1,12 @@
-//! The migrations of both engines, embedded.
+//! The embedded migrations of both engines.
 //!
-//! `sqlx::migrate!` embeds a folder too, but its crate compiles both database drivers and SQLite a second time, for the
-//! compiler's own use.
+//! `sqlx::migrate!` can embed a folder too, but its proc-macro crate compiles both database drivers and SQLite a second
+//! time.
 
 use sqlx::SqlStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// The files of one engine, in order. Both engines have files of the same names.
+/// The files of one engine, in order. The file names of both engines are the same.
 macro_rules! files {
     ($engine:literal) => {
         files!($engine:
@@ -28,12 +28,12 @@ macro_rules! files {
 const SQLITE: &[(&str, &str)] = &files!("sqlite");
 const POSTGRES: &[(&str, &str)] = &files!("postgres");
 
-/// Migrations of the SQLite database.
+/// Returns the migrations of the SQLite database.
 pub(crate) fn sqlite() -> Migrator {
     migrator(SQLITE)
 }
 
-/// Migrations of the Postgres database.
+/// Returns the migrations of the Postgres database.
 pub(crate) fn postgres() -> Migrator {
     migrator(POSTGRES)
 }
@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Every file of the folder is embedded, and read as sqlx itself would read it.
+    /// Every file of the folder is embedded and parsed as sqlx itself would parse it.
     #[tokio::test]
     async fn every_file_is_embedded() {
         for (engine, embedded) in [("sqlite", sqlite()), ("postgres", postgres())] {

@@ -1,5 +1,5 @@
-//! Nudges: how a process learns that another one has accepted an operation. Losing one costs latency alone, since every
-//! worker also looks of its own accord.
+//! Nudges: notifications that another process has accepted an operation. A lost nudge only adds latency, since every
+//! worker also polls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// Between two tries to listen again.
+/// The pause between two attempts to listen again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Nudges through Postgres. Dropping it ends its tasks.
+/// Nudges over Postgres. Dropping the value ends its tasks.
 #[derive(Debug)]
 pub(crate) struct Nudges {
     outgoing: Arc<Notify>,
@@ -21,8 +21,8 @@ pub(crate) struct Nudges {
 }
 
 impl Nudges {
-    /// Listens from now on. Sending and listening have a connection each: a NOTIFY inside another transaction would
-    /// make commits queue for one lock of the whole database.
+    /// Starts to listen. Sending and listening have a connection each: a NOTIFY inside another transaction would
+    /// serialize commits on a lock of the whole database.
     pub(crate) async fn connect(options: PgConnectOptions) -> Result<Self, sqlx::Error> {
         let alone = || {
             PgPoolOptions::new()
@@ -46,12 +46,12 @@ impl Nudges {
         })
     }
 
-    /// Nudges every process soon. Many calls while one nudge is on its way make one more.
+    /// Nudges every process, asynchronously. Calls while a nudge is being sent are combined into one more.
     pub(crate) fn send(&self) {
         self.outgoing.notify_one();
     }
 
-    /// Resolves after a nudge since the last time, or after nudges may have been missed.
+    /// Resolves once a nudge has arrived since the last call resolved, or nudges may have been missed.
     pub(crate) async fn received(&self) {
         self.incoming.notified().await;
     }
@@ -72,7 +72,7 @@ async fn send(pool: PgPool, outgoing: Arc<Notify>) {
 async fn listen(mut listener: PgListener, incoming: Arc<Notify>) {
     loop {
         match listener.try_recv().await {
-            // Without a notification, the connection was lost and is there again: some may have been missed.
+            // `None` means that the connection was lost and restored: nudges may have been missed.
             Ok(_) => incoming.notify_one(),
             Err(error) => {
                 tracing::warn!(

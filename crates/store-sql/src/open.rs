@@ -13,34 +13,34 @@ use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
 
-/// How many statements run on Postgres at once.
+/// The number of connections to Postgres.
 const POSTGRES_CONNECTIONS: u32 = 10;
-/// How many statements read from SQLite at once.
+/// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
 
-/// Why a store cannot be opened.
+/// Errors of opening a store.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process has the SQLite database open.
     #[error("another process has {0} open")]
     Locked(PathBuf),
-    /// The lock file beside the SQLite database cannot be had.
+    /// The lock file beside the SQLite database cannot be created or locked.
     #[error("cannot lock {0}")]
     Lock(PathBuf, #[source] std::io::Error),
     /// The database cannot be reached or opened.
     #[error("cannot open the database")]
     Connect(#[source] sqlx::Error),
-    /// The schema cannot be brought up to date.
+    /// A database migration failed.
     #[error("cannot migrate the database")]
     Migrate(#[source] MigrateError),
-    /// The leases of the process before this one cannot be dropped.
+    /// The leases of the previous process cannot be dropped.
     #[error("cannot take over the leases")]
     TakeOver(#[source] Error),
 }
 
 impl Sql {
-    /// Opens the SQLite database at `path`, creating or migrating it as needed, for this process alone. A lock on the
-    /// file `{path}.lock` keeps others out; since nobody else can be alive, all leases are dropped.
+    /// Opens the SQLite database at `path` for this process alone, and creates or migrates it as needed. A lock on the
+    /// file `{path}.lock` keeps other processes out. All leases are dropped, since no other process can hold one.
     pub async fn open_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let lock = lock(path)?;
@@ -65,8 +65,8 @@ impl Sql {
         Ok(store)
     }
 
-    /// Opens the SQLite database at `path` beside the process that has it, or without one: for what is safe then. Nothing
-    /// is created, migrated or taken over.
+    /// Opens the SQLite database at `path` whether or not another process has it open. Use it only for what is safe
+    /// beside another process. Nothing is created, migrated or taken over.
     pub async fn join_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let options = sqlite(path.as_ref());
         let writer = pool(1).connect_with(options.clone()).await;
@@ -79,8 +79,8 @@ impl Sql {
         })
     }
 
-    /// Connects to the Postgres database that `url` names, and migrates it as needed. Several processes may do so at
-    /// once.
+    /// Connects to the Postgres database at `url` and applies database migrations as needed. Several processes may do
+    /// so at the same time.
     pub async fn connect_postgres(url: &str) -> Result<Self, OpenError> {
         let options = PgConnectOptions::from_str(url).map_err(OpenError::Connect)?;
         let options = options.application_name("ucp");
@@ -107,7 +107,7 @@ fn sqlite(path: &Path) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        // What is erased is overwritten with zeros. In the log it was sealed already.
+        // Overwrites deleted content with zeros. The write-ahead log only has it sealed.
         .pragma("secure_delete", "ON")
 }
 

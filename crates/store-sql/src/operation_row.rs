@@ -1,4 +1,4 @@
-//! The row of an operation: what stands in columns, and what in `body`.
+//! The row of an operation: the columns, and the JSON in `body`.
 
 use serde::{Deserialize, Serialize};
 use ucp_model::operation::{Header, Work};
@@ -8,7 +8,7 @@ use ucp_store::{Error, Lease, Sealed};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
-/// All that an [`Operation`] is made of.
+/// The columns of an [`Operation`].
 macro_rules! columns {
     () => {
         "id, parent, accepted_at, due_at, cancel_requested_at, ended_at, body"
@@ -23,7 +23,7 @@ statements! {
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
 }
 
-/// What is in `body`. A later version adds members with defaults, or raises the version and reads both.
+/// The JSON in `body`. A later version adds members with defaults, or raises the version and reads both.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<W> {
@@ -33,13 +33,13 @@ struct Body<W> {
     work: W,
 }
 
-/// What every version of [`Body`] has.
+/// The member that every version of [`Body`] has.
 #[derive(Deserialize)]
 struct Version {
     version: u32,
 }
 
-/// The version of [`Body`] that is written, and the latest that can be read.
+/// The version of [`Body`] that is written, and the latest one that can be read.
 const VERSION: u32 = 1;
 
 pub(crate) fn body(operation: &Operation) -> Result<String, Error> {
@@ -51,10 +51,10 @@ pub(crate) fn body(operation: &Operation) -> Result<String, Error> {
     })
 }
 
-/// The operation in a row of [`columns!`].
+/// Reads an operation from a row of [`columns!`].
 pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     let text: &str = row.get("body")?;
-    // Of a later version, nothing else is sure to be readable.
+    // The version first: the rest of a later version may be unreadable.
     let Version { version } = from_json(text)?;
     if version > VERSION {
         return corrupt(format!(
@@ -80,13 +80,13 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     })
 }
 
-/// The operation, by itself.
+/// Returns the operation, outside a transaction.
 pub(crate) async fn get(database: &Database, id: OperationId) -> Result<Option<Operation>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
     rows.first().map(read).transpose()
 }
 
-/// The operation, within a transaction.
+/// Returns the operation, within a transaction.
 pub(crate) async fn find(
     transaction: &mut Transaction,
     id: OperationId,
@@ -97,7 +97,7 @@ pub(crate) async fn find(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Records an operation that is due at once.
+/// Inserts an operation that is due at once.
 pub(crate) async fn insert(
     transaction: &mut Transaction,
     operation: &Operation,
@@ -126,7 +126,7 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// The generation of a lease as a column holds it. No row has one that is too large.
+/// Converts the generation of a lease to a column value. No row has one that is too large.
 pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
     i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
 }

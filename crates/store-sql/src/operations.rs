@@ -1,4 +1,4 @@
-//! The operations, each of which is also the job: accepting, stepping and ending them.
+//! The operations. The row of an operation is also its job.
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
@@ -19,15 +19,15 @@ use crate::{Sql, events, groups, reference_row};
 statements! {
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
     ENDED_CHILDREN = ["SELECT COUNT(*) AS ended FROM operations WHERE parent = $1 AND ended_at IS NOT NULL"];
-    /// Keeps a child from being started under a lease that is taken meanwhile.
+    /// Prevents a child from being started under a lease that another worker takes in the meantime.
     HOLD = ["SELECT id FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
-    /// A cancel that the step does not know of (`$9`) is what it is due for.
+    /// A cancel request that the step does not know of (`$9`) limits when the operation is due.
     STEP = ["UPDATE operations SET
             status = $4, target_key = $5, document = COALESCE($6, document), lease_expires_at = $7,
             due_at = CASE WHEN $9 = 0 AND cancel_requested_at < $8 THEN cancel_requested_at ELSE $8 END,
             body = $10
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// The operation goes on by then.
+    /// Makes the operation due at `$2` at the latest.
     WAKE = ["UPDATE operations SET due_at = $2 WHERE id = $1 AND ended_at IS NULL AND due_at > $2"];
     FINISH = ["UPDATE operations SET
             status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL,
@@ -147,8 +147,8 @@ impl Operations for Sql {
     }
 }
 
-/// Two that accept for one alias or one AWS resource at once both find it idle; a unique index lets one of them through,
-/// and the other, run anew, finds it busy.
+/// Accepts an operation. Of two concurrent ones on the same alias or AWS resource, both of which found it idle, a
+/// unique index lets one through; the retry of the other finds it busy.
 async fn accept(
     transaction: &mut Transaction,
     new: &NewOperation,
@@ -159,7 +159,7 @@ async fn accept(
         NewWork::Group {
             task: Task::Delete, ..
         } => Ok(corrupt(
-            "a deletion closes its group: delete_resource_group",
+            "the deletion of a group is accepted by delete_resource_group only",
         )?),
         NewWork::Group { group, task } => {
             let group = groups::hold(transaction, group).await?;
@@ -216,7 +216,7 @@ async fn accept_on_resource(
     })
 }
 
-/// What stands under an alias that no live operation works on, and stays so until the transaction ends.
+/// Returns the state of an alias that no live operation works on, and locks it until the transaction ends.
 async fn idle_alias(
     transaction: &mut Transaction,
     id: &ReferenceId,
@@ -231,7 +231,7 @@ async fn idle_alias(
     Ok(Alias { group, reference })
 }
 
-/// Writes a step that does not end the operation, under the lease as renewed.
+/// Writes a step that does not end the operation, under the renewed lease.
 async fn step(
     transaction: &mut Transaction,
     lease: &Lease,
@@ -289,7 +289,7 @@ async fn step(
     Ok(())
 }
 
-/// The key of the AWS resource that others are to be kept off, unless another live operation works on it.
+/// Returns the key of the AWS resource that the operation holds, unless another live operation works on it.
 async fn free(
     transaction: &mut Transaction,
     id: OperationId,
@@ -302,7 +302,8 @@ async fn free(
     Ok(Some(held).filter(|_| holder.is_none_or(|holder| holder == id)))
 }
 
-/// What the step to `work` has replaced. Few operations may replace anything, so few rows are read for it.
+/// Returns the key of the resource that the step to `work` has replaced. Reads the row only if the options allow a
+/// replacement, which is rare.
 async fn replaced(
     transaction: &mut Transaction,
     id: OperationId,

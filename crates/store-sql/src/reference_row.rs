@@ -6,7 +6,7 @@ use ucp_store::Error;
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
 
-/// All that a [`Reference`] is made of.
+/// The columns of a [`Reference`].
 macro_rules! columns {
     () => {
         "id, plane, account, region, identifier, owned, provisioning_state, baseline, observed, \
@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 statements! {
-    /// When two first puts of an alias meet here, the second waits, and then fails to insert its operation.
+    /// Of two concurrent first puts of an alias the second waits here, and then fails to insert its operation.
     PUT = ["INSERT INTO resource_references (key, id, group_key, plane, account, region, identifier, target_key, owned,
             provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
@@ -34,9 +34,9 @@ statements! {
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
-    /// The owner of an AWS resource other than one reference.
+    /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
-    /// Keeps operations from being accepted for the references of an AWS resource.
+    /// Prevents operations from being accepted on the references to an AWS resource.
     LOCK_ALL = ["SELECT key FROM resource_references WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
     DELETE_IDLE = ["DELETE FROM resource_references WHERE target_key = $1 AND NOT EXISTS (
             SELECT 1 FROM operations
@@ -44,19 +44,19 @@ statements! {
         )"];
 }
 
-/// The reference, by itself.
+/// Returns the reference, outside a transaction.
 pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<Reference>, Error> {
     let rows = database.read(GET, values![id.key()]).await?;
     rows.first().map(read).transpose()
 }
 
-/// The references of a group, by themselves.
+/// Returns the references of a group, outside a transaction.
 pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Reference>, Error> {
     let rows = database.read(LIST, values![group.key()]).await?;
     rows.iter().map(read).collect()
 }
 
-/// The references of a group that nobody else holds.
+/// Returns the references of a group, within a transaction that has the group locked.
 pub(crate) async fn of_group(
     transaction: &mut Transaction,
     group: &GroupId,
@@ -66,7 +66,7 @@ pub(crate) async fn of_group(
     Ok(references?)
 }
 
-/// The reference of an alias, which nobody else changes until the transaction ends.
+/// Returns the reference and locks it until the transaction ends.
 pub(crate) async fn lock(
     transaction: &mut Transaction,
     id: &ReferenceId,
@@ -75,7 +75,7 @@ pub(crate) async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes the reference, new or changed.
+/// Inserts or updates the reference.
 pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) -> Result<(), Abort> {
     let values = values![
         reference.id.key(),
@@ -105,7 +105,7 @@ pub(crate) async fn delete(transaction: &mut Transaction, id: &ReferenceId) -> R
     Ok(())
 }
 
-/// The reference other than `own` that owns the AWS resource.
+/// Returns the reference that owns the AWS resource, unless it is `own`.
 pub(crate) async fn other_owner(
     transaction: &mut Transaction,
     target: &str,
@@ -118,9 +118,9 @@ pub(crate) async fn other_owner(
     Ok(id.transpose()?)
 }
 
-/// Removes the references of an AWS resource that no live operation works on.
+/// Removes the references to an AWS resource that no live operation works on.
 ///
-/// Locking is a statement of its own: the one that deletes then sees every operation that was accepted before.
+/// Locking is a separate statement, so that the one that deletes sees every operation that was accepted before.
 pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.fetch(LOCK_ALL, values![target]).await?;
     transaction.execute(DELETE_IDLE, values![target]).await?;
@@ -133,7 +133,7 @@ fn read(row: &Row) -> Result<Reference, Error> {
     let observed: Option<&str> = row.get("observed")?;
     let word: &str = row.get("provisioning_state")?;
     let Some(provisioning_state) = ProvisioningState::parse(word) else {
-        return corrupt(format!("there is no provisioning state '{word}'"));
+        return corrupt(format!("unknown provisioning state '{word}'"));
     };
     Ok(Reference {
         id: parsed(row.get("id")?)?,

@@ -1,4 +1,4 @@
-//! The references: which AWS resource an alias stands for.
+//! The references.
 
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};

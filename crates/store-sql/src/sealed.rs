@@ -11,14 +11,14 @@ use crate::json::parsed;
 statements! {
     CREDENTIALS = ["SELECT id, secret AS sealed FROM credentials
         WHERE secret IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
-    /// Operations that have ended have none, and the live ones have an index.
+    /// Ended operations have none; for live ones there is an index.
     DESIRED = ["SELECT id, desired AS sealed FROM operations
         WHERE ended_at IS NULL AND desired IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
     DIGEST_KEYS = ["SELECT id, key AS sealed FROM digest_keys WHERE id > $1 ORDER BY id LIMIT $2"];
     DOCUMENTS = ["SELECT id, document AS sealed FROM operations
         WHERE ended_at IS NULL AND document IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
     INSERT_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)"];
-    /// Does nothing when there is a current key, also one that another transaction is about to commit.
+    /// Does nothing if there is a current key, even one that another transaction is about to commit.
     OFFER_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)
         ON CONFLICT DO NOTHING"];
     CURRENT_KEY = ["SELECT id, key FROM digest_keys WHERE is_current = 1"];
@@ -29,7 +29,7 @@ statements! {
     RESEAL_DOCUMENT = ["UPDATE operations SET document = $3 WHERE id = $1 AND document = $2"];
 }
 
-/// A column of sealed values, in the order in which they are walked.
+/// A column of sealed values, in the order in which they are listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Column {
     Credentials,
@@ -46,7 +46,7 @@ impl Column {
         Column::Documents,
     ];
 
-    /// The column that a place is in, and the key of its row.
+    /// Returns the column of a place and the key of its row.
     fn of(place: &SealedPlace) -> (Self, String) {
         match place {
             SealedPlace::Credential(id) => (Column::Credentials, id.key()),
@@ -133,7 +133,7 @@ impl SealedValues for Sql {
         })
     }
 
-    /// Of two that replace it at once, one fails to insert, and run anew replaces the other's.
+    /// Of two concurrent replacements one fails to insert. Its retry then replaces the key of the other.
     async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error> {
         transaction!(self, |tx| async {
             tx.execute(DELETE_KEYS, values![]).await?;
@@ -143,7 +143,7 @@ impl SealedValues for Sql {
     }
 }
 
-/// The values of a row of `digest_keys`.
+/// Returns the values of a row of `digest_keys`.
 fn digest_key(key: &SealedKey, now: Timestamp) -> Vec<Value> {
     values![key.id.as_str(), key.key.0.clone(), now.as_millis()]
 }

@@ -6,13 +6,13 @@ use ucp_store::{Error, Reachable};
 use crate::database::{Database, statements, values};
 use crate::nudges::Nudges;
 
-/// A store in a SQL database. What it remembers of each noun stands in the file of that name.
+/// A store in a SQL database. The trait of each noun is implemented in the file of that name.
 #[derive(Debug)]
 pub struct Sql {
     pub(crate) database: Database,
-    /// With Postgres: what wakes the workers of other processes.
+    /// With Postgres: wakes the workers of other processes.
     pub(crate) nudges: Option<Nudges>,
-    /// With SQLite: what keeps other processes out for as long as this store lives.
+    /// With SQLite: keeps other processes out for the lifetime of the store.
     pub(crate) _lock: Option<File>,
 }
 
@@ -22,7 +22,7 @@ statements! {
 
 #[async_trait]
 impl Reachable for Sql {
-    /// Fails unless the schema is there and answers.
+    /// Runs a query on a table, so it also fails if the schema is missing.
     async fn ping(&self) -> Result<(), Error> {
         self.database.read(PING, values![]).await.map(drop)
     }

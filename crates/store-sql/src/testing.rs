@@ -1,13 +1,10 @@
 //! A Postgres for tests.
 //!
-//! `UCP_TEST_POSTGRES_URL` names a server to use. Without it, a throw-away cluster is started, one per test process, and
-//! stopped when that process ends, however it ends. Where no Postgres is installed, tests that need one say so and pass,
+//! `UCP_TEST_POSTGRES_URL` names a server to use. Without it, each test process starts a temporary cluster, which is
+//! stopped however the process ends. If Postgres is not installed, tests that need it are skipped with a message,
 //! unless `UCP_REQUIRE_POSTGRES=1`.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot have its database panics"
-)]
+#![expect(clippy::unwrap_used, reason = "a test without its database panics")]
 
 use std::env;
 use std::os::unix::process::CommandExt as _;
@@ -20,16 +17,16 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 
-/// An empty database of its own. On a server that outlives the test it is dropped with this.
+/// A new, empty database. On a server that outlives the test it is dropped with this value.
 #[derive(Debug)]
 pub struct TestDatabase {
     server: &'static Server,
     name: String,
 }
 
-/// A new database, or none where there is no Postgres.
+/// Creates a database; `None` if there is no Postgres.
 pub async fn database() -> Option<TestDatabase> {
-    // One cluster per process; the first test starts it and the others wait.
+    // One cluster per process: the first test starts it, the others wait.
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(Server::find));
     let server = server.await.unwrap().as_ref()?;
@@ -39,7 +36,7 @@ pub async fn database() -> Option<TestDatabase> {
         "SELECT 'ucp_test_' || md5(random()::text || clock_timestamp() || pg_backend_pid())";
     let name = sqlx::query(fresh).fetch_one(&mut connection).await.unwrap();
     let name: String = name.get(0);
-    // From `template0`, which nobody else can be connected to.
+    // No other connection can be open to `template0`.
     let create = format!("CREATE DATABASE {name} TEMPLATE template0");
     let create = sqlx::query(AssertSqlSafe(create)).execute(&mut connection);
     create.await.unwrap();
@@ -47,11 +44,11 @@ pub async fn database() -> Option<TestDatabase> {
 }
 
 impl TestDatabase {
-    /// Where to connect to.
+    /// Returns the URL of the database.
     pub fn url(&self) -> String {
         let options = self.server.options.clone().database(&self.name);
         let mut url = options.to_url_lossy();
-        // The programs that come with Postgres refuse what only this driver knows.
+        // The Postgres programs reject parameters that only this driver knows.
         let others = url
             .query_pairs()
             .filter(|(name, _)| name != "statement-cache-capacity");
@@ -71,12 +68,12 @@ impl TestDatabase {
     }
 }
 
-/// Makes the SQLite database at `path` by the statements of a dump.
+/// Creates the SQLite database at `path` from the statements of a dump.
 pub async fn restore_sqlite(path: &Path, dump: &str) {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
-        // A dump has the tables in the order of their names.
+        // A dump lists the tables by name, not by dependency.
         .foreign_keys(false);
     let mut connection = options.connect().await.unwrap();
     let statements = sqlx::raw_sql(AssertSqlSafe(dump.to_owned()));
@@ -112,7 +109,7 @@ impl Drop for TestDatabase {
 #[derive(Debug)]
 struct Server {
     options: PgConnectOptions,
-    /// Set when it is ours. Its end closes the pipe that the cluster's guard waits on.
+    /// Set if this process started the cluster. Its end closes the pipe that the cluster's guard waits on.
     cluster: Option<ChildStdin>,
 }
 
@@ -130,13 +127,13 @@ impl Server {
         }
         assert!(
             env::var("UCP_REQUIRE_POSTGRES").is_err(),
-            "UCP_REQUIRE_POSTGRES is set, but neither UCP_TEST_POSTGRES_URL nor initdb and pg_ctl are to be found"
+            "UCP_REQUIRE_POSTGRES is set, but UCP_TEST_POSTGRES_URL is not, and initdb and pg_ctl were not found"
         );
         eprintln!("skipped: no Postgres (set UCP_TEST_POSTGRES_URL, or install initdb and pg_ctl)");
         None
     }
 
-    /// Starts a cluster that is reached by a Unix socket only.
+    /// Starts a cluster that listens on a Unix socket only.
     fn start(programs: &Path) -> Self {
         let home = TempDir::with_prefix("ucp-postgres-").unwrap().keep();
         let data = home.join("data");
@@ -160,7 +157,7 @@ impl Server {
             "--no-sync",
         ]));
 
-        // Before the server starts, so that it is never without a guard.
+        // Started before the server, so that the server is never without a guard.
         let stop = format!(
             "read -r _; '{}' -D '{}' -m immediate stop; rm -rf '{}'",
             programs.join("pg_ctl").display(),
@@ -207,7 +204,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {output:?}");
 }
 
-/// Whom Postgres runs as when the tests run as root, which it refuses.
+/// The account that Postgres runs as if the tests run as root, which Postgres refuses.
 struct Account {
     user: u32,
     group: u32,

@@ -1,4 +1,4 @@
-//! What only the engines themselves can tell.
+//! Tests of the SQL engines that the conformance suite cannot express.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn postgres() -> Option<(Sql, TestDatabase)> {
     Some((store, database))
 }
 
-/// Runs `sql` where the store writes.
+/// Runs `sql` on the connection that the store writes with.
 async fn tamper(store: &Sql, sql: &str) {
     let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
     match &store.database {
@@ -62,7 +62,7 @@ fn reference_id() -> ReferenceId {
     ReferenceId::new(group(), type_name, "a").unwrap()
 }
 
-/// A put of the alias `a`.
+/// A put under the alias `a`.
 fn put() -> NewOperation {
     let reference = reference_id();
     NewOperation {
@@ -142,7 +142,7 @@ async fn postgres_takes_every_statement() {
     }
 }
 
-/// The order of a locale would not be the order of the other engines.
+/// The sort order of a locale would differ from that of the other engines.
 #[tokio::test]
 async fn postgres_compares_and_orders_by_byte() {
     let Some((store, _database)) = postgres().await else {
@@ -266,7 +266,7 @@ async fn unavailable(store: Sql) {
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
 }
 
-/// Rows as the program of the first schema wrote them.
+/// Rows as written under the first schema.
 const OLD_ROWS: &str = "INSERT INTO planes (key, kind, name, created_at) VALUES
         ('/planes/aws/aws', 'aws', 'aws', 7), ('/planes/radius/local', 'radius', 'Local', 8);
     INSERT INTO resource_groups (key, plane_key, plane, name, location, tags, created_at, updated_at, revision)
@@ -359,7 +359,7 @@ async fn a_lost_listener_counts_as_a_nudge() {
     )
     .await;
     store.nudged().await;
-    // And it listens again.
+    // It listens again.
     accept(&store).await;
     store.nudged().await;
 }

@@ -1,4 +1,4 @@
-//! The schemas that the CloudFormation registry told of.
+//! The schemas that the CloudFormation registry returned.
 
 use async_trait::async_trait;
 use ucp_model::{Scope, Timestamp, TypeName};
@@ -8,7 +8,7 @@ use ucp_store::{Error, TypeSchema, TypeSchemas};
 use crate::Sql;
 use crate::database::{Row, statements, transaction, values};
 
-/// All that a [`TypeSchema`] is made of.
+/// The columns of a [`TypeSchema`].
 macro_rules! columns {
     () => {
         "text, fingerprint, is_provisioned, fetched_at"

@@ -1,4 +1,4 @@
-//! Both engines pass the suite.
+//! Runs the conformance suite on both engines.
 
 mod sqlite {
     use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! SQLite's lock on the database. Alone in its binary: a test beside it that starts a program would for an instant, between
-//! fork and exec, hold the lock that this one has just let go of.
+//! The lock on the SQLite database. This test has a binary of its own: a test beside it that starts a program would,
+//! between fork and exec, briefly hold the lock that this test has just released.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -61,12 +61,12 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         1
     );
 
-    // Locks belong to the open file, so a second handle is as good as a second process.
+    // Locks belong to the open file, so a second handle acts like a second process.
     let error = Sql::open_sqlite(&path).await.unwrap_err();
     assert!(matches!(&error, OpenError::Locked(locked) if *locked == path));
     assert!(error.to_string().contains("another process"), "{error}");
 
-    // One that joins is let in, reads and writes, and takes nothing over.
+    // A process that joins can read and write, and takes nothing over.
     let joined = Sql::join_sqlite(&path).await.unwrap();
     let (at, old) = joined.list_sealed(None, 1).await.unwrap().remove(0);
     let new = Sealed(b"sealed anew".to_vec());

@@ -50,7 +50,7 @@ impl Groups for Memory {
             task: task @ Task::Delete,
         } = &deletion.work
         else {
-            let message = "only the deletion of a group deletes one";
+            let message = "delete_resource_group accepts only the deletion of a group";
             return Err(Error::Corrupt(message.to_owned()));
         };
         let key = id.key();

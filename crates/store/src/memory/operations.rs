@@ -193,7 +193,7 @@ impl Tables {
             NewWork::Group {
                 task: Task::Delete, ..
             } => {
-                let message = "a deletion closes its group: delete_resource_group";
+                let message = "the deletion of a group is accepted by delete_resource_group only";
                 return Err(Error::Corrupt(message.to_owned()));
             }
             NewWork::Group { group, task } => {
