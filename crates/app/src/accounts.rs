@@ -3,9 +3,9 @@ use ucp_model::Scope;
 
 use crate::Rejection;
 
-/// Tells whether AWS accounts can be reached.
+/// Verifies that AWS calls reach the right account.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Refuses a scope whose account is not the one that calls about it would land in.
+    /// Rejects a scope whose account is not the one that its AWS calls would reach.
     async fn verify(&self, scope: &Scope) -> Result<(), Rejection>;
 }

@@ -4,7 +4,7 @@ use ucp_store::Sealed;
 
 use crate::{App, Precondition, Rejection};
 
-/// A credential to write. Its secret is for sealing only, so nothing here can be printed.
+/// A credential to write. Not `Debug`, so that the secret cannot be printed.
 pub struct PutCredential {
     /// The credential.
     pub new: NewCredential,
@@ -12,17 +12,17 @@ pub struct PutCredential {
     pub secret: Option<String>,
 }
 
-/// A part of a list of credentials.
+/// A page of credentials.
 #[derive(Debug)]
 pub struct CredentialPage {
-    /// In the order of their names, without regard to case.
+    /// The credentials in the order of their names, ignoring case.
     pub credentials: Vec<Credential>,
-    /// Behind which the next page begins; none on the last.
+    /// The credential after which the next page starts; `None` on the last page.
     pub next: Option<CredentialId>,
 }
 
 impl App {
-    /// Creates the credential, or replaces all that it had.
+    /// Creates the credential, or replaces it and its secret.
     pub async fn put_credential(
         &self,
         put: PutCredential,
@@ -39,7 +39,7 @@ impl App {
         put.await.map_err(|error| refusal(error, &id))
     }
 
-    /// The credential without its secret.
+    /// Returns the credential without its secret.
     pub async fn get_credential(&self, id: &CredentialId) -> Result<Credential, Rejection> {
         let stored = self.parts.store.get_credential(id).await?;
         stored.map(|stored| stored.credential).ok_or_else(|| {
@@ -53,7 +53,7 @@ impl App {
         })
     }
 
-    /// Up to `top` credentials of an aws plane, behind `after`.
+    /// Returns up to `top` credentials of an aws plane, after `after`.
     pub async fn list_credentials(
         &self,
         plane: &PlaneId,
@@ -61,7 +61,7 @@ impl App {
         top: usize,
     ) -> Result<CredentialPage, Rejection> {
         let store = &self.parts.store;
-        // One more than asked for tells whether there is a next page.
+        // One more than requested, to see whether there is a next page.
         let listed = store.list_credentials(&plane.name, after, top + 1).await;
         let mut credentials = listed?;
         let is_last = credentials.len() <= top;
@@ -73,7 +73,7 @@ impl App {
         })
     }
 
-    /// Removes the credential with its secret, and tells whether it was there.
+    /// Removes the credential with its secret. Returns whether it existed.
     pub async fn delete_credential(
         &self,
         id: &CredentialId,

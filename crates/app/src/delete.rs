@@ -11,27 +11,27 @@ use crate::{App, Caller, Rejection, Selector};
 /// A delete of one resource.
 #[derive(Clone)]
 pub struct DeleteResource {
-    /// Where.
+    /// The scope.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// Which one.
+    /// The resource.
     pub resource: Selector,
 }
 
-/// What a delete came to, as far as it is known.
+/// The result of a delete so far.
 #[derive(Debug)]
 pub enum DeleteOutcome {
-    /// It is, or may be, under way.
+    /// The operation is, or may be, under way.
     Accepted(Box<Operation>),
-    /// The reference is gone; the AWS resource was left alone.
+    /// The reference was removed. The AWS resource was left alone.
     Forgotten,
     /// There was nothing to delete.
     AlreadyGone,
 }
 
 impl App {
-    /// Deletes the AWS resource, owned or not: the caller named it.
+    /// Deletes the AWS resource, owned or not, since the caller named it.
     pub async fn delete_resource(
         &self,
         delete: DeleteResource,
@@ -49,7 +49,7 @@ impl App {
             .await
     }
 
-    /// Deletes a reference: with its AWS resource where it owns it, otherwise only the reference.
+    /// Deletes a reference, and its AWS resource if it owns it.
     pub async fn delete_reference(
         &self,
         id: &ReferenceId,

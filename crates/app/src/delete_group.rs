@@ -4,20 +4,20 @@ use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
 use crate::{App, Caller, Rejection};
 
-/// What deleting a group came to, as far as it is known.
+/// The result of deleting a group so far.
 #[derive(Debug)]
 pub enum DeleteGroupOutcome {
-    /// There was no such group.
+    /// The group did not exist.
     AlreadyGone,
-    /// It is gone.
+    /// The group has been removed.
     Deleted,
-    /// It is under way, or has ended without success.
+    /// The operation is under way, or has ended without success.
     Accepted(Box<Operation>),
 }
 
 impl App {
-    /// Deletes a group with what it owns, and waits for a while until that is done. One that is being deleted already is
-    /// not waited for.
+    /// Deletes a group with the resources that it owns, and waits for a limited time until that is done. Does not wait
+    /// if the group is already being deleted.
     pub async fn delete_resource_group(
         &self,
         id: &GroupId,

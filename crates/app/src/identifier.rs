@@ -4,18 +4,18 @@ use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use crate::Rejection;
 
-/// How a request says which AWS resource it means.
+/// How a request identifies an AWS resource.
 #[derive(Clone)]
 pub enum Selector {
-    /// The one of this name, as in the URL.
+    /// By its name in the URL.
     Name(String),
-    /// The one that this reference id stands for.
+    /// By the reference id of an alias that stands for it.
     Reference(String),
-    /// The one whose identifier these properties tell; others are ignored.
+    /// By the properties that make up its identifier; others are ignored.
     Parts(Map<String, Value>),
 }
 
-/// The identifier that the properties tell, or a refusal that names what is missing.
+/// Returns the identifier in the properties, or a rejection that names the missing ones.
 pub(crate) fn told_by(
     schema: &ResourceSchema,
     properties: Map<String, Value>,
@@ -34,13 +34,13 @@ pub(crate) fn told_by(
         .map(|part| format!("/properties{}", part.pointer()))
         .collect();
     Err(Rejection::bad_request(format!(
-        "An {} is named by {}. Give it, or the alias with its trackedBy.",
+        "A resource of type {} is identified by {}. Give it, or the alias with its trackedBy.",
         schema.type_name().arm(),
         missing.join(" and ")
     )))
 }
 
-/// AWS has no resource of that name.
+/// The rejection if AWS has no resource with that identifier.
 pub(crate) fn not_found(
     schema: &ResourceSchema,
     scope: &Scope,

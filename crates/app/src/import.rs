@@ -10,42 +10,42 @@ use crate::{App, Caller, Rejection};
 /// An import of one resource.
 #[derive(Clone)]
 pub struct ImportResource {
-    /// Where.
+    /// The scope.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
     /// The reference id.
     pub tracked_by: Option<String>,
-    /// AWS's name of the resource.
+    /// The identifier of the resource.
     pub primary_identifier: Option<String>,
-    /// The identifier's parts, in its place; others are ignored.
+    /// The parts of the identifier, if it is not given as a whole; other properties are ignored.
     pub properties: Map<String, Value>,
-    /// Whether the reference is to own the resource.
+    /// Whether the reference shall own the resource.
     pub owned: bool,
 }
 
-/// What an import came to, as far as it is known.
+/// The result of an import so far.
 #[derive(Debug)]
 pub enum ImportOutcome {
     /// The alias stands for the resource.
     Imported(Box<Reference>, Vec<Warning>),
-    /// It is under way, or has ended without success.
+    /// The operation is under way, or has ended without success.
     Accepted(Box<Operation>),
 }
 
-/// What an import could not find out.
+/// Something that an import could not determine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// A code, for programs.
+    /// A machine-readable code.
     pub code: &'static str,
     /// The JSON Pointer of the property.
     pub target: String,
-    /// What the caller has to know.
+    /// A message for the caller.
     pub message: String,
 }
 
 impl App {
-    /// Puts an existing resource under an alias, and waits for the verdict.
+    /// Imports an existing resource under an alias and waits for the verdict.
     pub async fn import_resource(
         &self,
         import: ImportResource,
@@ -54,7 +54,7 @@ impl App {
         let schema = self.schema(&import.scope, &import.type_name).await?;
         let Some(tracked_by) = &import.tracked_by else {
             return Err(Rejection::bad_request(
-                "/trackedBy: an import needs the id of the reference that is to stand for the resource.",
+                "/trackedBy: an import requires the id of the reference to create.",
             ));
         };
         let reference = self.reference_id(tracked_by, &schema)?;
@@ -93,7 +93,7 @@ impl App {
         }
     }
 
-    /// The reference that an import made, once it has ended well and unless it has gone since.
+    /// Returns the reference that a successful import created, unless it has been removed since.
     pub async fn imported(&self, operation: &Operation) -> Result<Option<Reference>, Rejection> {
         match operation.work.reference() {
             Some(id) if verdict_of(operation) == Verdict::NothingToDo => {
@@ -104,7 +104,7 @@ impl App {
     }
 }
 
-/// The identifier that is given as a whole, in parts, or both ways.
+/// Returns the identifier, given as a whole, in parts, or both.
 pub(crate) fn identifier(
     schema: &ResourceSchema,
     whole: Option<&str>,
@@ -117,7 +117,7 @@ pub(crate) fn identifier(
             IdentifierOutcome::Known(identifier) => Ok(Identifier::parse(identifier.as_str())?),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => {
                 Err(Rejection::bad_request(format!(
-                    "/primaryIdentifier: an {} is named by {}. Give it as primaryIdentifier, or its parts as properties.",
+                    "/primaryIdentifier: a resource of type {} is identified by {}. Give it as primaryIdentifier, or its parts as properties.",
                     schema.type_name().arm(),
                     parts(schema)
                 )))
@@ -127,7 +127,7 @@ pub(crate) fn identifier(
     let identifier = Identifier::parse(whole)?;
     let Some(named) = schema.properties_of_identifier(&identifier) else {
         return Err(Rejection::bad_request(format!(
-            "/primaryIdentifier: '{identifier}' does not name an {}, which is named by {}.",
+            "/primaryIdentifier: '{identifier}' does not identify a resource of type {}, which is identified by {}.",
             schema.type_name().arm(),
             parts(schema)
         )));
@@ -156,12 +156,12 @@ fn parts(schema: &ResourceSchema) -> String {
     }
 }
 
-/// AWS never tells write-only properties again.
+/// AWS never returns write-only properties.
 fn not_known(schema: &ResourceSchema) -> Vec<Warning> {
     let warning = |pointer: String| {
         Warning {
         code: "WriteOnlyProperty",
-        message: "AWS does not tell this property, so what it was declared as is not known. A put that declares it sends it.".to_owned(),
+        message: "AWS does not return this property, so its value is not known. A put that declares it sends it.".to_owned(),
         target: format!("/properties{pointer}"),
     }
     };

@@ -9,29 +9,29 @@ use crate::intake::no_such_group;
 use crate::put::unsupported;
 use crate::{App, Caller, Rejection};
 
-/// How many resources one request may import.
+/// The maximum number of resources in one request.
 const ITEMS_MAX: usize = 1_000;
 
 /// One resource to import into a group.
 #[derive(Clone)]
 pub struct ImportGroupItem {
-    /// Where.
+    /// The scope.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
     /// The alias.
     pub alias: String,
-    /// AWS's name of the resource.
+    /// The identifier of the resource.
     pub primary_identifier: Option<String>,
-    /// The identifier's parts, in its place.
+    /// The parts of the identifier, if it is not given as a whole.
     pub properties: Map<String, Value>,
-    /// Whether the reference is to own the resource.
+    /// Whether the reference shall own the resource.
     pub owned: bool,
 }
 
 impl App {
-    /// Puts many existing resources under aliases of a group. `items` may hold what is wrong with some of them already;
-    /// all that is wrong is told at once.
+    /// Imports existing resources under aliases of a group. `items` may contain errors found by the caller; they are
+    /// reported together with those found here.
     pub async fn import_into_group(
         &self,
         group: &GroupId,
@@ -40,7 +40,7 @@ impl App {
     ) -> Result<Operation, Rejection> {
         if items.is_empty() || items.len() > ITEMS_MAX {
             return Err(Rejection::bad_request(format!(
-                "/resources: an import takes 1 to {ITEMS_MAX} resources, not {}.",
+                "/resources: an import accepts 1 to {ITEMS_MAX} resources, not {}.",
                 items.len()
             )));
         }
@@ -65,7 +65,7 @@ impl App {
         Ok(operation)
     }
 
-    /// The items, or everything that is wrong with them.
+    /// Checks all items and returns them, or all errors.
     async fn checked(
         &self,
         group: &GroupId,
@@ -89,7 +89,7 @@ impl App {
                         index,
                         &Failure::new(
                             ErrorCode::BadRequest,
-                            format!("/resources/{other} imports under the same alias."),
+                            format!("/resources/{other} has the same alias."),
                         ),
                     )),
                 },
@@ -99,7 +99,7 @@ impl App {
         if details.is_empty() {
             return Ok(checked);
         }
-        let message = "Some of the resources cannot be imported as they are given; nothing was stored. Correct what the details name.";
+        let message = "Some of the resources cannot be imported as given. Nothing was stored. Correct what the details name.";
         Err(Rejection::Invalid(
             Failure::new(ErrorCode::BadRequest, message).with_details(details),
         ))

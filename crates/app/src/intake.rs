@@ -1,4 +1,4 @@
-//! What puts, deletes and imports share: resolving types and reference ids, accepting an operation, waiting for its verdict.
+//! Shared by puts, deletes and imports: resolve types and reference ids, accept an operation, wait for its verdict.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
 
 use crate::{App, Caller, Rejection};
 
-/// How often a waiting request looks for the verdict of another process's worker.
+/// The interval at which a waiting request polls for the verdict of another process's worker.
 const VERDICT_POLL: Duration = Duration::from_millis(50);
 
-/// What an operation is to be accepted with.
+/// The input for accepting an operation.
 pub(crate) struct Intake {
     pub(crate) id: OperationId,
     pub(crate) kind: Kind,
@@ -29,7 +29,7 @@ pub(crate) struct Intake {
 }
 
 impl App {
-    /// The schema of a type in any letter case.
+    /// Returns the schema of a type. The name compares case-insensitively.
     pub(crate) async fn schema(
         &self,
         scope: &Scope,
@@ -39,7 +39,7 @@ impl App {
         schema.map_err(|unknown| Rejection::unknown_type(type_name, unknown))
     }
 
-    /// The reference that `trackedBy` names, with the canonical spelling of its type, which must be `schema`'s.
+    /// Parses `trackedBy`. The type must be that of `schema`, whose canonical spelling it gets.
     pub(crate) fn reference_id(
         &self,
         tracked_by: &str,
@@ -54,7 +54,7 @@ impl App {
             .eq_ignore_ascii_case(schema.type_name().as_str())
         {
             return Err(Rejection::bad_request(format!(
-                "trackedBy names an {}, but the URL an {}. Use the same type in both.",
+                "trackedBy has the type {}, but the URL has the type {}. Use the same type in both.",
                 id.type_name.arm(),
                 schema.type_name().arm()
             )));
@@ -65,8 +65,8 @@ impl App {
         })
     }
 
-    /// Claims the alias and records the operation, in one transaction, once it is sure that AWS calls land in the account
-    /// that is named. `None` when it is a delete of what is not referenced.
+    /// Verifies the account, then claims the alias and records the operation in one transaction. `None` for a delete of
+    /// an alias that has no reference.
     pub(crate) async fn accept(
         &self,
         intake: Intake,
@@ -109,7 +109,7 @@ impl App {
         Ok(Some((accepted.operation, accepted.reference)))
     }
 
-    /// What the store's refusal of an operation on `reference` means to the caller.
+    /// Translates the store's refusal of an operation on `reference`.
     pub(crate) async fn refusal(
         &self,
         error: ucp_store::Error,
@@ -127,7 +127,7 @@ impl App {
             ucp_store::Error::AlreadyReferenced => Rejection::Conflict(Failure::new(
                 ErrorCode::Conflict,
                 format!(
-                    "'{alias}' stands for a resource already, and was left as it is. Use another alias, or delete the reference first."
+                    "'{alias}' already stands for a resource and was not changed. Use another alias, or delete the reference first."
                 ),
             )),
             ucp_store::Error::ReferencedElsewhere(scope) => Rejection::Conflict(Failure::new(
@@ -151,7 +151,7 @@ impl App {
         }
     }
 
-    /// An operation to accept from a request.
+    /// Makes the operation to accept from a request.
     pub(crate) fn new_operation(
         &self,
         id: OperationId,
@@ -168,7 +168,7 @@ impl App {
         }
     }
 
-    /// The refusal of whoever comes while the operation `running` is under way.
+    /// Refuses a request because the operation `running` is under way.
     pub(crate) async fn busy(&self, running: OperationId) -> Rejection {
         match self.operation(running).await {
             Ok(operation) => Rejection::Busy(Box::new(operation)),
@@ -176,8 +176,9 @@ impl App {
         }
     }
 
-    /// The operation once the engine has decided what to do, or as it is when the caller's patience ends. What has ended
-    /// by then without anything sent to AWS is refused. A caller that goes away meanwhile changes nothing.
+    /// Waits until the engine has decided what to do, or until the caller's wait is over, and returns the operation. If
+    /// it has ended without a call to AWS, its failure is returned instead. If the caller disconnects, the operation is
+    /// unaffected.
     pub(crate) async fn verdict(
         &self,
         operation: Operation,
@@ -195,7 +196,7 @@ impl App {
         }
     }
 
-    /// AWS's name for what `trackedBy` stands for, in `scope`.
+    /// Returns the identifier that `trackedBy` stands for, in `scope`.
     pub(crate) async fn identifier_of(
         &self,
         tracked_by: &str,
@@ -214,14 +215,14 @@ impl App {
         }
         reference.identifier.ok_or_else(|| {
             let message = format!(
-                "'{}' stands for no AWS resource yet: its creation is under way. Wait until the operation is terminal.",
+                "'{}' does not stand for an AWS resource yet: its creation is under way. Wait until the operation is terminal.",
                 id.alias
             );
             Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
         })
     }
 
-    /// The operation on a group once it has ended, or as it is when the caller's patience ends.
+    /// Waits until the operation on a group has ended, or until the caller's wait is over, and returns the operation.
     pub(crate) async fn group_deletion(
         &self,
         operation: Operation,
@@ -236,7 +237,7 @@ impl App {
         Ok(operation)
     }
 
-    /// Until some operation may have moved on, in this process or another one.
+    /// Waits until some operation may have progressed, in this process or another one.
     async fn something_moves(&self, deadline: Instant) {
         let wake_up = deadline.min(Instant::now() + VERDICT_POLL);
         tokio::select! {
@@ -246,7 +247,7 @@ impl App {
     }
 }
 
-/// What has been decided about a change of one resource.
+/// Returns the verdict on an operation.
 pub(crate) fn verdict_of(operation: &Operation) -> Verdict<'_> {
     match &operation.work {
         Work::Resource(work) => work.verdict(),

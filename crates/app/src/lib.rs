@@ -1,7 +1,7 @@
-//! What a request may do, one function per use case.
+//! The use cases: one function for each kind of request.
 //!
-//! Handlers call these functions and nothing else. They validate, claim and record. Of AWS they see what [`LiveReader`]
-//! shows: every mutation is an operation that the engine carries out.
+//! Handlers call these functions and nothing else. They validate the request, claim the alias and record an operation.
+//! They see AWS only through [`LiveReader`]: every change is an operation that the engine carries out.
 
 mod accounts;
 mod credentials;
@@ -46,66 +46,66 @@ pub use rejection::Rejection;
 pub use ucp_store::place;
 pub use ucp_store::{Precondition, ReferenceUpdate, Status, Tags};
 
-/// What an application is made of.
+/// The dependencies of an [`App`].
 pub struct Parts {
-    /// What `ucp` remembers.
+    /// The store.
     pub store: Arc<dyn Store>,
-    /// What AWS shows.
+    /// Reads of live resources.
     pub live: Arc<dyn LiveReader>,
     /// The resource types.
     pub types: Arc<dyn ResourceTypes>,
-    /// The tags that the configuration gives to resources.
+    /// The default tags of the configuration.
     pub default_tags: DefaultTags,
-    /// Which AWS accounts can be reached.
+    /// Verifies AWS accounts.
     pub accounts: Arc<dyn Accounts>,
-    /// The keys of the documents.
+    /// The keys that seal documents.
     pub keys: Arc<Keys>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// Woken when an operation was accepted.
+    /// Woken after an operation has been accepted.
     pub workers: Arc<dyn Wake>,
-    /// Woken when an operation has moved on in this process.
+    /// Notified when an operation has progressed in this process.
     pub moved: Arc<Notify>,
 }
 
-/// Wakes those who carry operations out.
+/// Wakes the workers.
 pub trait Wake: Send + Sync {
-    /// There may be something to do.
+    /// Tells the workers that an operation may be due.
     fn wake(&self);
 }
 
-/// The use cases.
+/// The application.
 pub struct App {
     parts: Parts,
 }
 
-/// Who asks, and as a part of what.
+/// The sender of a request, and its limits.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// For the history.
+    /// The name that events record.
     pub name: String,
-    /// Ties the calls of one deployment together.
+    /// Correlates the calls of one deployment.
     pub correlation_id: CorrelationId,
-    /// How long the request may wait for the verdict.
+    /// The time to wait for the verdict.
     pub verdict_wait: Duration,
-    /// How long the request may wait until a group is deleted.
+    /// The time to wait for the deletion of a group.
     pub group_delete_wait: Duration,
 }
 
 impl App {
-    /// An application of `parts`.
+    /// Creates the application.
     pub fn new(parts: Parts) -> Self {
         Self { parts }
     }
 
-    /// Whether the store answers.
+    /// Returns an error if the store cannot be reached.
     pub async fn is_ready(&self) -> Result<(), Rejection> {
         Ok(self.parts.store.ping().await?)
     }
 
-    /// A fresh uuid for a request or a correlation.
+    /// Returns a new UUID for a request or a correlation id.
     pub fn fresh_id(&self) -> String {
         self.parts.entropy.uuid("request-id").to_string()
     }

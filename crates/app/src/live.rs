@@ -2,10 +2,10 @@ use async_trait::async_trait;
 use serde_json::Value;
 use ucp_model::{Fault, Identifier, ResourcePage, Scope, TypeName};
 
-/// What a request may ask of AWS while its sender waits: reads, and nothing else.
+/// Reads from AWS on behalf of a waiting request. It cannot change anything.
 #[async_trait]
 pub trait LiveReader: Send + Sync {
-    /// The live properties. A resource that does not exist is [`FaultClass::Missing`](ucp_model::FaultClass::Missing).
+    /// Returns the live properties. A missing resource is [`FaultClass::Missing`](ucp_model::FaultClass::Missing).
     async fn read(
         &self,
         scope: &Scope,
@@ -13,7 +13,7 @@ pub trait LiveReader: Send + Sync {
         identifier: &Identifier,
     ) -> Result<Value, Fault>;
 
-    /// The page of a type's resources that begins where `next_token` says, or the first one.
+    /// Returns the page of a type's resources that `next_token` refers to, or the first one.
     async fn list(
         &self,
         scope: &Scope,

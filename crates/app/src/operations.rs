@@ -4,27 +4,27 @@ use ucp_store::{OperationPage, Status};
 use crate::intake::no_such_group;
 use crate::{App, Rejection};
 
-/// Which operations of a group to list.
+/// A query for the operations of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationQuery {
-    /// Those with this status; all, when none.
+    /// Only operations with this status; all if `None`.
     pub status: Option<Status>,
-    /// Those that come after this one, which an earlier page ended with.
+    /// The last operation of the previous page; `None` on the first page.
     pub after: Option<(Timestamp, OperationId)>,
-    /// At most so many.
+    /// The maximum number of operations.
     pub top: usize,
 }
 
 impl App {
-    /// The operation, answered from the store alone.
+    /// Returns an operation, from the store alone.
     pub async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.get_operation(id).await?;
         operation.ok_or_else(|| no_such_operation(id))
     }
 
-    /// Asks for a live operation to be cancelled. One on a resource ends `Canceled` only when AWS confirms, and as it
-    /// otherwise would have when the request came too late; one on a group starts nothing more, and has what it started
-    /// cancelled.
+    /// Requests the cancellation of a live operation. One on a resource ends `Canceled` only if AWS confirms it; if the
+    /// request came too late, it ends as it would have otherwise. One on a group starts no more children and cancels
+    /// those that it has started.
     pub async fn cancel_operation(&self, id: OperationId) -> Result<(), Rejection> {
         let operation = self.parts.store.request_cancel(id, self.now()).await?;
         let operation = operation.ok_or_else(|| no_such_operation(id))?;
@@ -32,7 +32,7 @@ impl App {
             return Err(Rejection::Conflict(Failure::new(
                 ErrorCode::Conflict,
                 format!(
-                    "Operation {id} has ended already: {}. There is nothing to cancel.",
+                    "Operation {id} has already ended: {}. There is nothing to cancel.",
                     operation.status()
                 ),
             )));
@@ -42,7 +42,7 @@ impl App {
         Ok(())
     }
 
-    /// The operations on a group and on its references, the latest first, and whether there are more.
+    /// Returns the operations on a group and on its references, latest first, and whether there are more.
     pub async fn list_operations(
         &self,
         group: &GroupId,

@@ -7,7 +7,7 @@ use ucp_store::Precondition;
 use crate::{App, Rejection};
 
 impl App {
-    /// Makes sure of the planes that every server has.
+    /// Creates the planes that every server has, unless they exist.
     pub async fn ensure_planes(&self) -> Result<(), Rejection> {
         let none = Map::new();
         let providers = Map::from_iter([("resourceProviders".to_owned(), json!({}))]);
@@ -32,14 +32,14 @@ impl App {
         Ok(())
     }
 
-    /// All planes, or those of one kind.
+    /// Returns all planes, or those of one kind.
     pub async fn list_planes(&self, kind: Option<PlaneKind>) -> Result<Vec<Plane>, Rejection> {
         let mut planes = self.parts.store.list_planes().await?;
         planes.retain(|plane| kind.is_none_or(|kind| plane.id.kind == kind));
         Ok(planes)
     }
 
-    /// One plane.
+    /// Returns a plane.
     pub async fn get_plane(&self, id: &PlaneId) -> Result<Plane, Rejection> {
         let plane = self.parts.store.get_plane(id).await?;
         plane.ok_or_else(|| {
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Deletes the plane, and nothing below it. Whether there was one.
+    /// Deletes the plane, but nothing below it. Returns whether it existed.
     pub async fn delete_plane(
         &self,
         id: &PlaneId,

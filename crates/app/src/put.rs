@@ -15,60 +15,60 @@ use ucp_store::Sealed;
 use crate::intake::{Intake, no_such_group, verdict_of};
 use crate::{App, Caller, Rejection};
 
-/// The longest desired document that Cloud Control takes, in characters.
+/// The maximum length of the desired state that Cloud Control accepts, in characters.
 const DESIRED_STATE_MAX_CHARS: usize = 262_144;
 
-const NOT_VALID: &str = "The properties are not a valid declaration; nothing was stored or sent. Correct what the details name.";
+const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
 
 /// A put of one resource.
 #[derive(Clone)]
 pub struct PutResource {
-    /// Where.
+    /// The scope.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// The name in the URL; without it the properties tell the identifier, or AWS assigns one.
+    /// The name in the URL. Without it, the properties contain the identifier, or AWS assigns one.
     pub name: Option<String>,
-    /// The reference id; without it the put is not tracked.
+    /// The reference id. Without it, the put has no reference.
     pub tracked_by: Option<String>,
-    /// What is declared.
+    /// The declared properties.
     pub properties: Map<String, Value>,
-    /// The tags that the request gives by default.
+    /// The default tags of the request.
     pub default_tags: BTreeMap<String, String>,
-    /// What the caller chose.
+    /// The options of the request.
     pub options: Options,
 }
 
-/// What a put came to, as far as it is known.
+/// The result of a put so far.
 #[derive(Debug)]
 pub struct PutOutcome {
     /// The type of the resource, in its canonical spelling.
     pub type_name: TypeName,
     /// The operation.
     pub operation: Operation,
-    /// The live properties, as far as known, with the declared ones laid over them and without write-only values.
+    /// The live properties, if known, overlaid with the declared ones and without write-only values.
     pub properties: Map<String, Value>,
 }
 
 impl PutOutcome {
-    /// Whether the resource was as declared already.
+    /// Returns whether the resource already was as declared.
     pub fn is_unchanged(&self) -> bool {
         verdict_of(&self.operation) == Verdict::NothingToDo
     }
 }
 
-/// A put that may be carried out as far as it tells.
+/// A put that has passed the checks that need no live properties.
 struct Declared {
     schema: Arc<ResourceSchema>,
     reference: Option<ReferenceId>,
-    /// Which resource it names, by its URL or its properties.
+    /// The identifier in its URL or its properties, if any.
     identifier: Option<Identifier>,
     declaration: Declaration,
 }
 
 impl App {
-    /// Makes the resource what `put` declares: claims the alias, records the operation, and waits for the verdict
-    /// unless it is surely a create.
+    /// Creates or updates a resource as declared: claims the alias, records the operation, and waits for the verdict,
+    /// unless it is certainly a create.
     pub async fn put_resource(
         &self,
         put: PutResource,
@@ -115,7 +115,7 @@ impl App {
         })
     }
 
-    /// What `put` declares, unless it is to be refused whatever is live.
+    /// Parses and checks the declaration, as far as that does not depend on live properties.
     async fn declared(&self, put: &PutResource) -> Result<Declared, Rejection> {
         let schema = self.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
@@ -127,7 +127,7 @@ impl App {
         }
         if reference.is_none() && put.options.replacement_policy != ReplacementPolicy::Refuse {
             return Err(Rejection::bad_request(
-                "replacementPolicy: only a resource behind an alias can be replaced, since its identifier changes. Add trackedBy, or leave it out.",
+                "replacementPolicy: only a resource with an alias can be replaced, since its identifier changes. Add trackedBy, or leave replacementPolicy out.",
             ));
         }
         let name = match &put.name {
@@ -160,7 +160,7 @@ impl App {
         })
     }
 
-    /// The tags that a resource gets without being declared: the server's, over them the account's, over them the group's.
+    /// Returns the default tags: those of the server, overlaid with the account's, then with the group's.
     async fn default_tags(
         &self,
         scope: &Scope,
@@ -178,8 +178,8 @@ impl App {
         Ok(tags)
     }
 
-    /// What is known to be live: what the operation or the reference says, or else what AWS shows of the resource that is
-    /// being updated. The reply does without it when AWS does not show it in time.
+    /// Returns the live properties, if known: those of the operation or of the reference, or else a read of the
+    /// resource that is being updated. `None` if AWS does not return them in time.
     async fn live(
         &self,
         operation: &Operation,
@@ -191,7 +191,7 @@ impl App {
         if work.result.is_some() {
             return work.result.clone();
         }
-        // What was observed of a resource that is gone says nothing about the one that takes its place.
+        // The properties observed of a resource that is gone do not describe its successor.
         let takes_its_place = work.created || work.replacing.is_some();
         let reference = reference.filter(|_| !takes_its_place);
         let observed = reference.and_then(|reference| reference.observed);
@@ -215,7 +215,7 @@ impl App {
             return Err(Rejection::TooLarge(Failure::new(
                 ErrorCode::RequestEntityTooLarge,
                 format!(
-                    "The properties are {length} characters of JSON, and Cloud Control takes {DESIRED_STATE_MAX_CHARS}. Declare less."
+                    "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
                 ),
             )));
         }
@@ -228,26 +228,26 @@ impl App {
     }
 }
 
-/// The properties that the name in the URL is made of.
+/// Returns the properties that the name in the URL consists of.
 fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection> {
     schema.properties_of_identifier(name).ok_or_else(|| {
         let paths = schema.primary_identifier().iter();
         let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
         Rejection::bad_request(format!(
-            "'{name}' does not name an {}: its name is {}.",
+            "'{name}' is not a name of type {}: its format is {}.",
             schema.type_name().arm(),
             parts.join("|")
         ))
     })
 }
 
-/// Judges what is surely a create before anything is stored.
+/// Validates a put that is certainly a create, before anything is stored.
 fn judge_create(
     declaration: &Declaration,
     schema: &ResourceSchema,
     put: &PutResource,
 ) -> Result<(), Rejection> {
-    // Nothing is kept of it, so there is nothing to compare write-only values with.
+    // Nothing is stored of it, so there are no digests to compare write-only values with.
     let desired = Desired::new(declaration.clone(), schema, |_, _| Digest::default());
     let question = Question {
         desired: &desired,
@@ -266,7 +266,7 @@ fn judge_create(
     }
 }
 
-/// The type has no handler for what is asked.
+/// The rejection if the type lacks a handler for the request.
 pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
     let handlers = schema.handlers();
     let supported: Vec<&str> = [
@@ -289,7 +289,7 @@ pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
     ))
 }
 
-/// What the reply shows: what is known to be live, with what was declared laid over it.
+/// Returns the properties for the reply: the live ones, overlaid with the declared ones.
 fn shown(
     schema: &ResourceSchema,
     live: Option<&Value>,

@@ -10,30 +10,30 @@ use crate::identifier::{not_found, told_by};
 use crate::put::unsupported;
 use crate::{App, Rejection, Selector};
 
-/// How long a read by action waits for a resource that was just created to show.
+/// How long a read by action waits for a recently created resource to become visible.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The first pause between its tries; each one is twice as long as the one before.
+/// The first pause between its attempts. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
 /// A read of one resource.
 #[derive(Clone)]
 pub struct ReadResource {
-    /// Where.
+    /// The scope.
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// Which one.
+    /// The resource.
     pub resource: Selector,
 }
 
-/// A resource as AWS shows it.
+/// A resource as AWS returns it.
 #[derive(Clone, Debug)]
 pub struct LiveResource {
-    /// Where it lives.
+    /// Its scope.
     pub scope: Scope,
     /// Its type, in the canonical spelling.
     pub type_name: TypeName,
-    /// AWS's name for it.
+    /// Its identifier.
     pub identifier: Identifier,
     /// The live properties without write-only values.
     pub properties: Map<String, Value>,
@@ -44,12 +44,12 @@ pub struct LiveResource {
 pub struct LivePage {
     /// The resources, in AWS's order.
     pub resources: Vec<LiveResource>,
-    /// What leads to the next page; none on the last one.
+    /// The token of the next page; `None` on the last one.
     pub next_token: Option<String>,
 }
 
 impl App {
-    /// The live resource.
+    /// Returns a live resource.
     pub async fn get_resource(&self, read: ReadResource) -> Result<LiveResource, Rejection> {
         let ReadResource {
             scope,
@@ -85,7 +85,7 @@ impl App {
         }
     }
 
-    /// A page of the live resources of a type.
+    /// Returns a page of the live resources of a type.
     pub async fn list_resources(
         &self,
         scope: &Scope,
@@ -118,7 +118,7 @@ impl App {
         live.read(scope, schema.type_name(), identifier).await
     }
 
-    /// The same, but what this server created a moment ago is given time to show.
+    /// Reads a resource, and retries for a while if it is missing but was created recently.
     async fn read_patiently(
         &self,
         schema: &ResourceSchema,
@@ -151,7 +151,7 @@ impl App {
     }
 }
 
-/// The live resource as a reply shows it.
+/// Returns the live resource for the reply.
 fn shown(
     schema: &ResourceSchema,
     scope: &Scope,

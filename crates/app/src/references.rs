@@ -13,21 +13,21 @@ pub struct GroupView {
 }
 
 impl App {
-    /// The group with its references.
+    /// Returns the group with its references.
     pub async fn get_resource_group(&self, id: &GroupId) -> Result<GroupView, Rejection> {
         let group = match self.parts.store.get_resource_group(id).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
             other => other?,
         };
         let references = match self.parts.store.list_references(id).await {
-            // It has gone meanwhile.
+            // The group was removed in between.
             Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
             other => other?,
         };
         Ok(GroupView { group, references })
     }
 
-    /// The references of a group; those of one type when it is given.
+    /// Returns the references of a group, or only those of `type_name`, if given.
     pub async fn list_references(
         &self,
         group: &GroupId,
@@ -45,13 +45,13 @@ impl App {
         Ok(references)
     }
 
-    /// One reference.
+    /// Returns a reference.
     pub async fn get_reference(&self, id: &ReferenceId) -> Result<Reference, Rejection> {
         let reference = self.parts.store.get_reference(id).await?;
         reference.ok_or_else(|| not_referenced(id))
     }
 
-    /// Changes who owns the resource of a reference, or the reference's tags.
+    /// Changes the ownership or the tags of a reference.
     pub async fn update_reference(
         &self,
         id: &ReferenceId,
@@ -73,7 +73,7 @@ fn not_referenced(id: &ReferenceId) -> Rejection {
     let failure = Failure::new(
         ErrorCode::NotFound,
         format!(
-            "'{}' tracks no {} in the group '{}'.",
+            "'{}' does not stand for a resource of type {} in the resource group '{}'.",
             id.alias,
             id.type_name.arm(),
             id.group.name

@@ -1,57 +1,57 @@
 use ucp_model::{ErrorCode, Failure, Fault, Operation, TypeName};
 use ucp_schema::UnknownType;
 
-/// Why a request is refused, by what its sender would do about it.
+/// The reason for refusing a request. Each variant stands for a different reaction of the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejection {
-    /// The request is wrong whatever the state of the world: correct it.
+    /// The request is invalid in any state: correct it.
     #[error("{}", .0.message)]
     Invalid(Failure),
-    /// What it names does not exist.
+    /// Something that the request names does not exist.
     #[error("{}", .0.message)]
     Missing(Failure),
-    /// It does not fit what exists: change one of the two.
+    /// The request conflicts with existing state: change one of the two.
     #[error("{}", .0.message)]
     Conflict(Failure),
-    /// Somebody else has written meanwhile: read it again.
+    /// The resource was changed in between: read it again.
     #[error("{}", .0.message)]
     PreconditionFailed(Failure),
     /// Another operation is under way: wait for it.
     #[error("operation {} is under way", .0.header.id)]
     Busy(Box<Operation>),
-    /// Its operation has ended already, and nothing was sent to AWS: do what the failure says.
+    /// The operation has already failed, and nothing was sent to AWS: do what the failure says.
     #[error("{}", .0.message)]
     Refused(Failure),
-    /// AWS did not let itself be read.
+    /// A read from AWS failed.
     #[error("AWS cannot be read")]
     Aws(#[source] Fault),
-    /// It would be done in a name that does not allow it: change the credentials, or what is asked for.
+    /// The credentials do not allow the request: change them or the request.
     #[error("{}", .0.message)]
     Forbidden(Failure),
-    /// What must be known first cannot be told now: try again.
+    /// Required information is unavailable: try again.
     #[error("{}", .0.message)]
     NotNow(Failure),
-    /// It is larger than AWS would take.
+    /// The request exceeds a limit of AWS.
     #[error("{}", .0.message)]
     TooLarge(Failure),
-    /// The store cannot be reached now: try again.
+    /// The store cannot be reached: try again.
     #[error("the store is unavailable")]
     Unavailable(#[source] ucp_store::Error),
-    /// A defect: tell us.
+    /// An internal error: report it.
     #[error("an internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Rejection {
-    /// What is at `id` is not what the request's `If-Match` or `If-None-Match` asks for.
+    /// The `If-Match` or `If-None-Match` of the request does not hold for the resource at `id`.
     pub(crate) fn precondition_failed(id: impl ToString) -> Self {
-        let message = "What is there is not what If-Match or If-None-Match asks for. Read it again, and send the ETag of that reply.";
+        let message = "If-Match or If-None-Match does not hold for the current ETag. Read the resource again, and send the ETag of that reply.";
         Rejection::PreconditionFailed(
             Failure::new(ErrorCode::PreconditionFailed, message).with_target(id.to_string()),
         )
     }
 
-    /// There is no schema of the type.
+    /// The type has no usable schema.
     pub(crate) fn unknown_type(type_name: &TypeName, unknown: UnknownType) -> Self {
         let name = type_name.arm();
         match unknown {
@@ -69,13 +69,13 @@ impl Rejection {
             UnknownType::Unusable(error) => Rejection::Invalid(Failure::new(
                 ErrorCode::UnsupportedActionException,
                 format!(
-                    "{name} cannot be used: what the CloudFormation registry tells of it is not a schema that ucp can read ({error}). Correct what is registered, or start ucp with a schema in --schema-dir."
+                    "{name} cannot be used: the CloudFormation registry returned a schema that ucp cannot read ({error}). Correct the registered schema, or start ucp with a schema in --schema-dir."
                 ),
             )),
             UnknownType::Unreachable(fault) => Rejection::NotNow(Failure::new(
                 ErrorCode::ServiceUnavailable,
                 format!(
-                    "The schema of {name} is needed, and the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
+                    "The schema of {name} is not available, because the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
                     fault.message
                 ),
             )),
@@ -86,7 +86,7 @@ impl Rejection {
         }
     }
 
-    /// `BadRequest` with `message`.
+    /// Returns `BadRequest` with `message`.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Rejection::Invalid(Failure::new(ErrorCode::BadRequest, message))
     }
@@ -99,7 +99,7 @@ impl From<ucp_model::ids::InvalidId> for Rejection {
 }
 
 impl From<ucp_store::Error> for Rejection {
-    /// For the errors that say the same wherever they come from; the use cases translate the others first.
+    /// Converts the errors that mean the same everywhere. The use cases translate the others first.
     fn from(error: ucp_store::Error) -> Self {
         match error {
             ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),

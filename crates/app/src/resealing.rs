@@ -1,7 +1,7 @@
-//! A change of the encryption key: everything is sealed anew while servers run.
+//! Rotation of the encryption key: seals everything again while servers run.
 //!
-//! Nothing is remembered between the pages of a walk. Each value says under which key it is, and is replaced only while
-//! it is still what was read, so a walk may break off anywhere, run twice at once, or begin again.
+//! No state is kept between the pages of a run. Each value names its key, and is replaced only if it is still the value
+//! that was read. So a run may be interrupted, run twice concurrently, or start again.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use ucp_model::{Entropy, Timestamp};
 use ucp_seal::{AssociatedData, DigestKey, Keyring, sealed_under};
 use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
 
-/// How many values are read at once.
+/// The page size.
 const PAGE: usize = 64;
-/// Under which key a value is counted that does not say so.
+/// The name under which values that do not name a key are counted.
 const UNREADABLE: &str = "unreadable";
 
-/// How many values are sealed under each encryption key, by the key's id.
+/// Returns the number of values sealed under each encryption key, by key id.
 pub async fn count_sealed(store: &dyn SealedValues) -> Result<BTreeMap<String, u64>, Error> {
     let mut counts = BTreeMap::new();
     let mut page = store.list_sealed(None, PAGE).await?;
@@ -27,8 +27,8 @@ pub async fn count_sealed(store: &dyn SealedValues) -> Result<BTreeMap<String, u
     Ok(counts)
 }
 
-/// Seals under the ring's current key what its other keys have sealed, and tells how many values that were. What does
-/// not open, and what changes meanwhile, stays as it is.
+/// Seals under the ring's current key every value that is sealed under another key of the ring, and returns how many it
+/// replaced. A value that cannot be opened, or that changes in between, is left unchanged.
 pub async fn reseal(
     store: &dyn SealedValues,
     ring: &Keyring,
@@ -55,8 +55,8 @@ pub async fn reseal(
     Ok(resealed)
 }
 
-/// Starts a new digest key, and tells its id. What was digested under the old one can be compared with nothing any more,
-/// so the next put of an alias with write-only values sends them again.
+/// Starts a new digest key and returns its id. Digests made with the old one are no longer comparable, so the next put
+/// of an alias with write-only values sends them again.
 pub async fn start_digest_key(
     store: &dyn SealedValues,
     ring: &Keyring,

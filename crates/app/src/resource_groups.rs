@@ -22,7 +22,7 @@ impl App {
         }
     }
 
-    /// The groups of a radius plane.
+    /// Returns the groups of a radius plane.
     pub async fn list_resource_groups(
         &self,
         plane: &PlaneId,
