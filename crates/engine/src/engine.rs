@@ -20,30 +20,30 @@ use zeroize::Zeroizing;
 
 use crate::planner::{self, Planned};
 
-/// What an engine is made of.
+/// The dependencies of an [`Engine`].
 pub struct Parts {
-    /// What `ucp` remembers.
+    /// The store.
     pub store: Arc<dyn Store>,
-    /// The door to AWS.
+    /// The AWS client.
     pub cloud: Arc<dyn CloudControl>,
     /// The resource types.
     pub types: Arc<dyn ResourceTypes>,
-    /// The keys of the documents.
+    /// The keys that open and seal documents.
     pub keys: Arc<Keys>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// How an engine works.
+/// The settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Under which name it holds leases.
+    /// The name under which it holds leases.
     pub owner: String,
-    /// How long a lease lasts.
+    /// The duration of a lease.
     pub lease: LeaseTerm,
-    /// How long one call to AWS may take; shorter than the lease.
+    /// Time-out of calls to AWS; shorter than the lease.
     pub call_timeout: Duration,
 }
 
@@ -53,29 +53,29 @@ pub struct Engine {
     settings: Settings,
 }
 
-/// Why a step was left unfinished. Another worker, or this one later, goes on from what the store says.
+/// The reason why a step was not finished. Any worker can continue later from the stored state.
 #[derive(Debug, thiserror::Error)]
 pub enum Abandoned {
     /// The store refused or could not be reached.
     #[error("the store refused a step")]
     Store(#[from] ucp_store::Error),
-    /// The schema of the operation's type cannot be had now.
-    #[error("the schema of the type cannot be had")]
+    /// The schema of the operation's type is not available now.
+    #[error("the schema of the type is not available")]
     Schema(#[source] UnknownType),
 }
 
 impl Engine {
-    /// An engine of `parts`.
+    /// Creates an engine.
     pub fn new(parts: Parts, settings: Settings) -> Self {
         Self { parts, settings }
     }
 
-    /// The store it works on.
+    /// Returns the store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
     }
 
-    /// The present moment, as it sees it.
+    /// Returns the current time of its clock.
     pub fn now(&self) -> ucp_model::Timestamp {
         self.parts.clock.now()
     }
@@ -84,7 +84,7 @@ impl Engine {
         &self.parts
     }
 
-    /// The lease, renewed unless it outlasts a call to AWS anyway.
+    /// Returns a lease that outlasts a call to AWS, renewed if necessary.
     pub(crate) async fn held(&self, lease: &Lease) -> Result<Lease, Abandoned> {
         let Settings {
             lease: term,
@@ -106,7 +106,7 @@ impl Engine {
         Ok(claimed.await?)
     }
 
-    /// Claims and steps what is due, one operation after the other. How many there were.
+    /// Claims all due operations and steps them one after the other. Returns how many there were.
     pub async fn run_due(&self) -> Result<usize, Abandoned> {
         let claimed = self.claim(usize::MAX).await?;
         let count = claimed.len();
@@ -153,7 +153,7 @@ impl Engine {
         }
     }
 
-    /// The schema that the operation was validated with, as far as it is still known.
+    /// Returns the schema that the operation was validated with, if it is still known.
     async fn schema(&self, work: &ResourceWork) -> Result<Option<Arc<ResourceSchema>>, Abandoned> {
         let ResourceWork {
             scope,
@@ -179,10 +179,10 @@ impl Engine {
 pub(crate) struct Stepper<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) claimed: Claimed,
-    /// None when the type is not known any more, or when there is none.
+    /// `None` if the type is no longer known, or if the operation has no type.
     schema: Option<Arc<ResourceSchema>>,
     planned: Option<Planned>,
-    /// Why children could not be started, by the key of their reference.
+    /// The reasons why children could not be started, by the key of their reference.
     pub(crate) refused: BTreeMap<String, Refusal>,
 }
 
@@ -258,7 +258,7 @@ impl Stepper<'_> {
         reference: Option<ReferenceChange>,
         reason: &'static str,
     ) -> Result<(), Abandoned> {
-        // Should AWS tell a write-only value after all, it is not kept.
+        // If AWS returns a write-only value after all, it is not stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result
         {
@@ -316,7 +316,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether AWS has the resource. An operation without an identifier has nothing to look at.
+    /// Reads the resource from AWS. Without an identifier the resource counts as absent.
     async fn read(&mut self, identifier: Option<Identifier>) -> Result<Presence, Abandoned> {
         let Some(identifier) = identifier else {
             return Ok(Presence::Absent);
@@ -345,7 +345,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// The change of one resource that the operation is.
+    /// Returns the work of an operation on a resource.
     fn work(&self) -> Result<&ResourceWork, Abandoned> {
         let work = self.claimed.operation.work.resource();
         Ok(work.ok_or_else(|| {
@@ -412,7 +412,7 @@ impl Stepper<'_> {
         Ok(reply)
     }
 
-    /// The exact bytes that were recorded with the intent.
+    /// Returns the exact bytes that were recorded with the intent.
     fn document(&self) -> Result<Zeroizing<String>, Fault> {
         let Some(sealed) = &self.claimed.documents.document else {
             return Err(internal("the recorded document is missing".to_owned()));
@@ -426,7 +426,7 @@ impl Stepper<'_> {
         Ok(text.to_owned().into())
     }
 
-    /// Asks AWS after the request.
+    /// Queries the status of the request in AWS.
     async fn poll(&mut self, request: &RequestToken) -> Result<Result<Progress, Fault>, Abandoned> {
         self.hold_lease().await?;
         let cloud = &self.engine.parts.cloud;
@@ -445,13 +445,13 @@ impl Stepper<'_> {
         Ok(cloud.cancel_resource_request(scope, request).await)
     }
 
-    /// Makes sure that the lease outlasts the call that follows.
+    /// Ensures that the lease outlasts the next call.
     pub(crate) async fn hold_lease(&mut self) -> Result<(), Abandoned> {
         self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
         Ok(())
     }
 
-    /// The declaration and its exact text, for a put.
+    /// Returns the declaration of a put.
     fn declared(&self) -> Result<Option<Desired>, Failure> {
         let Operation { header, work } = &self.claimed.operation;
         let (Work::Resource(work), Some(sealed), Some(schema)) = (

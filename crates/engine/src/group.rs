@@ -1,4 +1,4 @@
-//! What an operation on a group asks for: to see what there is, and to start children.
+//! The effects of operations on groups: survey the group and start children.
 
 use tracing::debug;
 use ucp_model::operation::Options;
@@ -9,7 +9,7 @@ use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 use crate::engine::{Abandoned, Parts, Stepper};
 
 impl Stepper<'_> {
-    /// The references of the group, and the children so far.
+    /// Returns the references of the group and the children so far.
     pub(crate) async fn survey(&self) -> Result<Survey, Abandoned> {
         let Parts { store, .. } = self.engine.parts();
         let operation = &self.claimed.operation;
@@ -24,7 +24,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// Starts children, then surveys anew.
+    /// Starts children, then surveys the group again.
     pub(crate) async fn start(&mut self, children: Vec<Child>) -> Result<Survey, Abandoned> {
         for child in children {
             let key = child.reference.key();
@@ -35,7 +35,7 @@ impl Stepper<'_> {
         self.survey().await
     }
 
-    /// Starts a child. Why not, where something else stands in its way.
+    /// Starts a child. Returns the refusal, if it could not be started.
     async fn start_child(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
         self.hold_lease().await?;
         let Parts {
@@ -80,7 +80,7 @@ impl Stepper<'_> {
     }
 }
 
-/// What stands in the way of a child; or the error that ends the step.
+/// Translates the store's refusal of a child, or returns the error that ends the step.
 fn refusal(error: Error) -> Result<Refusal, Error> {
     let failure = match error {
         Error::Busy(_) => return Ok(Refusal::Busy),
@@ -91,7 +91,7 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
             let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
-        // What the survey told has changed meanwhile; the next one tells what it is now.
+        // The group has changed since the survey. The next survey will see the change.
         error @ (Error::NoSuchReference
         | Error::AlreadyReferenced
         | Error::ReferencedElsewhere(_)) => {

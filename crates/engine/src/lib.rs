@@ -1,8 +1,8 @@
-//! Workers: they claim due operations under a lease and step them until there is nothing to do but wait.
+//! The workers: they claim due operations under a lease and step each one until it ends or has to wait.
 //!
-//! The engine holds no policy. [`ucp_model::operation::decide`] says what to write, what to do then, and why; this crate
-//! writes it, does it, and reports what came of it. All its state is in the store, so that any worker may go on where
-//! another stopped.
+//! The engine contains no policy. [`ucp_model::operation::decide`] returns what to write, which effect to perform, and
+//! why. This crate writes it, performs the effect, and reports the result. All state is in the store, so that any
+//! worker can continue where another one stopped.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,4 +1,4 @@
-//! From an operation to the judge's question, and from its verdict to the observation that the state machine decides on.
+//! Converts an operation to a question for `ucp_plan::judge`, and the verdict to an outcome for the state machine.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -8,7 +8,7 @@ use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, ResourceSchema};
 use ucp_seal::DigestKey;
 
-/// What was planned, and the document that carries it out.
+/// A plan, with the document to send.
 pub(crate) struct Planned {
     pub(crate) outcome: PlanOutcome,
     pub(crate) document: Option<String>,
@@ -29,13 +29,13 @@ impl From<Failure> for Planned {
     }
 }
 
-/// The digest of a live model that tells whether it is still the same.
+/// Returns a digest of the live properties, to detect whether they have changed.
 pub(crate) fn live_digest(live: &Value) -> String {
     hex::encode(Sha256::digest(json::canonical(live)))
 }
 
-/// The declaration that `operation` stored, with its write-only values digested for its alias. An untracked put keeps
-/// nothing to compare with, so its digests are never compared.
+/// Returns the stored declaration, with its write-only values digested for its alias. A put without a reference stores
+/// no digests to compare with, so those here are never compared.
 pub(crate) fn declaration(
     work: &ResourceWork,
     properties: Value,
@@ -55,7 +55,7 @@ pub(crate) fn declaration(
 pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     let outcome = match presence {
         Presence::Absent => PlanOutcome::Nothing,
-        // Not seen is not gone.
+        // An unreadable resource is not known to be absent.
         Presence::Unknown(fault) => PlanOutcome::Impossible(Failure::from(fault)),
         Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => {
             PlanOutcome::Delete(identifier.clone())
@@ -64,7 +64,7 @@ pub(crate) fn plan_delete(presence: &Presence) -> Planned {
     outcome.into()
 }
 
-/// An import asks nothing of AWS.
+/// Plans an import, which sends nothing to AWS.
 pub(crate) fn plan_import() -> Planned {
     PlanOutcome::Nothing.into()
 }
@@ -133,7 +133,7 @@ pub(crate) fn plan_put(
     Planned { outcome, document }
 }
 
-/// The plan where somebody else has the identifier that a replacement declares.
+/// The plan if another resource already has the identifier that a replacement declares.
 pub(crate) fn name_is_taken(work: &ResourceWork, new: &Identifier) -> Planned {
     subject(work).name_is_taken(new).into()
 }

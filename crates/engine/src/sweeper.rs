@@ -6,18 +6,18 @@ use tracing::{info, warn};
 use ucp_model::Clock;
 use ucp_store::Operations;
 
-/// How many operations are removed in one transaction.
+/// The number of operations removed in one transaction.
 const BATCH: usize = 500;
 
-/// Removes operations that ended long ago; the history stays. Several processes may sweep at once.
+/// Removes operations whose retention is over; the history stays. Several processes may sweep concurrently.
 pub struct Sweeper {
-    /// What holds the operations.
+    /// The operations.
     pub store: Arc<dyn Operations>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// How long an ended operation is kept.
+    /// The time for which an ended operation is kept.
     pub retention: Duration,
-    /// How often it looks.
+    /// The interval between sweeps.
     pub interval: Duration,
 }
 
@@ -27,10 +27,10 @@ impl Sweeper {
         while !*shutdown.borrow() {
             match self.sweep().await {
                 Ok(0) => {}
-                Ok(count) => info!(operations = count, "removed what ended long ago"),
+                Ok(count) => info!(operations = count, "removed ended operations"),
                 Err(error) => warn!(
                     error = %ucp_model::chain(&error),
-                    "old operations could not be removed"
+                    "could not remove ended operations"
                 ),
             }
             tokio::select! {
@@ -40,7 +40,7 @@ impl Sweeper {
         }
     }
 
-    /// Removes everything that is old enough, batch by batch. How much there was.
+    /// Removes all operations that are old enough, in batches, and returns how many there were.
     pub async fn sweep(&self) -> Result<u64, ucp_store::Error> {
         let before = self.clock.now().before(self.retention);
         let mut count = 0;

@@ -10,8 +10,8 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::engine::Abandoned;
 
-/// How those who make work due wake those who do it, and the reverse. A nudge only says "look again": losing one costs
-/// latency, because everyone polls as well.
+/// Notifications between request handlers and workers of this process. A nudge only means "look again". A lost nudge
+/// adds latency, since both sides also poll.
 #[derive(Clone, Debug, Default)]
 pub struct Nudges {
     due: Arc<Notify>,
@@ -19,12 +19,12 @@ pub struct Nudges {
 }
 
 impl Nudges {
-    /// An operation may have become due.
+    /// Signals that an operation may have become due.
     pub fn due(&self) {
         self.due.notify_one();
     }
 
-    /// Notified when some operation has moved on in this process.
+    /// Returns a notifier that is triggered when an operation has progressed in this process.
     pub fn moved(&self) -> Arc<Notify> {
         Arc::clone(&self.moved)
     }
@@ -32,20 +32,21 @@ impl Nudges {
 
 /// A pool of workers in this process.
 pub struct Workers {
-    /// What steps the operations.
+    /// The engine that steps the operations.
     pub engine: Arc<Engine>,
-    /// What wakes the pool.
+    /// The notifications that wake the pool.
     pub nudges: Nudges,
-    /// How many operations it steps at once.
+    /// The maximum number of concurrent steps.
     pub concurrency: usize,
-    /// How often it looks for work that nobody told it of.
+    /// The interval at which it polls for due operations.
     pub poll_interval: Duration,
-    /// How long running steps may go on after shutdown was asked for.
+    /// The time that running steps have to finish after a shutdown request.
     pub grace: Duration,
 }
 
 impl Workers {
-    /// Works until `shutdown` turns true; then finishes running steps, or hands their leases back when `grace` is over.
+    /// Works until `shutdown` turns true. Then finishes running steps, and releases their leases if `grace` expires
+    /// first.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut steps: JoinSet<Result<(), Abandoned>> = JoinSet::new();
         let mut leases: BTreeMap<Id, Lease> = BTreeMap::new();
@@ -67,21 +68,21 @@ impl Workers {
         if finished.await.is_err() {
             info!(
                 operations = leases.len(),
-                "handing back the leases of unfinished steps"
+                "releasing the leases of unfinished steps"
             );
             steps.shutdown().await;
             for lease in leases.values() {
                 if let Err(error) = self.engine.store().release_lease(lease).await {
                     warn!(
                         error = %ucp_model::chain(&error),
-                        "a lease could not be handed back"
+                        "could not release a lease"
                     );
                 }
             }
         }
     }
 
-    /// Claims as much as there is room for. How long to sleep if nothing else happens.
+    /// Claims as many operations as there is capacity for. Returns how long to sleep if nothing else happens.
     async fn claim_into(
         &self,
         steps: &mut JoinSet<Result<(), Abandoned>>,
@@ -136,7 +137,7 @@ impl Workers {
                 leases.remove(&join_error.id());
                 error!(
                     error = %ucp_model::chain(&join_error),
-                    "a step panicked; its lease will run out"
+                    "a step panicked; its lease will expire"
                 );
             }
         }
@@ -146,6 +147,6 @@ impl Workers {
 fn report(abandoned: &Abandoned) {
     warn!(
         error = %ucp_model::chain(abandoned),
-        "left for later"
+        "abandoned for now"
     );
 }
