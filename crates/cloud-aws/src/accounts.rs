@@ -1,20 +1,21 @@
 use std::collections::BTreeMap;
 
-/// How AWS accounts are reached.
+/// The configuration of access to AWS accounts.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
-    /// What is said of each account, by its twelve digits.
+    /// The configuration of each account, by its twelve digits.
     pub by_id: BTreeMap<String, Account>,
-    /// Whether calls about an account that no role leads to are refused unless the credentials are of that account.
+    /// Whether to verify accounts that no role leads to: calls are then refused unless the credentials belong to the
+    /// account.
     pub verify: bool,
 }
 
-/// How one AWS account is reached.
+/// The configuration of access to one AWS account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// The role that calls are made in; without one they are made with the base credentials.
+    /// The role to assume for calls. Without it, the base credentials are used.
     pub role: Option<AssumedRole>,
-    /// The role that Cloud Control works as (`RoleArn`), so that what takes long outlives our session.
+    /// The role that Cloud Control assumes (`RoleArn`), so that long changes outlive our session.
     pub cloud_control_role_arn: Option<String>,
 }
 
@@ -23,8 +24,8 @@ pub struct Account {
 pub struct AssumedRole {
     /// The role's ARN.
     pub arn: String,
-    /// What the role's trust policy may ask for.
+    /// The external id, if the role's trust policy requires one.
     pub external_id: Option<String>,
-    /// How the session shows in the account's logs.
+    /// The session name, as shown in the account's logs.
     pub session_name: String,
 }

@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use ucp_model::Fault;
 use zeroize::Zeroizing;
 
-/// A credential that somebody stored, and that everything else is derived from.
+/// A stored credential, from which all others are derived.
 #[derive(Clone, PartialEq, Eq)]
 pub enum BaseCredential {
-    /// An access key of a user.
+    /// The access key of a user.
     AccessKey {
-        /// Its public half.
+        /// The access key id.
         access_key_id: String,
-        /// Its secret half.
+        /// The secret access key.
         secret_access_key: Zeroizing<String>,
     },
     /// A role that the web identity of this process may assume.
@@ -22,7 +22,7 @@ pub enum BaseCredential {
 }
 
 impl fmt::Debug for BaseCredential {
-    /// Without the secret.
+    /// Omits the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AccessKey { access_key_id, .. } => write!(f, "AccessKey({access_key_id})"),
@@ -31,10 +31,10 @@ impl fmt::Debug for BaseCredential {
     }
 }
 
-/// Where credentials are stored.
+/// A source of stored credentials.
 #[async_trait]
 pub trait CredentialSource: Send + Sync {
-    /// The credential of an aws plane; none leaves it to the SDK's default chain. Asked again and again, so that a changed
-    /// credential is picked up.
+    /// Returns the credential of an aws plane; `None` means the SDK's default chain. Called repeatedly, so that a
+    /// changed credential is picked up.
     async fn base_credential(&self, plane: &str) -> Result<Option<BaseCredential>, Fault>;
 }

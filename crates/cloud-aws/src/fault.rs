@@ -1,4 +1,5 @@
-//! What a failed SDK call means. An SDK error prints only its outermost layer, so the whole chain is put together here.
+//! Conversion of SDK errors to faults. An SDK error displays only its outermost layer, so the whole chain is put
+//! together here.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -43,7 +44,7 @@ where
     }
 }
 
-/// No reply, or not a whole one.
+/// The fault of a missing or incomplete reply.
 pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
     match call {
         Call::Read => Fault::new(FaultClass::Transient, "NetworkFailure", message),
@@ -51,7 +52,7 @@ pub(crate) fn incomplete(call: Call, message: &str) -> Fault {
     }
 }
 
-/// Why there were no credentials to sign the call with, which was therefore never sent.
+/// Returns the fault if there were no credentials to sign the call with, so that it was never sent.
 fn lacking_credentials(error: &(dyn Error + 'static)) -> Option<Fault> {
     let cause = causes(error).find_map(|cause| cause.downcast_ref::<CredentialsError>())?;
     for cause in causes(cause) {
@@ -73,7 +74,7 @@ fn lacking_credentials(error: &(dyn Error + 'static)) -> Option<Fault> {
     })
 }
 
-/// Whether the call was never sent because there was no connection to send it on.
+/// Returns whether the call was never sent for lack of a connection.
 fn found_nobody(error: &(dyn Error + 'static)) -> bool {
     let mut kinds =
         causes(error).filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));

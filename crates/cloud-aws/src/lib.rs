@@ -1,11 +1,11 @@
-//! The AWS SDK behind `ucp-cloud`'s traits, and the only crate that knows it.
+//! Implements the traits of `ucp-cloud` with the AWS SDK. No other crate depends on the SDK.
 //!
-//! The SDK's own retries are off: our classes of failure and our back-off decide. Every call has a time-out, so that a
-//! worker's lease outlasts it.
+//! The SDK's own retries are off: `ucp` classifies failures and backs off by itself. Every call has a time-out that is
+//! shorter than a worker's lease.
 //!
-//! Whose credentials sign a call follows from its scope. A plane's stored credential, or the SDK's default chain where it
-//! has none, makes a principal (`principal.rs`); an account's role is assumed on top of it. No call leaves for an account
-//! that its credentials are not of, unless that check is off.
+//! The scope of a call determines the credentials that sign it. A plane's stored credential, or else the SDK's default
+//! chain, makes a principal (`principal.rs`). The account's role, if any, is assumed on top of it. Unless that check is
+//! off, no call is sent about an account that its credentials do not belong to.
 
 mod accounts;
 mod credential;
@@ -38,27 +38,27 @@ use crate::principal::{Clients, Principal};
 pub use accounts::{Account, Accounts, AssumedRole};
 pub use credential::{BaseCredential, CredentialSource};
 
-/// How to reach AWS.
+/// The settings of [`Aws`].
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Another endpoint than AWS's own, for emulators.
+    /// An endpoint to use instead of AWS's own, for emulators.
     pub endpoint_url: Option<String>,
-    /// With which credentials calls are signed.
+    /// The credentials that sign calls.
     pub credentials: SigningCredentials,
-    /// Where the platform keeps this process's web identity.
+    /// The file in which the platform keeps the web identity token of this process.
     pub web_identity_token_file: PathBuf,
-    /// How long a credential signs on after it was changed by another process.
+    /// How long a credential stays in use after another process has changed it.
     pub credential_max_age: Duration,
-    /// How long one call may take.
+    /// Time-out of one call.
     pub call_timeout: Duration,
 }
 
-/// With which credentials calls are signed.
+/// The credentials that sign calls.
 #[derive(Clone, Debug)]
 pub enum SigningCredentials {
-    /// Those that lead to the account in the path.
+    /// Those of the account in the path.
     PerAccount(Accounts),
-    /// The account in the path is the access key id: the convention of local emulators to keep accounts apart.
+    /// The account in the path is the access key id, by which local emulators keep accounts apart.
     AccountAsAccessKey,
 }
 
@@ -67,33 +67,33 @@ pub struct Aws {
     config: SdkConfig,
     settings: Settings,
     source: Arc<dyn CredentialSource>,
-    /// Whoever the SDK's default chain finds.
+    /// The principal of the SDK's default chain.
     ambient: Arc<Principal>,
-    /// Who signs for each aws plane, by its folded name.
+    /// The signer of each aws plane, by its folded name.
     signers: Mutex<BTreeMap<String, Signer>>,
 }
 
-/// Who signs for an aws plane.
+/// The signer of calls for an aws plane.
 struct Signer {
     credential: Option<BaseCredential>,
     principal: Arc<Principal>,
-    /// When the source told it.
+    /// When the source was queried.
     asked_at: Instant,
 }
 
-/// What a call about one scope is made with.
+/// Everything that a call for one scope needs.
 struct Access {
     clients: Clients,
-    /// What Cloud Control is to work as.
+    /// The role that Cloud Control assumes.
     role_arn: Option<String>,
-    /// The principal whose session it is, in a role of this scope.
+    /// The principal and the scope of a role session.
     session: Option<(Arc<Principal>, Scope)>,
-    /// When the call must have been answered.
+    /// The deadline of the call.
     deadline: Instant,
 }
 
 impl Aws {
-    /// Loads the configuration; nothing is called yet.
+    /// Loads the configuration. Makes no calls to AWS yet.
     pub async fn connect(settings: Settings, source: Arc<dyn CredentialSource>) -> Self {
         let timeouts = TimeoutConfig::builder()
             .operation_timeout(settings.call_timeout)
@@ -116,8 +116,8 @@ impl Aws {
         }
     }
 
-    /// Refuses a scope whose account the credentials are not of, with [`FaultClass::Denied`]; any other fault means that it
-    /// cannot be told now. A credential that was just changed counts.
+    /// Returns [`FaultClass::Denied`] if the credentials do not belong to the account of the scope. Any other fault
+    /// means that this is not known. A credential that was just changed is taken into account.
     pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
         self.open(scope, Duration::ZERO).await.map(drop)
     }
@@ -129,7 +129,7 @@ impl Aws {
             Err(Fault::new(
                 FaultClass::Transient,
                 "ServiceUnavailable",
-                "Whose credentials to sign with was not found out in time.",
+                "The credentials to sign with could not be determined in time.",
             ))
         })
     }
@@ -165,7 +165,7 @@ impl Aws {
         Ok(access(principal.clients(region).await, role_arn, None))
     }
 
-    /// Whoever signs for an aws plane, as it was told no longer than `max_age` ago.
+    /// Returns the principal of an aws plane, from a cache entry no older than `max_age`.
     async fn principal(&self, plane: &str, max_age: Duration) -> Result<Arc<Principal>, Fault> {
         let key = plane.to_ascii_lowercase();
         let asked_at = Instant::now();
@@ -176,12 +176,12 @@ impl Aws {
         }
         let credential = self.source.base_credential(plane).await?;
         let mut signers = self.signers();
-        // Planes without a credential are as many as callers name.
+        // Callers can name any number of planes without a credential.
         signers.retain(|_, signer| {
             signer.credential.is_some() || asked_at.duration_since(signer.asked_at) < max_age
         });
         let principal = match (&credential, signers.get(&key)) {
-            // Somebody who asked later was faster.
+            // A later query has already updated the entry.
             (_, Some(known)) if known.asked_at > asked_at => {
                 return Ok(Arc::clone(&known.principal));
             }
@@ -208,7 +208,7 @@ impl Aws {
     }
 }
 
-/// A call must not land in another account than the one it names.
+/// Ensures that a call reaches the account that it names.
 async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Fault> {
     let account = principal.account(&scope.region).await;
     let account = account.map_err(|fault| unidentified(fault, scope))?;
@@ -220,12 +220,12 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
         FaultClass::Denied,
         ucp_model::ErrorCode::AccountMismatch,
         format!(
-            "The path names the account {named}, but ucp's credentials are of the account {account}. Use {account} in the path, give ucp credentials of {named}, or a role to assume: role_arn under [accounts.{named}] in its configuration file."
+            "The path names the account {named}, but ucp's credentials belong to the account {account}. Use {account} in the path, give ucp credentials of {named}, or configure a role to assume: role_arn under [accounts.{named}] in its configuration file."
         ),
     ))
 }
 
-/// Nobody could say whose credentials they are.
+/// The fault if the account of the credentials cannot be determined.
 fn unidentified(fault: Fault, scope: &Scope) -> Fault {
     let Fault { code, message, .. } = &fault;
     match fault.class {
@@ -233,7 +233,7 @@ fn unidentified(fault: Fault, scope: &Scope) -> Fault {
             FaultClass::Denied,
             "InvalidCredentials",
             format!(
-                "AWS does not accept ucp's credentials ({code}: {message}). Put others to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
+                "AWS does not accept ucp's credentials ({code}: {message}). Put valid ones to /planes/aws/{}/providers/System.AWS/credentials/default, or correct those in its environment.",
                 scope.plane
             ),
         ),
@@ -247,7 +247,7 @@ fn unidentified(fault: Fault, scope: &Scope) -> Fault {
             FaultClass::Transient,
             "ServiceUnavailable",
             format!(
-                "Whose credentials ucp has is not known yet: STS in {} did not say ({code}: {message}). Try again.",
+                "The account of ucp's credentials is not known yet: STS in {} did not return it ({code}: {message}). Try again.",
                 scope.region
             ),
         ),
@@ -255,7 +255,7 @@ fn unidentified(fault: Fault, scope: &Scope) -> Fault {
 }
 
 impl Access {
-    /// The reply to a call, in time.
+    /// Sends a call and returns its reply, if it arrives before the deadline.
     async fn sent<T, E>(
         self,
         call: Call,
@@ -265,13 +265,13 @@ impl Access {
         E: std::error::Error + ProvideErrorMetadata + Send + Sync + 'static,
     {
         let reply = tokio::time::timeout_at(self.deadline, sending).await;
-        let reply = reply.map_err(|_| incomplete(call, "no reply came in time"))?;
+        let reply = reply.map_err(|_| incomplete(call, "no reply arrived in time"))?;
         let fault = match reply {
             Ok(reply) => return Ok(reply),
             Err(error) => of(call, &error),
         };
         match (fault, self.session) {
-            // Refused before anything was done. AWS's clock is ahead of ours, or the session was revoked.
+            // Refused before any work was done: AWS's clock is ahead of ours, or the session was revoked.
             (fault, Some((principal, scope)))
                 if fault.class == FaultClass::Denied
                     && matches!(
@@ -446,7 +446,7 @@ impl TypeRegistry for Aws {
     }
 }
 
-/// A resource as AWS describes it; none when its properties cannot be read.
+/// Converts AWS's description of a resource; `None` if its properties cannot be read.
 fn described(
     description: aws_sdk_cloudcontrol::types::ResourceDescription,
 ) -> Option<ResourceDescription> {
@@ -456,7 +456,7 @@ fn described(
     })
 }
 
-/// The hook as the model has it, if it did not succeed.
+/// Converts a hook that did not succeed; `None` for any other.
 fn hook_failure(event: HookProgressEvent) -> Option<HookFailure> {
     let status = event.hook_status?;
     HookFailure::STATUSES
@@ -472,16 +472,16 @@ fn hook_failure(event: HookProgressEvent) -> Option<HookFailure> {
         })
 }
 
-/// The progress event of a reply, with the hooks that did not succeed.
+/// Converts the progress event of a reply, with the hooks that did not succeed.
 fn progress(
     call: Call,
     event: Option<ProgressEvent>,
     hooks: Vec<HookFailure>,
 ) -> Result<Progress, Fault> {
-    let event = event.ok_or_else(|| incomplete(call, "the reply holds no progress event"))?;
+    let event = event.ok_or_else(|| incomplete(call, "the reply contains no progress event"))?;
     let request_token = event
         .request_token
-        .ok_or_else(|| incomplete(call, "the reply holds no request token"))?;
+        .ok_or_else(|| incomplete(call, "the reply contains no request token"))?;
     let status = match event.operation_status {
         Some(OperationStatus::Success) => ProgressStatus::Success,
         Some(OperationStatus::CancelComplete) => ProgressStatus::Canceled,

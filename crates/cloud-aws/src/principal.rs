@@ -1,4 +1,4 @@
-//! Who we are to AWS: base credentials, and everything that is derived from them.
+//! Principals: base credentials, and the clients and sessions derived from them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,20 +22,20 @@ use crate::fault::of;
 
 /// A session is renewed this long before it ends.
 const RENEWED_BEFORE: Duration = Duration::from_secs(60);
-/// How long a call to STS may take, and how long AWS's credentials may be looked for.
+/// The time-outs of calls to STS and of loading credentials.
 const STS_TIMEOUT: Duration = Duration::from_secs(5);
 const LOAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How sessions of a web identity show in the logs of the account.
+/// The session name of a web identity, as shown in the logs of the account.
 const WEB_IDENTITY_SESSION: &str = "ucp";
 
-/// In whose name clients call.
+/// The identity that clients call as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// The base credentials'.
+    /// The base credentials.
     Base,
-    /// A role's, in this account.
+    /// The role in this account.
     Role(String),
-    /// The account's own, as emulators have it.
+    /// The account itself, as emulators do it.
     Emulated(String),
 }
 
@@ -45,7 +45,8 @@ pub(crate) struct Clients {
     pub(crate) cloudformation: aws_sdk_cloudformation::Client,
 }
 
-/// Base credentials with the clients, sessions and the account that they lead to. Other credentials are another principal.
+/// Base credentials, with their account and the clients and sessions derived from them. Other credentials make another
+/// principal.
 #[derive(Debug)]
 pub(crate) struct Principal {
     config: SdkConfig,
@@ -54,7 +55,7 @@ pub(crate) struct Principal {
 }
 
 impl Principal {
-    /// Whoever `config`'s own credentials belong to.
+    /// The principal of the credentials in `config`.
     pub(crate) fn new(config: &SdkConfig) -> Self {
         Self {
             config: with_cache(config.clone()),
@@ -63,7 +64,7 @@ impl Principal {
         }
     }
 
-    /// Whoever `credential` belongs to.
+    /// The principal of `credential`.
     pub(crate) fn of(
         credential: &BaseCredential,
         config: &SdkConfig,
@@ -96,7 +97,7 @@ impl Principal {
         Self::new(&config)
     }
 
-    /// The account that the base credentials are of. AWS is asked once, in `region`.
+    /// Returns the account of the base credentials. AWS is queried once, in `region`.
     pub(crate) async fn account(&self, region: &str) -> Result<&str, Fault> {
         let account = self.account.get_or_try_init(|| async {
             let sts = aws_sdk_sts::Client::new(&for_sts(&self.config, Some(region)));
@@ -113,7 +114,7 @@ impl Principal {
         Ok(account.await?)
     }
 
-    /// The clients for `region` with the base credentials.
+    /// Returns the clients for `region` with the base credentials.
     pub(crate) async fn clients(&self, region: &str) -> Clients {
         let key = (Name::Base, region.to_owned());
         let mut clients = self.clients.lock().await;
@@ -123,8 +124,8 @@ impl Principal {
             .clone()
     }
 
-    /// The clients for `region` in a role of `account`. The session is shared, begun when it is first needed, and
-    /// renewed before it ends.
+    /// Returns the clients for `region` in a role of `account`. They share a session, which starts when it is first
+    /// needed and is renewed before it expires.
     pub(crate) async fn clients_in_role(
         &self,
         account: &str,
@@ -150,7 +151,7 @@ impl Principal {
         fresh
     }
 
-    /// The clients for `region` with `account` as the access key id.
+    /// Returns the clients for `region` with `account` as the access key id.
     pub(crate) async fn emulated_clients(&self, account: &str, region: &str) -> Clients {
         let key = (Name::Emulated(account.to_owned()), region.to_owned());
         let mut clients = self.clients.lock().await;
@@ -162,14 +163,14 @@ impl Principal {
         clients.clone()
     }
 
-    /// Ends what is known of a role's session: AWS says that it is over.
+    /// Drops the cached session of a role, after AWS has reported that it expired.
     pub(crate) async fn forget_session(&self, account: &str, region: &str) {
         let key = (Name::Role(account.to_owned()), region.to_owned());
         self.clients.lock().await.remove(&key);
     }
 }
 
-/// Emulators take any secret.
+/// Emulators accept any secret.
 fn emulator_credentials(account: &str) -> Credentials {
     Credentials::new(account, "emulator", None, None, "ucp")
 }
@@ -183,7 +184,7 @@ fn new_clients(config: &SdkConfig, region: &str) -> Clients {
     }
 }
 
-/// `config` with a cache of its own for what its credentials come to.
+/// Returns `config` with an identity cache of its own.
 fn with_cache(config: SdkConfig) -> SdkConfig {
     let cache = IdentityCache::lazy()
         .buffer_time(RENEWED_BEFORE)
@@ -192,7 +193,7 @@ fn with_cache(config: SdkConfig) -> SdkConfig {
     config.into_builder().identity_cache(cache).build()
 }
 
-/// `config` for calls to STS, which are quick or fail.
+/// Returns `config` with the short time-outs of calls to STS.
 fn for_sts(config: &SdkConfig, region: Option<&str>) -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .operation_timeout(STS_TIMEOUT)
@@ -205,7 +206,7 @@ fn for_sts(config: &SdkConfig, region: Option<&str>) -> SdkConfig {
     config.build()
 }
 
-/// Credentials of a role for the web identity that the platform keeps fresh in `token_file`.
+/// Returns credentials of a role for the web identity in `token_file`, which the platform refreshes.
 async fn web_identity(
     sts: aws_sdk_sts::Client,
     role_arn: String,
@@ -224,7 +225,7 @@ async fn web_identity(
     let begun = reply
         .map_err(CredentialsError::provider_error)?
         .credentials
-        .ok_or_else(|| CredentialsError::unhandled("the reply holds no credentials"))?;
+        .ok_or_else(|| CredentialsError::unhandled("the reply contains no credentials"))?;
     let expiry = begun
         .expiration
         .try_into()

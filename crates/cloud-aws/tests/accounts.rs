@@ -1,6 +1,6 @@
-//! Whose credentials sign which call (contract: section 6, D32), on the wire against the simulator.
+//! Tests which credentials sign which call (contract: section 6, D32), on the wire against the simulator.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 
 mod wire;
 
@@ -63,7 +63,7 @@ async fn cloud(now: Timestamp) -> Cloud {
     }
 }
 
-/// Reads a resource that does not exist: the shortest way to call in `account`'s name.
+/// Reads a resource that does not exist: the simplest call for `account`.
 async fn read(aws: &Aws, account: &str) -> Result<(), Fault> {
     let (scope, vpc) = (scope(account), type_name("AWS::EC2::VPC"));
     let id = Identifier::new("vpc-1");
@@ -147,7 +147,7 @@ async fn cloud_control_is_told_which_role_to_work_as() {
 
 #[tokio::test]
 async fn a_session_is_renewed_before_it_ends() {
-    // What ends an hour after then has ended by the SDK's clock, which is the machine's.
+    // A session that expires an hour after then has expired by the SDK's clock, which is the machine's.
     let cloud = cloud(LONG_AGO).await;
     cloud.read(GUEST).await.unwrap();
     cloud.read(GUEST).await.unwrap();
@@ -268,7 +268,7 @@ async fn a_changed_credential_signs_the_next_call() {
     assert_eq!(code(cloud.read(HOME).await), "AccountMismatch");
     cloud.stored.put_access_key("333333333333");
     cloud.read("333333333333").await.unwrap();
-    // The role is assumed anew on top of it.
+    // The role is assumed again with it.
     cloud.read(GUEST).await.unwrap();
     let assumed = cloud.calls("AssumeRole");
     assert_eq!(assumed.last().unwrap().account, "333333333333");

@@ -1,6 +1,6 @@
-//! The AWS SDK against the simulator, on the wire: the two must agree on protocols, errors and lost replies.
+//! Tests the AWS SDK against the simulator, on the wire: both must agree on protocols, errors and lost replies.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 
 mod wire;
 
@@ -309,7 +309,7 @@ async fn a_lost_reply_to_a_mutation_is_an_unknown_outcome() {
 
 #[tokio::test]
 async fn a_call_that_reaches_nobody_did_nothing() {
-    // Bound, so that nobody else gets the port, and never listening.
+    // Bound, so that no other process gets the port, but not listening.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let endpoint = format!("http://{}", socket.local_addr().unwrap());

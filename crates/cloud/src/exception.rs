@@ -1,6 +1,6 @@
 use ucp_model::{Fault, FaultClass};
 
-/// Whether a call changes anything: only then is a broken reply an unknown outcome.
+/// Whether a call changes anything. Only for a mutation is a broken reply an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// `GetResource`, `ListResources`, `GetResourceRequestStatus`, `DescribeType`.
@@ -9,10 +9,10 @@ pub enum Call {
     Mutation,
 }
 
-/// What an exception of Cloud Control, or of AWS in front of it, means to us. `status` is the HTTP status.
+/// Classifies an exception of Cloud Control, or of AWS in front of it. `status` is the HTTP status.
 ///
-/// The names are those of the Cloud Control API Reference ("Common Errors" included). A server's fault may have come
-/// after the work was done, so for a mutation it is an unknown outcome.
+/// The names are those of the Cloud Control API Reference ("Common Errors" included). A server fault may occur after
+/// the work is done, so for a mutation it is an unknown outcome.
 pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
     let name = code.rsplit('#').next().unwrap_or(code);
     let class = match name {
@@ -50,7 +50,7 @@ pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
     Fault::new(class, name, message)
 }
 
-/// `AWS::Logs::LogGroup` says "absent" as an `InvalidRequestException` with one of these texts.
+/// `AWS::Logs::LogGroup` reports a missing resource as an `InvalidRequestException` with one of these texts.
 fn says_missing(message: &str) -> bool {
     let message = message.to_lowercase();
     message.contains("log group")

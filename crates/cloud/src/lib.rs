@@ -1,7 +1,7 @@
-//! The door to AWS: what the engine may ask of Cloud Control and of the CloudFormation registry.
+//! The interface to AWS: the calls of Cloud Control and of the CloudFormation registry that `ucp` uses.
 //!
-//! `ucp-cloud-aws` opens it with the AWS SDK, `ucp-simulator` without a network. Mutations carry our client token and
-//! their document as the exact bytes that were recorded, so that a repeated call repeats every byte.
+//! `ucp-cloud-aws` implements it with the AWS SDK, `ucp-simulator` without a network. Mutations carry our client token
+//! and their document as the exact bytes that were recorded, so that a repeated call is identical byte for byte.
 
 mod exception;
 
@@ -12,7 +12,7 @@ use ucp_model::{ClientToken, Identifier, Progress, RequestToken, ResourcePage, S
 pub use exception::{Call, fault_of};
 pub use ucp_model::{Fault, FaultClass, RetryClass};
 
-/// The Cloud Control API, with the scope's account and region chosen per call.
+/// The Cloud Control API. The scope of a call selects its account and region.
 #[async_trait]
 pub trait CloudControl: Send + Sync {
     /// `CreateResource` with `desired_state`, the resource's properties as JSON text.
@@ -51,7 +51,7 @@ pub trait CloudControl: Send + Sync {
         identifier: &Identifier,
     ) -> Result<Value, Fault>;
 
-    /// `ListResources`: the page that begins where `next_token` says, or the first one.
+    /// `ListResources`: the page that `next_token` refers to, or the first one.
     async fn list_resources(
         &self,
         scope: &Scope,
@@ -66,8 +66,8 @@ pub trait CloudControl: Send + Sync {
         request_token: &RequestToken,
     ) -> Result<Progress, Fault>;
 
-    /// `CancelResourceRequest`. AWS cancels what is pending or in progress; anything else is a fault that tells nothing
-    /// about the request.
+    /// `CancelResourceRequest`. AWS cancels a request that is pending or in progress. For any other it returns a fault,
+    /// which says nothing about the outcome of the request.
     async fn cancel_resource_request(
         &self,
         scope: &Scope,
@@ -86,7 +86,7 @@ pub trait TypeRegistry: Send + Sync {
     ) -> Result<TypeDescription, Fault>;
 }
 
-/// What the registry tells of a resource type.
+/// The registry's description of a resource type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The schema, as JSON text.

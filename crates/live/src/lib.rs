@@ -1,6 +1,6 @@
-//! AWS for those who may only read it: the one place where `ucp-app`'s port meets `ucp-cloud`'s door.
+//! Read-only access to AWS: implements the `LiveReader` of `ucp-app` with the `CloudControl` of `ucp-cloud`.
 //!
-//! It is a crate of its own so that neither `ucp-app` nor `ucp-api` sees a call that changes anything.
+//! This is a separate crate so that neither `ucp-app` nor `ucp-api` can call anything that changes AWS.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use ucp_app::LiveReader;
 use ucp_cloud::CloudControl;
 use ucp_model::{Fault, FaultClass, Identifier, ResourcePage, Scope, TypeName};
 
-/// Cloud Control without its mutations, and with a bound on how long somebody waits for it.
+/// Cloud Control without its mutations, and with a time-out.
 pub struct ReadOnly {
-    /// The door to AWS.
+    /// The AWS client.
     pub cloud: Arc<dyn CloudControl>,
-    /// How long one read may take.
+    /// Time-out of one read.
     pub timeout: Duration,
 }
 

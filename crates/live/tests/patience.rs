@@ -1,4 +1,4 @@
-//! Nobody waits longer for AWS than was said.
+//! Reads from AWS end after the time-out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use ucp_model::{
     ClientToken, Fault, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName,
 };
 
-/// An AWS that never answers.
+/// A Cloud Control that never replies.
 struct Silent;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! A simulated AWS behind a socket, and the SDK in front of it.
+//! A simulated AWS behind a socket, and the SDK connected to it.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,12 +20,12 @@ use ucp_model::{ClientToken, Clock, Entropy, Scope, SeededEntropy, Timestamp, Ty
 use ucp_schema::Catalogue;
 use ucp_simulator::Simulator;
 
-/// 2026-01-01. The SDK takes what ends then for ended.
+/// 2026-01-01. For the SDK, a session that expires then has expired.
 pub const LONG_AGO: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// 2200-01-01. The SDK takes what ends then for lasting.
+/// 2200-01-01. For the SDK, a session that expires then is valid.
 pub const FAR_AHEAD: Timestamp = Timestamp::from_millis(7_258_118_400_000);
 
-/// AWS's clock, moved by hand; with no latency, every change ends at once.
+/// AWS's clock, moved by hand. Without latency, so every change completes at once.
 pub struct Hand(AtomicI64);
 
 impl Hand {
@@ -41,7 +41,7 @@ impl Clock for Hand {
     }
 }
 
-/// The credential that is stored, whatever the plane.
+/// The stored credential, the same for every plane.
 #[derive(Clone, Default)]
 pub struct Stored(Arc<Mutex<Option<BaseCredential>>>);
 
@@ -66,7 +66,7 @@ impl CredentialSource for Stored {
     }
 }
 
-/// Where the simulator listens, and the simulator.
+/// Starts a simulator. Returns its endpoint, the simulator and its clock.
 pub async fn simulator(now: Timestamp) -> (String, Simulator, Arc<Hand>) {
     let settings = ucp_simulator::Settings {
         latency: Duration::ZERO..=Duration::ZERO,
@@ -84,7 +84,7 @@ pub async fn connect(endpoint: &str, credentials: SigningCredentials, stored: &S
     connect_as(endpoint, credentials, stored, "/nonexistent/token".into()).await
 }
 
-/// With a web identity in `token_file`.
+/// Connects with the web identity in `token_file`.
 pub async fn connect_as(
     endpoint: &str,
     credentials: SigningCredentials,
