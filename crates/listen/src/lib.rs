@@ -1,7 +1,8 @@
-//! The accept loop of `ucp` and of the simulator: connections bounded in number, in heads and in the time that heads may
-//! take, and closed gently at shutdown. Bodies are bounded where they are read.
+//! The accept loop of `ucp` and of the simulator. It limits the number of connections and the size and time of request
+//! heads, and shuts down gracefully. Bodies are limited where they are read.
 //!
-//! `axum::serve` can neither bound these nor close a connection without an answer, which a service does here by failing.
+//! `axum::serve` supports neither these limits nor closing a connection without a reply, which a service triggers here
+//! by returning an error.
 
 use std::error::Error;
 use std::pin::pin;
@@ -16,26 +17,25 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How long no connection is accepted after that has failed, for want of file descriptors perhaps.
+/// The pause after a failure to accept a connection, for example for lack of file descriptors.
 const RESPITE: Duration = Duration::from_secs(1);
 
-/// What a server grants its clients.
+/// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many connections are open at once; further ones wait to be accepted.
+    /// The maximum number of open connections. Further ones wait to be accepted.
     pub connections: usize,
-    /// How large the head of a request may be, in bytes; a larger one, or one with more than 100 headers, is answered
-    /// with 431.
+    /// The maximum size of a request head, in bytes. A larger one, or one with more than 100 headers, gets the reply
+    /// 431.
     pub head_bytes: usize,
-    /// How long a client may take to send the head of a request, and how long a connection may be idle. Unlimited when
-    /// absent.
+    /// The time that a client has to send a request head, and that a connection may be idle. Unlimited if `None`.
     pub head_timeout: Option<Duration>,
-    /// How long open requests may go on after shutdown. Unlimited when absent.
+    /// The time that open requests have to complete after shutdown. Unlimited if `None`.
     pub grace: Option<Duration>,
 }
 
-/// Serves `service` until `shutdown` resolves, then lets open requests end. A request that the service fails closes its
-/// connection without an answer.
+/// Serves `service` until `shutdown` resolves, then waits for open requests. If the service returns an error, the
+/// connection is closed without a reply.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -78,7 +78,7 @@ pub async fn serve<S, B>(
     }
 }
 
-/// Answers the requests of one connection.
+/// Serves the requests of one connection.
 async fn converse<S, B>(
     stream: TcpStream,
     service: S,
@@ -97,7 +97,7 @@ async fn converse<S, B>(
     let mut connection = pin!(connection);
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,
-        // An error: the sender is dropped at shutdown, and never sends.
+        // Always an error: the sender never sends and is dropped at shutdown.
         _ = closing.changed() => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -2,19 +2,19 @@ use ucp_model::{Clock, Entropy};
 use ucp_seal::{DigestKey, Keyring, Keys};
 use ucp_store::{Sealed, SealedKey, SealedValues};
 
-/// Why the keys of a store cannot be had.
+/// Errors of opening the keys of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The store refused or could not be reached.
     #[error(transparent)]
     Store(#[from] ucp_store::Error),
-    /// The digest key does not open.
+    /// The digest key cannot be opened with the encryption key.
     #[error("the database was written under another encryption key")]
     AnotherKey(#[source] ucp_seal::Error),
 }
 
-/// All keys: the digest key is the database's, made when there is none, and opens only under the encryption key that
-/// wrote it.
+/// Opens the digest key of the store, which is created if there is none, and returns it with `sealing`. It opens only
+/// with the encryption key that sealed it.
 pub async fn open_keys(
     sealing: Keyring,
     store: &dyn SealedValues,

@@ -1,7 +1,8 @@
-//! The one wiring: a process of the control plane, assembled from a store, an AWS, a clock and keys.
+//! Assembles a process of the control plane from a store, an AWS client, a clock and keys.
 //!
-//! It names no adapter. The binary brings those of the machine and of AWS; tests bring the simulator and a clock that
-//! they move. What [`assemble`] returns stands still until its owner serves the router and runs the workers.
+//! This crate depends on no adapter. The binary passes in those of the machine and of AWS; tests pass in the simulator
+//! and a clock under their control. What [`assemble`] returns does nothing until its owner serves the router and runs
+//! the workers.
 
 mod keys;
 
@@ -21,60 +22,60 @@ use ucp_store::Store;
 
 pub use keys::{KeysError, open_keys};
 
-/// What a node is made of.
+/// The dependencies of a [`Node`].
 pub struct Parts {
-    /// What `ucp` remembers.
+    /// The store.
     pub store: Arc<dyn Store>,
-    /// The door to AWS, for what operations do.
+    /// The AWS client for operations.
     pub cloud: Arc<dyn CloudControl>,
-    /// The same door, for what requests read.
+    /// The AWS client for reads by requests.
     pub live: Arc<dyn CloudControl>,
     /// The CloudFormation registry.
     pub registry: Arc<dyn TypeRegistry>,
-    /// Which AWS accounts can be reached.
+    /// Verifies AWS accounts.
     pub accounts: Arc<dyn Accounts>,
-    /// The types that are known without asking the registry.
+    /// The types that do not need the registry.
     pub catalogue: Catalogue,
-    /// The keys of the documents; see [`open_keys`].
+    /// The keys that seal documents; see [`open_keys`].
     pub keys: Arc<Keys>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// How a node works.
+/// The settings of a [`Node`].
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How the API answers.
+    /// The settings of the API.
     pub api: ucp_api::Settings,
-    /// How operations are carried out.
+    /// The settings of the engine.
     pub engine: ucp_engine::Settings,
-    /// The tags that the configuration gives to resources.
+    /// The default tags of the configuration.
     pub default_tags: DefaultTags,
-    /// How long one read of AWS may take while a request waits.
+    /// Time-out of one read from AWS on behalf of a waiting request.
     pub read_timeout: Duration,
     /// How long a schema from the registry is used before it is refreshed.
     pub schema_ttl: Duration,
-    /// How many operations are stepped at once.
+    /// The maximum number of concurrent steps.
     pub concurrency: usize,
-    /// How often workers look for work that nobody told them of.
+    /// The interval at which workers poll for due operations.
     pub poll_interval: Duration,
-    /// How long running steps may go on after shutdown was asked for.
+    /// The time that running steps have to finish after a shutdown request.
     pub grace: Duration,
-    /// How long an ended operation is kept.
+    /// The time for which an ended operation is kept.
     pub operation_retention: Duration,
-    /// How often old operations are looked for.
+    /// The interval between sweeps of ended operations.
     pub sweep_interval: Duration,
 }
 
-/// A process of the control plane that nobody runs yet.
+/// An assembled process of the control plane, not yet running.
 pub struct Node {
     /// The API.
     pub router: Router,
-    /// What carries operations out.
+    /// The workers, which carry out operations.
     pub workers: Workers,
-    /// What removes old operations.
+    /// The sweeper, which removes ended operations.
     pub sweeper: Sweeper,
 }
 
@@ -86,7 +87,7 @@ impl Wake for WakeWorkers {
     }
 }
 
-/// Connects `parts`, and writes the planes that every store has.
+/// Connects `parts`, and creates the planes that every store has.
 pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejection> {
     let Parts {
         store,

@@ -1,4 +1,4 @@
-//! Cloud Control under observation.
+//! The decorator of Cloud Control.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::process::Observed;
 use crate::{CrashPoint, Moment};
 
 impl Observed<dyn CloudControl> {
-    /// Makes the call, and loses its reply when the process dies of it.
+    /// Makes the call. The reply is lost if the process crashes after it.
     async fn at<R>(
         &self,
         moment: Option<Moment>,

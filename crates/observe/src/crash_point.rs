@@ -1,21 +1,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A moment at which a process may die: just before or just after something that the rest of the world can see.
+/// A point at which a process may crash: immediately before or after an externally visible event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CrashPoint {
-    /// Which side of it.
+    /// Before or after the moment.
     pub edge: Edge,
-    /// Of what.
+    /// The moment.
     pub moment: Moment,
 }
 
-/// Which side of a [`Moment`].
+/// The side of a [`Moment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Edge {
-    /// It has not happened.
+    /// The event has not happened yet.
     Before,
-    /// It has happened, and nobody has learned of it.
+    /// The event has happened, but its result has not been returned.
     After,
 }
 
@@ -28,10 +28,10 @@ macro_rules! moments {
         }
 
         impl Moment {
-            /// All of them, in the order of an operation's life.
+            /// All moments, in the order of an operation's life.
             pub const ALL: &[Moment] = &[$(Moment::$name),*];
 
-            /// Its name in `UCP_PAUSE_AT`.
+            /// Returns its name in `UCP_PAUSE_AT`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Moment::$name => $word,)*
@@ -46,9 +46,9 @@ moments! {
     Accept = "accept",
     /// The commit that takes a lease.
     Claim = "claim",
-    /// The commit that starts an operation as a part of one on a group.
+    /// The commit that starts a child of an operation on a group.
     StartChild = "start-child",
-    /// `GetResource`, before anything is decided and after AWS's verdict.
+    /// `GetResource`, both before a decision and after AWS's verdict.
     Look = "look",
     /// The commit of the intent: client token and exact bytes.
     RecordIntent = "record-intent",
@@ -58,7 +58,7 @@ moments! {
     Update = "update",
     /// `DeleteResource`.
     Delete = "delete",
-    /// The commit of a request token, of a revealed identifier, or of how far an operation on a group is.
+    /// The commit of a request token, of a revealed identifier, or of the progress of an operation on a group.
     RecordProgress = "record-progress",
     /// `GetResourceRequestStatus`.
     Poll = "poll",
@@ -66,12 +66,12 @@ moments! {
     Cancel = "cancel",
     /// The commit of AWS's verdict, before the result is read.
     RecordVerdict = "record-verdict",
-    /// The commit of the end.
+    /// The commit that ends the operation.
     Finish = "finish",
 }
 
 impl CrashPoint {
-    /// Just before `moment`.
+    /// Returns the point immediately before `moment`.
     pub const fn before(moment: Moment) -> Self {
         Self {
             edge: Edge::Before,
@@ -79,7 +79,7 @@ impl CrashPoint {
         }
     }
 
-    /// Just after `moment`.
+    /// Returns the point immediately after `moment`.
     pub const fn after(moment: Moment) -> Self {
         Self {
             edge: Edge::After,
@@ -87,7 +87,7 @@ impl CrashPoint {
         }
     }
 
-    /// Every crash point, in the order of an operation's life.
+    /// Returns all crash points, in the order of an operation's life.
     pub fn all() -> impl Iterator<Item = CrashPoint> {
         Moment::ALL
             .iter()
@@ -114,7 +114,7 @@ impl FromStr for CrashPoint {
             .ok_or_else(|| {
                 let known: Vec<String> = Self::all().map(|point| point.to_string()).collect();
                 format!(
-                    "'{text}' is not a crash point; there are {}",
+                    "'{text}' is not a crash point. Valid crash points are {}",
                     known.join(", ")
                 )
             })
@@ -124,14 +124,14 @@ impl FromStr for CrashPoint {
 /// One occurrence of a crash point in a process: `after-claim` is the first, `after-claim#2` the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CrashTurn {
-    /// Where.
+    /// The crash point.
     pub point: CrashPoint,
     /// Which occurrence, counted from 1.
     pub turn: u32,
 }
 
 impl CrashTurn {
-    /// What is still to come once `point` was reached; none when this was the occurrence.
+    /// Returns the occurrence to wait for after `point` has been reached; `None` if this was it.
     #[must_use]
     pub fn reached(self, point: CrashPoint) -> Option<Self> {
         match self.turn {
@@ -169,7 +169,7 @@ impl FromStr for CrashTurn {
         };
         let turn = turn
             .parse()
-            .map_err(|_| format!("'{turn}' is not a count"))?;
+            .map_err(|_| format!("'{turn}' is not a number"))?;
         Ok(Self {
             point: point.parse()?,
             turn,

@@ -1,11 +1,12 @@
-//! Decorators of the store and of Cloud Control that tell an [`Observer`] of every commit and every AWS call in the life
-//! of an operation, just before and just after it.
+//! Decorators of the store and of Cloud Control. They notify an [`Observer`] immediately before and after every commit
+//! and every AWS call in the life of an operation.
 //!
-//! A [`Process`] wraps both doors: `ucp` pauses at a crash point with it, tests die at one. The product does not know:
-//! whoever assembles it hands in the doors as they are, or wrapped. Metrics belong at the same seam, as another observer.
+//! A [`Process`] wraps both. `ucp` uses it to pause at a crash point, tests to crash at one. The product itself does
+//! not depend on it: the code that assembles the product passes in the plain implementations or the wrapped ones.
+//! Metrics can be added in the same place, as another observer.
 //!
-//! The decorators change no call and no reply. They do one thing besides: once the observer says [`Crashed`], nothing
-//! passes any more, in either direction, as if the process had died.
+//! The decorators change no call and no reply, with one exception: after the observer has returned [`Crashed`], every
+//! call and every reply is blocked, as if the process had died.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

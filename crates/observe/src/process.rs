@@ -7,13 +7,13 @@ use ucp_store::{Error, Store};
 
 use crate::CrashPoint;
 
-/// Told of every crash point as it is reached.
+/// Receives every crash point as it is reached.
 pub trait Observer: Send + Sync {
-    /// `point` is reached. Returning [`Crashed`] ends the process.
+    /// Called when `point` is reached. Returning [`Crashed`] crashes the process.
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
 }
 
-/// The process is dead, as its [`Observer`] wanted.
+/// The process has crashed at the request of its [`Observer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("crashed on purpose")]
 pub struct Crashed;
@@ -31,15 +31,15 @@ impl From<Crashed> for Fault {
     }
 }
 
-/// A process under observation. What it does to its store and to AWS passes here, and once it has crashed nothing does:
-/// the store is [`Error::Unavailable`], and AWS a [`FaultClass::Transient`] that nobody can record.
+/// An observed process. All its calls to the store and to AWS pass through it. After it has crashed, none does: the
+/// store returns [`Error::Unavailable`], and AWS a [`FaultClass::Transient`], which the process cannot record.
 pub struct Process {
     observer: Arc<dyn Observer>,
     is_dead: AtomicBool,
 }
 
 impl Process {
-    /// A process that `observer` watches.
+    /// Creates a process with this observer.
     pub fn observed_by(observer: Arc<dyn Observer>) -> Arc<Self> {
         Arc::new(Self {
             observer,
@@ -47,7 +47,7 @@ impl Process {
         })
     }
 
-    /// `store` as the process sees it.
+    /// Wraps `store`.
     pub fn store(self: &Arc<Self>, store: Arc<dyn Store>) -> Arc<dyn Store> {
         Arc::new(Observed {
             inner: store,
@@ -55,7 +55,7 @@ impl Process {
         })
     }
 
-    /// `cloud` as the process sees it.
+    /// Wraps `cloud`.
     pub fn cloud(self: &Arc<Self>, cloud: Arc<dyn CloudControl>) -> Arc<dyn CloudControl> {
         Arc::new(Observed {
             inner: cloud,
@@ -63,12 +63,12 @@ impl Process {
         })
     }
 
-    /// Starts the process anew, and tells whether it was dead.
+    /// Restarts the process. Returns whether it had crashed.
     pub fn revive(&self) -> bool {
         self.is_dead.swap(false, Ordering::SeqCst)
     }
 
-    /// Nothing happens in a dead process.
+    /// Returns [`Crashed`] if the process has crashed.
     pub(crate) fn living(&self) -> Result<(), Crashed> {
         match self.is_dead.load(Ordering::SeqCst) {
             true => Err(Crashed),
@@ -84,7 +84,7 @@ impl Process {
     }
 }
 
-/// A door as a process sees it.
+/// A wrapped store or Cloud Control.
 pub(crate) struct Observed<T: ?Sized> {
     pub(crate) inner: Arc<T>,
     pub(crate) process: Arc<Process>,

@@ -1,4 +1,4 @@
-//! The store under observation: every method is passed on, and told where it is a [`Moment`].
+//! The decorator of the store: every method is passed on, and observed if it is a [`Moment`].
 
 use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
@@ -18,7 +18,8 @@ use crate::process::Observed;
 use crate::{CrashPoint, Moment};
 
 impl Observed<dyn Store> {
-    /// Makes the call, and loses its reply when the process dies of it. What was refused has not happened.
+    /// Makes the call. The reply is lost if the process crashes after it. An error counts as an event that did not
+    /// happen.
     async fn at<R>(
         &self,
         moment: Moment,
@@ -30,21 +31,21 @@ impl Observed<dyn Store> {
         Ok(reply)
     }
 
-    /// Makes a call that is no moment of an operation's life.
+    /// Makes a call that is not a moment of an operation's life.
     async fn unnoticed<R>(&self, call: impl Future<Output = Result<R, Error>>) -> Result<R, Error> {
         self.process.living()?;
         call.await
     }
 }
 
-/// What a step that leaves `operation` live records.
+/// Returns the moment of a step after which `operation` is still live.
 fn recorded(operation: &Operation) -> Moment {
     let work = match &operation.work {
         Work::Resource(work) => work,
         Work::Group(_) => return Moment::RecordProgress,
     };
     match &work.state {
-        // A new one was sent never before and is due at once. One that is tried again is due later, or is sent again.
+        // A new intent has never been sent and is due at once. A repeated one is due later or has been sent before.
         State::Submitting(intent)
             if intent.unanswered == 1 && intent.issued_at == operation.header.due_at =>
         {
@@ -57,7 +58,7 @@ fn recorded(operation: &Operation) -> Moment {
     }
 }
 
-/// Implements a trait of the store, given its methods without `&self` and with what they return when all is well.
+/// Implements a trait of the store, given its methods without `&self` and with their success types.
 macro_rules! observed {
     ($trait:ident {
         $($(#[at($moment:expr)])? fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)*
@@ -198,7 +199,7 @@ observed! {
 
 #[async_trait]
 impl Leases for Observed<dyn Store> {
-    /// To find nothing due is no moment.
+    /// A claim that returns nothing is not a moment.
     async fn claim_due_operations(
         &self,
         owner: &str,

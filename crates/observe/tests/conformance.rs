@@ -1,4 +1,4 @@
-//! A store under observation is the store: it passes the suite.
+//! Runs the conformance suite on an observed store.
 
 use std::sync::Arc;
 

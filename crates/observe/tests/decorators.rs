@@ -1,8 +1,8 @@
-//! What an observer is told, and what is left of a process that it ends.
+//! Tests what an observer receives, and how a crashed process behaves.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "what goes wrong in a test panics, in its fixture too"
+    reason = "failures in a test panic, in its fixture too"
 )]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -147,7 +147,7 @@ fn crash_points_and_their_occurrences_are_named() {
     assert_eq!(CrashTurn::from(look).reached(poll), Some(look.into()));
 }
 
-/// A store in memory and an AWS under the eyes of one observer, with the group `rg`.
+/// An in-memory store and an AWS with one observer, and the group `rg`.
 struct World {
     memory: Arc<dyn Store>,
     aws: Arc<Aws>,
@@ -253,7 +253,7 @@ fn assert_crashed<T: std::fmt::Debug>(reply: Result<T, Error>) {
     }
 }
 
-/// Notes what it is told, and ends the process at one point, once.
+/// Records the crash points, and crashes the process once at one of them.
 struct Recorder {
     told: Mutex<Vec<CrashPoint>>,
     crash: Mutex<Option<CrashPoint>>,
@@ -269,7 +269,7 @@ impl Observer for Recorder {
     }
 }
 
-/// Answers every call, and counts them.
+/// Replies to every call, and counts the calls.
 #[derive(Default)]
 struct Aws(AtomicUsize);
 

@@ -3,29 +3,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ucp_model::{Timestamp, TypeName};
 use ucp_schema::{ResourceSchema, UnknownType};
 
-/// What this process remembers of one type in one account and region.
+/// The cache entry of one type in one account and region.
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
     known: Mutex<Option<Known>>,
-    /// Held by the one who asks the store and the registry.
+    /// Held by the task that queries the store and the registry.
     pub(crate) flight: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is known of a type.
+/// The cached result for a type.
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
-    /// Its schema.
+    /// The type has a schema.
     Schema {
         schema: Arc<ResourceSchema>,
-        /// From when on it is to be looked up anew.
+        /// When to refresh it.
         refresh_at: Timestamp,
     },
-    /// That there is none.
+    /// The type has no usable schema.
     Nothing {
-        /// The name that was asked for: another casing may be the right one.
+        /// The name as requested: another casing may be the right one.
         asked: TypeName,
         why: UnknownType,
-        /// How long that is believed.
+        /// When this result expires.
         until: Timestamp,
     },
 }

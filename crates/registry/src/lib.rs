@@ -1,8 +1,8 @@
-//! The resource types of an account and region, found without making anyone wait for AWS where that can be helped.
+//! The resource types of an account and region, available without waiting for AWS whenever possible.
 //!
-//! A type that `--schema-dir` gives or that is embedded is what it is, and the CloudFormation registry is not asked. The
-//! others are remembered in this process, then in the store, and asked of the registry only when neither knows them. What
-//! is remembered is used however old it is, and refreshed in the background once its time to live is over.
+//! Types from `--schema-dir` and embedded types are fixed: the CloudFormation registry is not queried for them. Other
+//! types are cached in this process and in the store, and fetched from the registry only if neither has them. A cached
+//! schema is used whatever its age, and is refreshed in the background after its time to live.
 
 mod entry;
 mod registry;

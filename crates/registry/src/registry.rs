@@ -12,37 +12,37 @@ use ucp_store::{TypeSchema, TypeSchemas};
 
 use crate::entry::{Entry, Known};
 
-/// How long the registry is believed that it does not tell a schema, and left alone after a refresh that failed.
+/// How long a negative reply of the registry is cached, and the pause after a failed refresh.
 const BELIEF: Duration = Duration::from_secs(60);
-/// How long an unreachable registry is left alone by those who need it.
+/// The pause before an unreachable registry is queried again.
 const RESPITE: Duration = Duration::from_secs(5);
-/// How many types are remembered in this process before those that nobody is asking for are forgotten.
+/// The number of cached types above which entries that are not in use are evicted.
 const ENTRIES_MAX: usize = 1_000;
 /// Only AWS registers types under this prefix.
 const AWS_PREFIX: &str = "AWS::";
 
-/// What a registry is made of.
+/// The dependencies of a [`Registry`].
 pub struct Parts {
-    /// The types that are known without asking.
+    /// The types that do not need the registry.
     pub catalogue: Catalogue,
-    /// What `ucp` remembers.
+    /// The store.
     pub store: Arc<dyn TypeSchemas>,
     /// The CloudFormation registry.
     pub types: Arc<dyn TypeRegistry>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How a registry works.
+/// The settings of a [`Registry`].
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How long a schema is used before it is refreshed.
     pub ttl: Duration,
-    /// How long the registry may take to answer.
+    /// Time-out of a call to the registry.
     pub timeout: Duration,
 }
 
-/// All resource types. Clones share what they remember.
+/// All resource types. Clones share the cache.
 #[derive(Clone)]
 pub struct Registry {
     shared: Arc<Shared>,
@@ -55,7 +55,7 @@ struct Shared {
 }
 
 impl Registry {
-    /// A registry of `parts`.
+    /// Creates a registry.
     pub fn new(parts: Parts, settings: Settings) -> Self {
         let entries = Mutex::default();
         Self {
@@ -84,7 +84,7 @@ impl ResourceTypes for Registry {
             return answer;
         }
         let _flight = entry.flight.lock().await;
-        // Somebody else may have asked meanwhile.
+        // Another task may have fetched it in the meantime.
         match shared.remembered(&entry, scope, type_name) {
             Some(answer) => answer,
             None => shared.look_up(&entry, scope, type_name).await,
@@ -127,7 +127,7 @@ impl Shared {
         Arc::clone(entries.entry(key).or_default())
     }
 
-    /// What this process knows already. What is too old is refreshed in the background, by one at a time.
+    /// Returns the cached result, if any. If it is too old, one background task refreshes it.
     fn remembered(
         self: &Arc<Self>,
         entry: &Arc<Entry>,
@@ -155,7 +155,7 @@ impl Shared {
         }
     }
 
-    /// Takes a type's schema from the store, or else from the registry.
+    /// Gets a type's schema from the store, or else from the registry.
     async fn look_up(
         &self,
         entry: &Entry,
@@ -191,7 +191,8 @@ impl Shared {
         fetched
     }
 
-    /// Takes what another process has fetched meanwhile, or asks the registry. Should that fail, `schema` stays.
+    /// Takes a newer schema from the store, if another process has fetched one, or queries the registry. If that fails,
+    /// `schema` is kept.
     async fn refresh(&self, entry: &Entry, scope: &Scope, schema: &Arc<ResourceSchema>) {
         let Parts { store, clock, .. } = &self.parts;
         let type_name = schema.type_name();
@@ -210,7 +211,7 @@ impl Shared {
         }
     }
 
-    /// Asks the registry, and keeps what it tells.
+    /// Queries the registry and stores the result.
     async fn fetch(
         &self,
         entry: &Entry,
@@ -303,13 +304,13 @@ impl Shared {
     }
 }
 
-/// The schema that was told of `type_name`, as far as strangers are trusted: an expression of theirs could take all
-/// memory, so only AWS's own are run.
+/// Parses the stored schema of `type_name`. Only AWS's own schemas keep their expressions: one from another publisher
+/// could exhaust the memory.
 fn parsed(stored: &TypeSchema, type_name: &TypeName) -> Result<ResourceSchema, SchemaError> {
     let mut schema = ResourceSchema::parse(&stored.text)?;
     let told = schema.type_name().as_str();
     if !told.eq_ignore_ascii_case(type_name.as_str()) {
-        let message = format!("the schema of {type_name} is one of {told}");
+        let message = format!("the schema of {type_name} describes {told}");
         return Err(SchemaError::Malformed(message));
     }
     if !told.starts_with(AWS_PREFIX) {

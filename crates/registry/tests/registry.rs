@@ -1,8 +1,5 @@
-//! What a CloudFormation registry may answer, and what becomes of it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test may stop at what it does not expect"
-)]
+//! Tests the replies of a CloudFormation registry and their effects.
+#![expect(clippy::unwrap_used, reason = "a test may panic on unexpected results")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -16,7 +13,7 @@ use ucp_registry::{Parts, Registry, Settings};
 use ucp_schema::{Catalogue, ResourceTypes, UnknownType};
 use ucp_store::{Memory, Store};
 
-/// A registry that always tells the same.
+/// A registry that always gives the same reply.
 struct Told {
     answer: Option<TypeDescription>,
     calls: AtomicUsize,
