@@ -45,7 +45,7 @@ pub enum Rejection {
 impl Rejection {
     /// The `If-Match` or `If-None-Match` of the request does not hold for the resource at `id`.
     pub(crate) fn precondition_failed(id: impl ToString) -> Self {
-        let message = "If-Match or If-None-Match does not hold for the current ETag. Read the resource again, and send the ETag of that reply.";
+        let message = "If-Match or If-None-Match does not hold for the resource. Read it again, and send the ETag of that reply.";
         Rejection::PreconditionFailed(
             Failure::new(ErrorCode::PreconditionFailed, message).with_target(id.to_string()),
         )

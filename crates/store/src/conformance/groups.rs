@@ -118,7 +118,7 @@ pub async fn a_deletion_closes_the_group(store: Engine) {
     map(&store, 2, "b", "y", false).await;
     let claimed = begin(&store, 3).await;
     let work = group_work(&claimed.operation);
-    assert_eq!(work.total, 1, "what is owned");
+    assert_eq!(work.total, 1, "owned references");
     let running = GroupDeletion::Running(Box::new(claimed.operation.clone()));
     assert_eq!(delete_group(&store, 4).await, running);
     assert_eq!(operation(&store, 3).await, claimed.operation);
