@@ -1,4 +1,4 @@
-//! Paths as ARM means them, one spelling for each route.
+//! Canonical request paths: one spelling for each route.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::query::judge_top;
 use crate::segments::Segments;
 use crate::state::Api;
 
-/// The longest path and query.
+/// The maximum length of path and query.
 const URI_MAX_BYTES: usize = 8 * 1024;
 
-/// Rewrites each request to its canonical route before it is matched, and renders what it or a handler refuses: here it
-/// is known where the client sees us.
+/// Rewrites each request to its canonical path before routing, and renders errors, its own and those of handlers: the
+/// base URL that the client sees is known here.
 pub(crate) async fn answer(
     State(api): State<Arc<Api>>,
     mut request: Request,
@@ -40,11 +40,11 @@ pub(crate) async fn answer(
     problem::rendered(response, &base_url, api.settings.retry_after_seconds())
 }
 
-/// The route without the path base, in the casing that the client gave it, and where the client sees us.
+/// Returns the URI without the path base, with names in the client's casing, and the base URL that the client sees.
 fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, BaseUrl), Problem> {
     let length = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if length > URI_MAX_BYTES {
-        let message = format!("The URL is {length} bytes long; ids fit into {URI_MAX_BYTES}.");
+        let message = format!("The URL is {length} bytes long; the maximum is {URI_MAX_BYTES}.");
         return Err(Problem::bad_request(message));
     }
     judge_top(uri)?;
@@ -67,7 +67,7 @@ fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, Ba
     Ok((with_path(uri, &segments.path())?, base_url))
 }
 
-/// Whether the path is below `/planes`, however many slashes it begins with.
+/// Whether the path is at or under `/planes`, ignoring extra leading slashes.
 fn is_id(path: &str) -> bool {
     let mut segments = path.trim_start_matches('/').split('/');
     segments
@@ -78,7 +78,7 @@ fn is_id(path: &str) -> bool {
 fn outside(base: &PathBase, path: &str) -> Problem {
     let shown: String = path.chars().take(200).collect();
     Problem::not_found(format!(
-        "Planes are served under {base}. Ask for {base}{shown}."
+        "Planes are served under {base}. Use {base}{shown}."
     ))
 }
 
@@ -89,7 +89,7 @@ fn with_path(uri: &Uri, path: &str) -> Result<Uri, Problem> {
     let path = if path.is_empty() { "/" } else { path };
     let path_and_query: PathAndQuery = format!("{path}{query}")
         .parse()
-        .map_err(|_| Problem::bad_request("The path cannot be read."))?;
+        .map_err(|_| Problem::bad_request("The path is malformed."))?;
     Ok(Uri::from(path_and_query))
 }
 

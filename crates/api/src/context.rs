@@ -1,4 +1,4 @@
-//! What a handler knows of its request beyond path and body, and the headers that every reply carries.
+//! The context of a request beyond path and body, and the headers of every reply.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const RETURN_CLIENT_REQUEST_ID: HeaderName =
     HeaderName::from_static("x-ms-return-client-request-id");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 
-/// What a handler knows of its request.
+/// The context of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
@@ -38,12 +38,12 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// The absolute form of a path of ours.
+    /// Returns the absolute URL of a path of this server.
     pub(crate) fn absolute(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
 
-    /// 201: `operation` makes what `body` shows.
+    /// 201 with `body`, and the headers for polling `operation`.
     pub(crate) fn created(
         &self,
         body: impl Serialize,
@@ -53,19 +53,19 @@ impl RequestContext {
         (self.polling(operation.into()), created).into_response()
     }
 
-    /// 202: `operation` is under way.
+    /// 202 with the headers for polling `operation`.
     pub(crate) fn accepted(&self, operation: impl Into<PollingPaths>) -> Response {
         let accepted = (StatusCode::ACCEPTED, Json(json!({})));
         (self.polling(operation.into()), accepted).into_response()
     }
 
-    /// 202: what is asked for at `path` is not there yet.
+    /// 202: the result at `path` is not available yet.
     pub(crate) fn not_yet(&self, path: &str) -> Response {
         let headers = [(LOCATION, self.absolute(path))];
         (StatusCode::ACCEPTED, self.again(), headers).into_response()
     }
 
-    /// When to ask again.
+    /// The `Retry-After` header.
     pub(crate) fn again(&self) -> [(HeaderName, String); 1] {
         [(RETRY_AFTER, self.retry_after.to_string())]
     }
@@ -100,26 +100,26 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
     }
 }
 
-/// The answer to what goes on in the background: 202.
+/// 202: the reply to a request that continues in the background.
 #[derive(IntoResponses)]
 #[response(
     status = 202,
-    description = "Under way; poll the URLs in the headers",
+    description = "Accepted; poll the URLs in the headers",
     headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))
 )]
 pub(crate) struct UnderWay;
 
-/// How long the caller is willing to wait; part of [`RequestContext`].
+/// The `Prefer` header; evaluated in [`RequestContext`].
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes the header")]
 pub(crate) struct Preference {
-    /// `respond-async` asks for the answer at once instead of once the outcome is known.
+    /// `respond-async` requests an immediate reply instead of waiting for the outcome.
     #[param(rename = "Prefer")]
     prefer: Option<String>,
 }
 
-/// `Prefer: respond-async` (RFC 7240).
+/// Whether the request has `Prefer: respond-async` (RFC 7240).
 fn prefers_async(headers: &HeaderMap) -> bool {
     let preferences = headers
         .get_all("prefer")
@@ -130,7 +130,7 @@ fn prefers_async(headers: &HeaderMap) -> bool {
         .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
 }
 
-/// Opens the request's span, and puts the ids on the request and the reply.
+/// Opens the span of the request, and sets the ids of the request and the reply.
 pub(crate) async fn identify(
     State(api): State<Arc<Api>>,
     mut request: Request,
@@ -173,7 +173,7 @@ pub(crate) async fn identify(
     response
 }
 
-/// Something short and visible; anything else is replaced, not echoed.
+/// Whether a client's id is short and visible. Any other is replaced, not echoed.
 fn is_id(value: &HeaderValue) -> bool {
     (1..=128).contains(&value.len()) && value.as_bytes().iter().all(u8::is_ascii_graphic)
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document: what the routes say of themselves, and what holds for all of them.
+//! The OpenAPI document: the descriptions of the routes, and what is common to all of them.
 
 use ucp_app::Status;
 use ucp_model::ids::ALIAS_MAX_CHARS;
@@ -17,78 +17,78 @@ use crate::query::API_VERSION;
 #[openapi(
     info(
         title = "ucp",
-        description = "Declares AWS resources under aliases of your own, over ARM's REST conventions. Sending the same declaration again gives the same resource.",
+        description = "Manages AWS resources under aliases of your choice, with ARM's REST conventions. Sending the same declaration again yields the same resource.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    servers((url = "/", description = "The server that the document comes from")),
+    servers((url = "/", description = "The server that serves this document")),
     tags(
-        (name = "AWS resources", description = "What AWS has: put, read, deleted and imported by action or by name."),
-        (name = "Credentials", description = "What ucp signs in to AWS with."),
-        (name = "Errors", description = "What each error code means."),
-        (name = "Health", description = "What an orchestrator asks."),
-        (name = "Operations", description = "What goes on in the background, and what it came to."),
-        (name = "Planes", description = "What resource groups, credentials and AWS accounts are below of."),
-        (name = "References", description = "Aliases, and the AWS resources that they stand for."),
-        (name = "Resource groups", description = "The scopes in which aliases are unique per type.")
+        (name = "AWS resources", description = "Put, read, list, delete and import AWS resources, by alias or by name."),
+        (name = "Credentials", description = "The credentials that ucp signs AWS calls with."),
+        (name = "Errors", description = "The meaning of each error code."),
+        (name = "Health", description = "Liveness and readiness probes."),
+        (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
+        (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
+        (name = "References", description = "Aliases and the AWS resources they stand for."),
+        (name = "Resource groups", description = "Scopes in which aliases are unique per resource type.")
     )
 )]
 struct Document;
 
-/// What any request may be answered, whatever its route.
+/// Error statuses of every route.
 const ANYWHERE: &[&str] = &["400", "403", "500", "503"];
-/// What any request with a body may be answered.
+/// Error statuses of every route that takes a body.
 const WITH_BODY: &[&str] = &["408", "413", "415"];
-/// What a request may be answered that AWS has a say in.
+/// Error statuses of every route that may call AWS.
 const FROM_AWS: &[&str] = &["429"];
 
-/// Which statuses ask for another try later.
+/// Statuses that may carry `Retry-After`.
 const TEMPORARY: &[&str] = &["409", "429", "503"];
 const RETRY_AFTER: &str = "Retry-After";
-/// What every reply carries.
+/// Headers of every reply.
 const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
 
-/// The rule for the names of planes, groups and credentials.
+/// The pattern of names of planes, groups and credentials.
 const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
-/// What is left of a text without control characters.
+/// Text without control characters.
 const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
 
-/// What a status means where a route says nothing more particular.
+/// The description of a status on routes that give none.
 fn meaning(status: &str) -> &'static str {
     match status {
-        "200" => "Done, or as it is",
-        "400" => "The request cannot be read, or asks for what cannot be",
+        "200" => "Success",
+        "400" => "The request is malformed or invalid",
         "403" => {
-            "The host is not ours, another site's page asks, or the account is not the credentials'"
+            "The host or origin is not allowed, AWS denies access, or the credentials are of another account"
         }
         "404" => "Not found",
         "408" => "The body did not arrive in time",
-        "409" => "What is there stands in the way, or an operation is under way",
-        "412" => "The condition of the request does not hold",
-        "413" => "The body, or what it declares, is too large",
+        "409" => "Conflict with the current state, or with an operation in progress",
+        "412" => "A precondition of the request does not hold",
+        "413" => "The body, or the declaration in it, is too large",
         "415" => "The body has a Content-Encoding",
-        "429" => "AWS throttles; try again",
-        "500" => "AWS failed or did not answer in time, or a defect",
-        "503" => "What ucp depends on cannot be reached; try again",
+        "429" => "AWS throttles the request; try again later",
+        "500" => "AWS failed or did not answer in time, or an internal error",
+        "503" => "A service that ucp depends on is unavailable; try again later",
         _ => "",
     }
 }
 
-/// What a header of a reply says.
+/// The description of a reply header.
 fn header_meaning(name: &str) -> Option<&'static str> {
     Some(match name {
-        "Azure-AsyncOperation" => "Where the operation's status is, as an absolute URL",
-        "ETag" => "Names what the reply shows, for `If-Match`",
-        "Location" => "Where the operation's result will be, as an absolute URL",
+        "Azure-AsyncOperation" => "The absolute URL of the operation's status",
+        "ETag" => "The entity tag of the resource, for `If-Match`",
+        "Location" => "The absolute URL of the operation's result",
         RETRY_AFTER => {
-            "How many seconds to wait before asking again; absent when waiting is no use"
+            "How many seconds to wait before the next request; absent when waiting does not help"
         }
-        "x-ms-request-id" => "Names this reply in the log",
-        "x-ms-correlation-request-id" => "As the request had it, or a fresh one",
+        "x-ms-request-id" => "Identifies the request in the log",
+        "x-ms-correlation-request-id" => "The value from the request, or a generated one",
         _ => return None,
     })
 }
 
-/// The document of the API's routes and of the probes.
+/// Builds the document from the routes of the API and the probes.
 pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
     add_common_refusals(&mut described);
     let mut document = Document::openapi();
@@ -101,7 +101,7 @@ pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
     document
 }
 
-/// Adds the refusals that a route need not mention, since every one of them has them.
+/// Adds the error responses that are common to all routes.
 fn add_common_refusals(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
         if path.contains("/accounts/") {
@@ -121,7 +121,7 @@ fn add_common_refusals(document: &mut OpenApi) {
     });
 }
 
-/// Describes what all routes share: parameters by their names, statuses by what they mean, and the headers of replies.
+/// Describes what the routes share: parameters, by name; statuses; and reply headers.
 fn describe_conventions(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
         for parameter in operation.parameters.iter_mut().flatten() {
@@ -154,8 +154,8 @@ fn describe_conventions(document: &mut OpenApi) {
     });
 }
 
-/// Says of each choice what the derived schema says elsewhere: of an optional member, at the type that it refers to, and of
-/// the tag of an enum, nowhere.
+/// Fixes descriptions that the derived schema misplaces or lacks: an optional member has its description at the `$ref`,
+/// and the tag of an enum has none.
 fn describe_choices(document: &mut OpenApi) {
     for schema in document
         .components
@@ -180,7 +180,7 @@ fn describe_choices(document: &mut OpenApi) {
                     choice.description = referred;
                 }
                 RefOr::T(Schema::Object(tag)) if name == "kind" => {
-                    tag.description = Some("Which of them it is.".to_owned());
+                    tag.description = Some("Selects the variant.".to_owned());
                 }
                 _ => {}
             }
@@ -188,13 +188,13 @@ fn describe_choices(document: &mut OpenApi) {
     }
 }
 
-/// What a parameter may hold, and an example, for those that mean the same wherever they are.
+/// The schema and an example of a parameter that has the same meaning on all routes.
 fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static str)> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let matching = |pattern: &str| text().pattern(Some(pattern));
     let name = || matching(NAME).max_length(Some(63));
     Some(match parameter.name.as_str() {
-        // Not an enum: generated clients would make a type of the one version.
+        // Not an enum: generated clients would turn it into a type with a single value.
         "api-version" => (
             text().pattern(Some(format!("^{API_VERSION}$"))),
             API_VERSION,
@@ -260,7 +260,7 @@ fn add_refusals(operation: &mut Operation, statuses: &[&str]) {
     }
 }
 
-/// The document as a server with this path base serves it.
+/// The document as served by a server with this path base.
 pub(crate) fn served_under(base: &PathBase, mut document: OpenApi) -> OpenApi {
     if !base.is_empty() {
         document.servers = Some(vec![utoipa::openapi::Server::new(base.as_str())]);

@@ -1,14 +1,14 @@
-//! Every error code that a reply may hold: its HTTP status, and the page that explains it.
+//! Every error code of replies, with its HTTP status and its documentation page.
 
 use axum::http::StatusCode;
 
-/// A code and what belongs to it.
+/// An error code with its status and page.
 #[derive(Debug)]
 pub(crate) struct ErrorCode {
     pub(crate) code: &'static str,
-    /// The status of an operation's result that failed with it, and of a read that AWS refuses with it.
+    /// The status of the result of an operation that failed with this code, and of a read that AWS refuses with it.
     pub(crate) status: StatusCode,
-    /// Its page, in Markdown.
+    /// The documentation page, in Markdown.
     pub(crate) page: &'static str,
 }
 
@@ -25,8 +25,8 @@ macro_rules! codes {
     };
 }
 
-/// AWS's codes keep their class: 400 where AWS blames the caller, 500 where it blames itself, and what ARM clients
-/// tell apart by status has its own (contract D20).
+/// AWS's codes keep their class: 400 for client errors, 500 for server errors. Codes that ARM clients distinguish by
+/// status have that status (contract D20).
 pub(crate) const CODES: &[ErrorCode] = codes! {
     BAD_REQUEST:
         "BadRequest" "CFNRegistryException" "ClientTokenConflictException" "GeneralServiceException"
@@ -62,13 +62,13 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
 };
 
 impl ErrorCode {
-    /// The code as it is spelled; AWS may have others.
+    /// Looks up a code by its exact spelling. AWS may return codes that are not listed.
     pub(crate) fn find(code: &str) -> Option<&'static Self> {
         CODES.iter().find(|known| known.code == code)
     }
 }
 
-/// The status that goes with a code of AWS's, or of ours in an operation.
+/// The status of an error code. Unknown codes are 400.
 pub(crate) fn status_of(code: &str) -> StatusCode {
     ErrorCode::find(code).map_or(StatusCode::BAD_REQUEST, |known| known.status)
 }
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The table at the end of the index, a status and its codes a row.
+    /// The table at the end of the index has one row for each status.
     #[test]
     fn the_index_lists_every_code_under_its_status() {
         let (_, table) = INDEX.split_once("## Every code").unwrap();

@@ -1,5 +1,5 @@
-//! Browsers: a web page can post anything to a server on loopback, so requests of other sites are refused, and so is a
-//! `Host` that is not ours (DNS rebinding).
+//! Protection against requests from web pages. Any page can post to a server on loopback, so requests from other sites
+//! are refused, and so are unknown values of `Host` (DNS rebinding).
 
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Which values of `Host` are ours.
+/// The accepted values of `Host`.
 #[derive(Clone, Debug)]
 pub struct AllowedHosts {
     names: Vec<String>,
@@ -21,7 +21,7 @@ pub struct AllowedHosts {
 }
 
 impl AllowedHosts {
-    /// Loopback and `names`; `*` allows every host.
+    /// Allows loopback and `names`; `*` allows every host.
     pub fn loopback_and(names: impl IntoIterator<Item = String>) -> Self {
         let mut hosts = Self {
             names: Vec::new(),
@@ -48,7 +48,7 @@ impl AllowedHosts {
     }
 }
 
-/// Refuses what another site sent, and hosts that are not ours.
+/// Refuses requests from other sites and to hosts that are not allowed.
 pub(crate) async fn refuse_strangers(
     State(allowed): State<AllowedHosts>,
     request: Request,
@@ -71,10 +71,10 @@ fn objection(headers: &HeaderMap, allowed: &AllowedHosts) -> Option<String> {
     };
     let host = text(&HOST).and_then(|host| host.parse::<Authority>().ok());
     let Some(host) = host.filter(|host| allowed.allow(host)) else {
-        return Some("The Host header names a host that is not ours. Start ucp with --allowed-host to serve it.".to_owned());
+        return Some("The Host header names a host that is not allowed. Start ucp with --allowed-host to allow it.".to_owned());
     };
     if text(&SEC_FETCH_SITE).is_some_and(|site| site.eq_ignore_ascii_case("cross-site")) {
-        return Some("The request was sent by a page of another site.".to_owned());
+        return Some("The request comes from a page of another site.".to_owned());
     }
     let origin = text(&ORIGIN)?;
     let authority = origin
@@ -82,7 +82,7 @@ fn objection(headers: &HeaderMap, allowed: &AllowedHosts) -> Option<String> {
         .ok()
         .and_then(|origin| origin.authority().cloned());
     let same = authority.is_some_and(|origin| origin.as_str().eq_ignore_ascii_case(host.as_str()));
-    (!same).then(|| "The request was sent by a page of another origin.".to_owned())
+    (!same).then(|| "The request comes from a page of another origin.".to_owned())
 }
 
 #[cfg(test)]

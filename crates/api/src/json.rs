@@ -1,4 +1,4 @@
-//! Request bodies, read strictly: bounded in size, depth and time, and without duplicate members.
+//! Strict reading of request bodies: limited in size, depth and time, and without duplicate members.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use ucp_model::{ErrorCode, Failure, pointer};
 use crate::members::{self, kind};
 use crate::problem::Problem;
 
-/// The largest body, in bytes.
+/// The maximum size of a body, in bytes.
 pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
-/// The deepest nesting.
+/// The maximum nesting depth.
 const DEPTH_MAX: usize = 64;
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How `serde_json` hands over a number of arbitrary precision.
+/// The member name under which `serde_json` passes numbers of arbitrary precision.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
-/// A body that is a JSON object, whatever the Content-Type says; nothing at all is an empty object.
+/// A body that is a JSON object, whatever its Content-Type. An empty body is an empty object.
 pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
 
 impl<S: Send + Sync> FromRequest<S> for JsonObject {
@@ -37,7 +37,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
 }
 
 impl JsonObject {
-    /// What the body says.
+    /// Deserializes the body.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
         let Self(members) = self;
         members::read(&Value::Object(members)).map_err(Problem::bad_request)
@@ -47,7 +47,7 @@ impl JsonObject {
 impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
     type Rejection = Problem;
 
-    /// None when there is no body at all.
+    /// `None` when the body is empty.
     async fn from_request(request: Request, _: &S) -> Result<Option<Self>, Problem> {
         let (parts, body) = request.into_parts();
         let bytes = read(&parts.headers, body).await?;
@@ -60,7 +60,7 @@ impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
     }
 }
 
-/// The members of a body, or why it has none.
+/// Parses a body as a JSON object, or returns the reason why it is not one.
 pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     match parse(bytes)? {
         Value::Object(members) => Ok(members),
@@ -68,7 +68,7 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Whether the Content-Type is `application/json`, parameters aside.
+/// Whether the Content-Type is `application/json`, ignoring parameters.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let given = headers
         .get(CONTENT_TYPE)
@@ -82,14 +82,14 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .eq_ignore_ascii_case("application/json")
 }
 
-/// The bytes of a body, bounded in size and time.
+/// Reads a body, with limits on size and time.
 pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
     if let Some(encoding) = headers
         .get(CONTENT_ENCODING)
         .filter(|encoding| *encoding != "identity")
     {
         let message = format!(
-            "The Content-Encoding '{}' is not supported. Send the body as it is.",
+            "The Content-Encoding '{}' is not supported. Send the body unencoded.",
             String::from_utf8_lossy(encoding.as_bytes()).escape_debug()
         );
         let failure = Failure::new(ErrorCode::UnsupportedMediaType, message);
@@ -104,10 +104,10 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
             let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
         }
-        Ok(Err(_)) => Err(bad_request("the body broke off".to_owned())),
+        Ok(Err(_)) => Err(bad_request("the body ended unexpectedly".to_owned())),
         Err(_) => {
             let message = format!(
-                "The body took longer than {} seconds.",
+                "The body did not arrive within {} seconds.",
                 BODY_TIMEOUT.as_secs()
             );
             Err(Problem::new(
@@ -122,7 +122,7 @@ fn bad_request(reason: String) -> Problem {
     Problem::bad_request(format!("The body cannot be read: {reason}."))
 }
 
-/// Parses JSON without duplicate members and without deep nesting; the reason of a refusal says where.
+/// Parses JSON, refusing duplicate members and deep nesting. The error names the place.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let mut place = Vec::new();
@@ -131,7 +131,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     value.map_err(|error| error.to_string())
 }
 
-/// Reads one value; the stack of reference tokens tells where it stands.
+/// Deserializes one value; the stack of reference tokens is its place.
 struct Strict<'a>(&'a mut Vec<String>);
 
 impl Strict<'_> {

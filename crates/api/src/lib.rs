@@ -1,7 +1,7 @@
 //! ARM over HTTP: routes, wire types, the OpenAPI document, and the one place where an error becomes a status.
 //!
-//! Start at [`router`]. A request is given its ids, checked for strangers, rewritten to its canonical path, and only
-//! then matched; a handler makes one call of `ucp-app`.
+//! Start at [`router`]. A request gets its ids, its path is rewritten to the canonical form, foreign hosts and origins
+//! are refused, and the route is matched. A handler makes one call to `ucp-app`.
 
 mod canonical_path;
 mod context;
@@ -44,7 +44,7 @@ use crate::document::served_under;
 use crate::problem::Problem;
 use crate::state::Api;
 
-/// The whole API as a service.
+/// Builds the router of the whole API.
 pub fn router(app: App, settings: Settings) -> Router {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
@@ -62,17 +62,17 @@ pub fn router(app: App, settings: Settings) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .merge(guarded)
         .with_state(Arc::clone(&api));
-    // What `Router::layer` adds runs after matching; a fallback is matched again, under the path that the layers leave.
+    // Layers of a `Router` run after matching. As a fallback service, `routed` is matched again, on the rewritten path.
     let answered = Router::new()
         .fallback_service(routed)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
         .layer(from_fn_with_state(api, context::identify));
-    // Ends replies to HEAD without a body, refusals too.
+    // Strips the body from replies to HEAD, including errors.
     Router::new().fallback(any_service(answered))
 }
 
-/// The OpenAPI document, generated from the routes.
+/// Generates the OpenAPI document from the routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     document::of(
         routes::described().into_openapi(),
@@ -80,7 +80,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     )
 }
 
-/// The OpenAPI document as `api/openapi.json` holds it.
+/// The OpenAPI document as stored in `api/openapi.json`.
 pub fn openapi_json() -> String {
     openapi().to_pretty_json().unwrap_or_default()
 }
@@ -88,20 +88,20 @@ pub fn openapi_json() -> String {
 async fn no_such_route(uri: Uri) -> Problem {
     let shown: String = uri.path().chars().take(200).collect();
     Problem::not_found(format!(
-        "Nothing is served at {shown}. The routes are described at /docs and /openapi.json."
+        "No route matches {shown}. The routes are described at /docs and /openapi.json."
     ))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
     let shown: String = uri.path().chars().take(200).collect();
-    let message = format!("{method} is not served at {shown}.");
+    let message = format!("The method {method} is not supported at {shown}.");
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         Failure::new(ErrorCode::BadRequest, message),
     )
 }
 
-/// A defect must not look like a dropped connection.
+/// Replies with an internal error, so that a panic does not look like a dropped connection.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request handler panicked");
     Problem::internal().into_response()

@@ -1,5 +1,4 @@
-//! The members of an object, read by serde into what they mean. `null` stands for absence, and what is wrong is said with
-//! its place.
+//! Deserializes a JSON object. `null` means absent, and errors name their place as a JSON Pointer.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,12 +10,12 @@ use serde_json::{Error, Value};
 use serde_path_to_error::Segment;
 use ucp_model::pointer;
 
-/// What `object` says. Members that `T` does not have are ignored, as templates carry all kinds of them.
+/// Deserializes `object`. Unknown members are ignored, since templates contain arbitrary ones.
 pub(crate) fn read<T: DeserializeOwned>(object: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(Members(object)).map_err(|error| reason(&error, object))
 }
 
-/// For members that are texts of a type.
+/// Deserializes a string with [`FromStr`]; for `deserialize_with`.
 pub(crate) fn parsed<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -28,7 +27,7 @@ where
         .map_err(|error| D::Error::custom(format!("{error}.")))
 }
 
-/// What a person calls a JSON value.
+/// The name of the JSON type of a value, with its article.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -40,8 +39,8 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value as what it is read into sees it. It refuses members that differ from a known one in letter case alone, since
-/// ignoring them would drop what was meant, and whatever serde takes in place of an object or of a word.
+/// A deserializer over a JSON value. It refuses members that differ from a known one in letter case alone, since
+/// ignoring them would lose data, and the alternative forms that serde accepts for structs and enums.
 struct Members<'a>(&'a Value);
 
 impl Members<'_> {
@@ -130,7 +129,7 @@ impl<'de> IntoDeserializer<'de, Error> for Members<'de> {
     }
 }
 
-/// serde's reason in the words of JSON, after its place.
+/// The message of a serde error in terms of JSON, prefixed by its place.
 fn reason(error: &serde_path_to_error::Error<Error>, object: &Value) -> String {
     let mut place = String::new();
     for segment in error.path() {

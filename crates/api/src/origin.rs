@@ -1,4 +1,4 @@
-//! Where the client sees us: scheme, host and path base of the URLs in replies, and the casing of ids.
+//! The server as the client sees it: scheme, host and path base of URLs in replies, and the casing of ids.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::segments::Segments;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// What stands before the id in the URLs that a reply holds.
+/// The part before the id in the URLs of a reply.
 #[derive(Clone, Debug)]
 pub(crate) struct BaseUrl(pub(crate) String);
 
@@ -20,7 +20,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// A Referer that names the same resource as the URL: how a proxy before us tells what the client asked for.
+/// A `Referer` that names the same resource as the URL: a proxy passes the URL that the client requested in it.
 pub(crate) struct Referrer {
     scheme: String,
     authority: String,
@@ -30,7 +30,7 @@ pub(crate) struct Referrer {
 }
 
 impl Referrer {
-    /// The Referer, unless it names something else than `own`.
+    /// Returns the `Referer` if it names the same resource as `own`.
     pub(crate) fn of(headers: &HeaderMap, own: &Segments) -> Option<Self> {
         let uri: Uri = text(headers, &REFERER)?.parse().ok()?;
         let scheme = uri.scheme_str().filter(|scheme| is_http(scheme))?;
@@ -38,7 +38,7 @@ impl Referrer {
         let id_at = uri.path().to_ascii_lowercase().find("/planes/")?;
         let (base, path) = uri.path().split_at_checked(id_at)?;
         let segments = Segments::of(path).ok()?;
-        // A base with an empty segment would make links that lead to other hosts.
+        // A base with an empty segment would produce links to other hosts.
         let same = segments.same_resource(own) && !base.contains("//") && !authority.contains('@');
         same.then(|| Self {
             scheme: scheme.to_owned(),
@@ -49,8 +49,8 @@ impl Referrer {
     }
 }
 
-/// Scheme, host and path base: the referrer's, otherwise the Host's with our own base; `X-Forwarded-Proto` overrides the
-/// scheme.
+/// Scheme, host and path base: from the referrer, otherwise from `Host` and the configured path base.
+/// `X-Forwarded-Proto` overrides the scheme.
 pub(crate) fn base_url(
     headers: &HeaderMap,
     referrer: Option<&Referrer>,
@@ -93,7 +93,7 @@ mod tests {
     const PATH: &str = "/planes/radius/local/resourcegroups/rg";
     const HOST: (&str, &str) = ("host", "10.0.0.1:80");
 
-    /// The base URL, and the id in the client's casing when a Referer tells it.
+    /// Returns the base URL, and the id in the client's casing if there is a valid `Referer`.
     fn seen(headers: &[(&'static str, &'static str)], path: &str) -> (String, Option<String>) {
         let headers = headers.iter().map(|(name, value)| {
             (

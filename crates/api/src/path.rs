@@ -1,4 +1,4 @@
-//! What paths name: each is the extractor of a path and the documentation of its parameters at once.
+//! Path parameters. Each type is both the extractor of a path and the description of its parameters.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 use crate::problem::Problem;
 use crate::validation::InvalidName;
 
-/// What the type of a reference ends with.
+/// The suffix of a reference's type.
 const REFERENCE: &str = ":reference";
 
 /// All planes of a type.
@@ -20,7 +20,7 @@ const REFERENCE: &str = ":reference";
 #[from_request(via(Path), rejection(Problem))]
 #[into_params(parameter_in = Path)]
 pub(crate) struct PlaneTypePath {
-    /// The type of planes: `aws` or `radius`.
+    /// The plane type: `aws` or `radius`.
     r#type: String,
 }
 
@@ -35,7 +35,7 @@ impl PlaneTypePath {
 #[from_request(via(Path), rejection(Problem))]
 #[into_params(parameter_in = Path)]
 pub(crate) struct PlanePath {
-    /// The type of planes: `aws` or `radius`.
+    /// The plane type: `aws` or `radius`.
     r#type: String,
     /// The name of the plane.
     plane: String,
@@ -113,9 +113,9 @@ pub(crate) struct ReferencesPath {
     plane: String,
     /// The name of the resource group.
     group: String,
-    /// The namespace of the resource type: `AWS`, a dot and the service.
+    /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,
-    /// The resource type without its namespace, and `:reference`.
+    /// The resource type without its namespace, followed by `:reference`.
     r#type: String,
 }
 
@@ -138,9 +138,9 @@ pub(crate) struct ReferencePath {
     plane: String,
     /// The name of the resource group.
     group: String,
-    /// The namespace of the resource type: `AWS`, a dot and the service.
+    /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,
-    /// The resource type without its namespace, and `:reference`.
+    /// The resource type without its namespace, followed by `:reference`.
     r#type: String,
     /// The alias: the user's own name for the resource.
     alias: String,
@@ -165,7 +165,7 @@ pub(crate) struct CollectionPath {
     account: String,
     /// The AWS region.
     region: String,
-    /// The namespace of the resource type: `AWS`, a dot and the service.
+    /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,
     /// The resource type, without its namespace.
     r#type: String,
@@ -192,11 +192,11 @@ pub(crate) struct ResourcePath {
     account: String,
     /// The AWS region.
     region: String,
-    /// The namespace of the resource type: `AWS`, a dot and the service.
+    /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,
     /// The resource type, without its namespace.
     r#type: String,
-    /// AWS's name of the resource; several parts are joined by `|`.
+    /// The primary identifier; multiple parts are joined by `|`.
     pub(crate) identifier: String,
 }
 
@@ -253,7 +253,7 @@ pub(crate) struct OperationPath {
     pub(crate) account: String,
     /// The AWS region.
     pub(crate) region: String,
-    /// The namespace of the resource type: `AWS`, a dot and the service.
+    /// The namespace of the resource type: `AWS.` and the service.
     pub(crate) namespace: String,
     /// The id of the operation.
     pub(crate) id: String,
@@ -275,7 +275,7 @@ pub(crate) struct PlaneOperationPath {
 #[from_request(via(Path), rejection(Problem))]
 #[into_params(parameter_in = Path)]
 pub(crate) struct ErrorCodePath {
-    /// The code, with or without `.md` at its end, by which the pages link to each other.
+    /// The error code, with or without the suffix `.md`.
     #[param(example = "AlreadyExists")]
     pub(crate) code: String,
 }
@@ -293,7 +293,7 @@ fn referenced_type(namespace: &str, r#type: &str) -> Result<TypeName, Problem> {
     match split.filter(|(_, suffix)| suffix.eq_ignore_ascii_case(REFERENCE)) {
         Some((resource, _)) => Ok(TypeName::from_segments(namespace, resource)?),
         None => Err(Problem::not_found(
-            "A resource group holds references, such as AWS.EC2/VPC:reference/my-vpc.",
+            "A resource group contains references, such as AWS.EC2/VPC:reference/my-vpc.",
         )),
     }
 }

@@ -1,13 +1,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The path under which planes are served, such as `/apis/api.ucp.dev/v1alpha3` behind Kubernetes; empty by default. It
-/// is no part of any id.
+/// The path under which planes are served, such as `/apis/api.ucp.dev/v1alpha3` behind Kubernetes; empty by default.
+/// Ids do not include it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathBase(String);
 
 impl PathBase {
-    /// The path, without a slash at its end.
+    /// Returns the path without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -16,7 +16,7 @@ impl PathBase {
         self.0.is_empty()
     }
 
-    /// What stands below the base: `None` when `path` is elsewhere, nothing when it is the base itself.
+    /// Strips the base from `path`. `None` when `path` is not under the base; empty when it is the base itself.
     pub(crate) fn strip<'a>(&self, path: &'a str) -> Option<&'a str> {
         let (base, rest) = path.split_at_checked(self.0.len())?;
         let below = rest.is_empty() || rest.starts_with('/');
@@ -30,10 +30,10 @@ impl fmt::Display for PathBase {
     }
 }
 
-/// Why a text is no path base.
+/// The text is not a valid path base.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a path base is like /apis/api.ucp.dev/v1alpha3: segments of letters, digits, '-', '.', '_' and '~', none of them 'planes'"
+    "expected a path such as /apis/api.ucp.dev/v1alpha3: segments of letters, digits, '-', '.', '_' and '~', none of them 'planes'"
 )]
 pub struct InvalidPathBase;
 

@@ -1,19 +1,19 @@
-//! Where operations are served.
+//! The URLs of operations.
 
 use ucp_model::operation::Work;
 use ucp_model::{Operation, OperationId, PlaneId};
 
-/// The paths by which one operation is polled.
+/// The paths for polling one operation.
 #[derive(Clone, Debug)]
 pub(crate) struct PollingPaths {
-    /// Its status, which is also its id.
+    /// The path of the status, which is also the id of the operation.
     pub(crate) status: String,
-    /// Its result.
+    /// The path of the result.
     pub(crate) result: String,
 }
 
 impl PollingPaths {
-    /// Below a radius plane, as of operations on references.
+    /// Paths under a radius plane, for operations on references and groups.
     pub(crate) fn below(plane: &PlaneId, id: OperationId) -> Self {
         Self::new(plane, "System.Resources", id)
     }

@@ -1,4 +1,4 @@
-//! `If-Match` and `If-None-Match` (RFC 9110, section 13.1), and the `ETag` that they ask for.
+//! `If-Match` and `If-None-Match` (RFC 9110, section 13.1), and the `ETag` header.
 
 use axum::Json;
 use axum::extract::FromRequestParts;
@@ -13,14 +13,14 @@ use utoipa::IntoParams;
 
 use crate::problem::Problem;
 
-/// On what the request depends.
+/// Preconditions of the request.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct Conditions {
-    /// Change only what has one of these ETags; `*` is any.
+    /// Apply the change only if the current ETag is one of these; `*` matches any.
     #[param(rename = "If-Match", value_type = Option<String>)]
     if_match: Option<Tags>,
-    /// Change only what has none of these ETags; `*`: create, and never replace.
+    /// Apply the change only if the current ETag is none of these; `*` creates but never replaces.
     #[param(rename = "If-None-Match", value_type = Option<String>)]
     if_none_match: Option<Tags>,
 }
@@ -48,7 +48,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Conditions {
     }
 }
 
-/// What the header names, with or without quotes; a tag of somebody else's making is one that nothing here has.
+/// Parses the tags of a header, with or without quotes. A foreign tag is accepted and matches nothing.
 fn tags(
     headers: &HeaderMap,
     name: HeaderName,
@@ -57,7 +57,9 @@ fn tags(
     let mut named = None;
     for value in headers.get_all(&name) {
         let list = value.to_str().map_err(|_| {
-            Problem::bad_request(format!("{name} holds more than visible ASCII characters."))
+            Problem::bad_request(format!(
+                "{name} contains characters other than visible ASCII."
+            ))
         })?;
         let tags: &mut Vec<ETag> = named.get_or_insert_default();
         for tag in list.split(',').map(str::trim) {
@@ -70,7 +72,7 @@ fn tags(
     Ok(named.map(Tags::Of))
 }
 
-/// A body with the tag of what it shows.
+/// A body with its ETag.
 pub(crate) struct Tagged<T>(pub(crate) ETag, pub(crate) T);
 
 impl<T: Serialize> IntoResponse for Tagged<T> {

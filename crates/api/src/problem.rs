@@ -1,4 +1,4 @@
-//! The one place where a failure becomes a status and an ARM error body.
+//! The only place where a failure becomes a status and an ARM error body.
 
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -16,13 +16,13 @@ use crate::polling_paths::PollingPaths;
 use crate::segments::Unreadable;
 use crate::wire::ErrorResponse;
 
-/// A refusal on its way to the client.
+/// An error reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
     failure: Box<Failure>,
     is_temporary: bool,
-    /// The operation that is in the way.
+    /// The operation that blocks the request.
     waits_for: Option<Box<PollingPaths>>,
 }
 
@@ -51,12 +51,12 @@ impl Problem {
         )
     }
 
-    /// What an operation that ended with `failure` would have answered had it been synchronous.
+    /// The reply for an operation that ended with `failure`, as if it had been synchronous.
     pub(crate) fn ended(failure: Failure) -> Self {
         Self::new(status_of(&failure.code), failure)
     }
 
-    /// Whoever comes while `operation` is under way has to wait for it.
+    /// 409: the request has to wait until `operation` ends.
     fn busy(operation: &Operation) -> Self {
         let since = operation.header.accepted_at;
         let what = match &operation.work {
@@ -64,10 +64,10 @@ impl Problem {
                 let on = match (&work.reference, &work.identifier) {
                     (Some(reference), _) => format!("'{}' ({})", reference.alias, reference.group),
                     (None, Some(identifier)) => format!("'{identifier}'"),
-                    (None, None) => "a resource without a name yet".to_owned(),
+                    (None, None) => "a resource that has no name yet".to_owned(),
                 };
                 let kind = work.kind;
-                format!("Another operation, the {kind} of {on}, is under way since {since}.")
+                format!("Another operation, the {kind} of {on}, has been under way since {since}.")
             }
             Work::Group(work) => format!("The {} has been under way since {since}.", work.task),
         };
@@ -81,9 +81,9 @@ impl Problem {
         }
     }
 
-    /// A defect. The log says more.
+    /// An internal error. The log has the cause.
     pub(crate) fn internal() -> Self {
-        let message = "The request failed inside ucp. The log has the cause under this reply's x-ms-request-id.";
+        let message = "An internal error occurred. The log has the cause under the x-ms-request-id of this reply.";
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             Failure::new(ErrorCode::Internal, message),
@@ -111,7 +111,7 @@ impl From<Rejection> for Problem {
                     error = %ucp_model::chain(&rejection),
                     "the store is unavailable"
                 );
-                let message = "The store cannot be reached now. Try again.";
+                let message = "The store is unavailable. Try again.";
                 let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, failure)
             }
@@ -126,7 +126,7 @@ impl From<Rejection> for Problem {
     }
 }
 
-/// What AWS said to a read in place of an answer.
+/// A failed read from AWS.
 impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
         tracing::warn!(%fault, "AWS did not answer a read");
@@ -166,17 +166,17 @@ impl From<Unreadable> for Problem {
 
 impl From<PathRejection> for Problem {
     fn from(_: PathRejection) -> Self {
-        Self::bad_request("The path cannot be read.")
+        Self::bad_request("The path is malformed.")
     }
 }
 
 impl From<QueryRejection> for Problem {
     fn from(_: QueryRejection) -> Self {
-        Self::bad_request("The query cannot be read.")
+        Self::bad_request("The query is malformed.")
     }
 }
 
-/// Leaves the body to [`rendered`].
+/// The body is added by [`rendered`].
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -185,7 +185,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// `response`, and if it is a refusal, with its body: the URLs in it, and where its code is explained.
+/// Adds the body to an error response, with its URLs and the link to the page about its code. Others are unchanged.
 pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: u64) -> Response {
     let Some(problem) = response.extensions_mut().remove::<Problem>() else {
         return response;
@@ -193,8 +193,12 @@ pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: 
     let mut failure = *problem.failure;
     if let Some(operation) = problem.waits_for {
         let url = format!("{base_url}{}", operation.status);
-        failure.message += &format!(" Wait until {url} is terminal, then try again.");
-        let detail = Detail::at("OperationInProgress", "the running operation's status", url);
+        failure.message += &format!(" Wait until the operation at {url} ends, then try again.");
+        let detail = Detail::at(
+            "OperationInProgress",
+            "status of the running operation",
+            url,
+        );
         failure.details = vec![detail];
     }
     if problem.is_temporary {

@@ -11,19 +11,19 @@ use utoipa::IntoParams;
 use crate::context::RequestContext;
 use crate::problem::Problem;
 
-/// The version of ARM's API that planes, groups and credentials are served in.
+/// The supported ARM API version of planes, groups and credentials.
 pub(crate) const API_VERSION: &str = "2023-10-01-preview";
 const API_VERSION_NAMES: &[&str] = &["api-version"];
 
-/// How many items a page may be asked to hold.
+/// The allowed page sizes.
 const TOP: std::ops::RangeInclusive<usize> = 5..=20;
 const TOP_DEFAULT: usize = 10;
 
-/// The names of the page size, of which ARM's own has a `$`.
+/// The names of the page size. ARM's has a `$`.
 const TOP_NAMES: &[&str] = &["top", "$top"];
 const SKIP_TOKEN_NAMES: &[&str] = &["skipToken", "$skipToken"];
 
-/// The parameters of a query, whose names count in any letter case.
+/// The parameters of a query. Names are case-insensitive.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -32,7 +32,7 @@ impl Parameters {
         Ok(Self(pairs))
     }
 
-    /// The first value under one of these names.
+    /// Returns the first value under one of these names.
     fn get(&self, names: &[&str]) -> Option<&str> {
         self.all(names).next()
     }
@@ -44,12 +44,12 @@ impl Parameters {
     }
 }
 
-/// Refuses a page size that is out of range, on lists and everywhere else: the check runs before routing.
+/// Refuses a page size that is out of range, on every route: the check runs before routing.
 pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
     for given in Parameters::of(uri)?.all(TOP_NAMES) {
         if !given.parse().is_ok_and(|top| TOP.contains(&top)) {
             return Err(Problem::bad_request(format!(
-                "top is '{}'. Give a number from {} to {}, or leave it out.",
+                "top is '{}'. Use a number from {} to {}, or omit it.",
                 shown(given, 20),
                 TOP.start(),
                 TOP.end()
@@ -59,13 +59,13 @@ pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The beginning of what was given, fit for a message.
+/// Escapes the first `length` characters of a client's text for a message.
 pub(crate) fn shown(given: &str, length: usize) -> String {
     let start = given.chars().take(length);
     start.flat_map(char::escape_debug).collect()
 }
 
-/// Extracted when the query's api-version is one that we speak.
+/// The `api-version` parameter; extraction fails when the version is not supported.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ApiVersion {
@@ -92,14 +92,14 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
     }
 }
 
-/// Which page of a list is asked for.
+/// The requested page of a list.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// How many items a page holds; 10 by default.
+    /// The page size; 10 by default.
     #[param(value_type = Option<u64>, minimum = 5, maximum = 20, example = 10)]
     pub(crate) top: usize,
-    /// Where the page begins, as the `nextLink` of the page before has it. None for the first.
+    /// The start of the page, from the `nextLink` of the previous page. Omit it for the first page.
     #[param(rename = "skipToken")]
     pub(crate) skip_token: Option<String>,
     #[param(ignore)]
@@ -109,7 +109,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Where the page after this one is, absolute.
+    /// Returns the absolute URL of the next page.
     pub(crate) fn next_link(&self, skip_token: &str, context: &RequestContext) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let version = self.api_version.as_deref().unwrap_or(API_VERSION);
@@ -136,20 +136,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     }
 }
 
-/// Which page of a list of AWS's is asked for; AWS decides how long it is.
+/// The requested page of a list from AWS, which decides the page size.
 #[derive(Debug, FromRequestParts, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AwsPage {
-    /// Where the page begins, as the `nextLink` of the page before has it. None for the first.
+    /// The start of the page, from the `nextLink` of the previous page. Omit it for the first page.
     #[param(rename = "skipToken", value_type = Option<String>)]
     pub(crate) page: Page,
 }
 
-/// Which operations are asked for.
+/// The filter of a list of operations.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OperationFilter {
-    /// Only operations of this status.
+    /// List only operations with this status.
     #[param(value_type = Option<String>)]
     pub(crate) status: Option<Status>,
 }
@@ -170,7 +170,7 @@ fn status_word(given: &str) -> Result<Status, Problem> {
     meant.next().ok_or_else(|| {
         let words = Status::ALL.map(Status::as_str).join(", ");
         Problem::bad_request(format!(
-            "status is '{}'. Give one of {words}, or leave it out.",
+            "status is '{}'. Use one of {words}, or omit it.",
             shown(given, 20)
         ))
     })

@@ -1,9 +1,9 @@
-//! The segments of an id: decoded once, with ARM's own keywords in any letter case.
+//! The segments of an id, decoded once, with ARM's keywords accepted in any letter case.
 
 use percent_encoding::percent_decode_str;
 use ucp_model::ids::encode_segment;
 
-/// ARM's keywords, as they are routed.
+/// ARM's keywords, as spelled in the routes.
 const KEYWORDS: &[&str] = &[
     "accounts",
     "locations",
@@ -15,17 +15,17 @@ const KEYWORDS: &[&str] = &[
     "resourcegroups",
     "resources",
 ];
-/// Provider namespaces of our own.
+/// The namespaces of built-in resource providers.
 const NAMESPACES: &[&str] = &["System.AWS", "System.Resources"];
 /// POST actions.
 const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":import", ":put"];
 
-/// Why a path is no id.
+/// The reason why a path is not an id.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unreadable(&'static str);
 
-/// The decoded segments of an id, its keywords as they are routed.
+/// The decoded segments of an id, with keywords spelled as in the routes.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments(Vec<String>);
 
@@ -39,19 +39,20 @@ impl Segments {
         Ok(Self(segments))
     }
 
-    /// Each of them, decoded.
+    /// Iterates over the decoded segments.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// The path, escaped in one way.
+    /// Returns the path with canonical escaping.
     pub(crate) fn path(&self) -> String {
         self.0.iter().fold(String::new(), |path, segment| {
             path + "/" + &encode_segment(segment)
         })
     }
 
-    /// Whether both name one resource: ARM's segments in any letter case, the identifier of an AWS resource as it is.
+    /// Whether both name the same resource. Segments are compared in any letter case, except for the identifier of an
+    /// AWS resource.
     pub(crate) fn same_resource(&self, other: &Self) -> bool {
         let Self(segments) = self;
         let providers = segments.iter().position(|segment| segment == "providers");
@@ -74,22 +75,23 @@ impl Segments {
 
 fn decode(raw: &str) -> Result<String, Unreadable> {
     if raw.is_empty() {
-        return Err(Unreadable("The path holds an empty segment ('//')."));
+        return Err(Unreadable("The path contains an empty segment ('//')."));
     }
     let segment = percent_decode_str(raw)
         .decode_utf8()
         .map_err(|_| Unreadable("The path is not UTF-8 once its percent-escapes are decoded."))?;
     if segment.chars().any(char::is_control) {
-        return Err(Unreadable("The path holds a control character."));
+        return Err(Unreadable("The path contains a control character."));
     }
     if segment == "." || segment == ".." {
-        return Err(Unreadable("The path holds a '.' or '..' segment."));
+        return Err(Unreadable("The path contains a '.' or '..' segment."));
     }
     Ok(segment.into_owned())
 }
 
-/// Ids alternate between keywords and names: `planes` and the plane's kind, then keywords at every odd place. Behind
-/// `providers` stand a namespace and a type, where only `credentials` and `locations` are keywords.
+/// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
+/// names in turn. `providers` is followed by a namespace and a type, of which only `credentials` and `locations` are
+/// keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known

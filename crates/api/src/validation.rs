@@ -1,4 +1,5 @@
-//! What the bodies of planes, groups and credentials are checked for: everything at once, each violation with its place.
+//! Validation of the bodies of planes, groups and credentials. All violations are reported at once, each with its
+//! place.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::json::{is_json, object, read};
 use crate::members::kind;
 use crate::problem::Problem;
 
-/// A name of the path that nothing can have.
+/// An invalid name in the path.
 #[derive(Debug)]
 pub(crate) struct InvalidName(InvalidId);
 
@@ -30,7 +31,7 @@ impl From<InvalidName> for Problem {
     }
 }
 
-/// A body that has to be a JSON object of `Content-Type: application/json`, or why it is none.
+/// A body that must be a JSON object with `Content-Type: application/json`, or the reason why it is not.
 pub(crate) struct Payload(Result<Map<String, Value>, String>);
 
 impl<S: Send + Sync> FromRequest<S> for Payload {
@@ -48,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
 }
 
 impl Payload {
-    /// What the path names and what the body says, if nothing is wrong with either.
+    /// Returns the name from the path and the body if both are valid, otherwise all violations.
     pub(crate) fn judge<N, T>(
         self,
         name: Result<N, InvalidName>,
@@ -70,11 +71,11 @@ impl Payload {
     }
 }
 
-/// What is wrong with a request.
+/// The violations found in a request.
 #[derive(Debug, Default)]
 pub(crate) struct Violations {
     details: Vec<Detail>,
-    /// What is answered in their place.
+    /// The reply that takes precedence over the details.
     refusal: Option<Problem>,
 }
 
@@ -83,27 +84,27 @@ impl Violations {
         self.add("InvalidProperties", name.0.to_string());
     }
 
-    /// Answers with `refusal`, whatever else is wrong.
+    /// Sets the reply, whatever the other violations are.
     pub(crate) fn refuse(&mut self, refusal: Problem) {
         self.refusal = Some(refusal);
     }
 
-    /// What stands at `path` in the body.
+    /// Adds a violation at `path` in the body.
     pub(crate) fn property(&mut self, path: &str, what: &str) {
         self.add("InvalidProperties", format!("{path} in body {what}"));
     }
 
-    /// `location`, which every resource has.
+    /// Reads `location`, which every ARM resource has.
     pub(crate) fn location(&mut self, body: &Map<String, Value>) -> String {
         self.text("$.location", body.get("location"))
             .unwrap_or_default()
     }
 
-    /// A text that has to be there.
+    /// Reads a required string.
     pub(crate) fn text(&mut self, path: &str, value: Option<&Value>) -> Option<String> {
         match value {
             Some(Value::String(text)) if text.chars().any(char::is_control) => {
-                self.property(path, "must not hold control characters");
+                self.property(path, "must not contain control characters");
             }
             Some(Value::String(text)) => return Some(text.clone()),
             Some(other) => self.property(path, &format!("must be a string, not {}", kind(other))),
@@ -112,7 +113,7 @@ impl Violations {
         None
     }
 
-    /// An object, which may be absent.
+    /// Reads an optional object.
     pub(crate) fn object<'a>(
         &mut self,
         path: &str,
@@ -128,7 +129,7 @@ impl Violations {
         }
     }
 
-    /// An object whose values are strings, such as tags. Absent it is empty.
+    /// Reads an optional object whose values are strings, such as tags. Empty when absent.
     pub(crate) fn texts(&mut self, path: &str, value: Option<&Value>) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for (name, value) in self.object(path, value).into_iter().flatten() {
@@ -162,7 +163,7 @@ impl From<Violations> for Problem {
         }
         let message = match &details[..] {
             [only] => format!("HTTP request payload failed validation: {}", only.message),
-            _ => "HTTP request payload failed validation; the details name each violation."
+            _ => "HTTP request payload failed validation; the details list each violation."
                 .to_owned(),
         };
         let failure = Failure::new(

@@ -24,12 +24,12 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(get_credential, put_credential, delete_credential))
 }
 
-/// What our skipTokens begin with.
+/// The prefix of a `skipToken`.
 const AFTER: &str = "after.";
 
 /// Lists the credentials of a plane.
 ///
-/// Their secrets are never told.
+/// Secrets are never returned.
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials", tag = "Credentials",
     params(CredentialsPath, ApiVersion, Page),
     responses((status = 200, body = CredentialList)))]
@@ -54,9 +54,9 @@ async fn list_credentials(
     }))
 }
 
-/// Answers one credential.
+/// Returns a credential.
 ///
-/// Its secret is never told.
+/// Its secret is never returned.
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials/{credential}", tag = "Credentials",
     params(CredentialPath, ApiVersion),
     responses((status = 200, body = CredentialBody, headers(("ETag" = String))),
@@ -69,9 +69,9 @@ async fn get_credential(
     Ok(tagged(api.app.get_credential(&path.id()?).await?))
 }
 
-/// Creates a credential, or replaces all that it had.
+/// Creates a credential, or replaces it completely.
 ///
-/// It counts for the next change that is asked for; nothing needs a restart.
+/// It takes effect with the next requested change; no restart is needed.
 #[utoipa::path(put, path = "/planes/aws/{plane}/providers/System.AWS/credentials/{credential}", tag = "Credentials",
     params(CredentialPath, ApiVersion, Conditions),
     request_body = PutCredentialRequest,
@@ -92,12 +92,12 @@ async fn put_credential(
     Ok(tagged(credential))
 }
 
-/// Removes a credential with its secret.
+/// Deletes a credential and its secret.
 ///
-/// What was signed with it before goes on.
+/// Changes already sent to AWS continue.
 #[utoipa::path(delete, path = "/planes/aws/{plane}/providers/System.AWS/credentials/{credential}", tag = "Credentials",
     params(CredentialPath, ApiVersion, Conditions),
-    responses((status = 200, description = "Removed"), (status = 204, description = "There was none"),
+    responses((status = 200, description = "Deleted"), (status = 204, description = "The credential did not exist"),
         (status = 412, body = ErrorResponse)))]
 async fn delete_credential(
     State(api): State<Arc<Api>>,
@@ -119,11 +119,9 @@ fn tagged(credential: Credential) -> Tagged<CredentialBody> {
     Tagged(credential.etag(), credential.into())
 }
 
-/// What a skipToken of ours says: after which credential the page begins.
+/// Parses a `skipToken`: the id of the last credential of the previous page.
 fn place(plane: &PlaneId, token: &str) -> Result<CredentialId, Problem> {
     let name = token.strip_prefix(AFTER);
     let id = name.and_then(|name| CredentialId::new(&plane.name, name).ok());
-    id.ok_or_else(|| {
-        Problem::bad_request("skipToken is not one of ours. Follow nextLink as it is.")
-    })
+    id.ok_or_else(|| Problem::bad_request("skipToken is not valid. Follow nextLink unchanged."))
 }

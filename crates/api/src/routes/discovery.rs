@@ -1,4 +1,5 @@
-//! What Kubernetes and the `rad` command line ask an aggregated API server, which is what `ucp` is when it has a path base.
+//! The discovery routes that Kubernetes and the `rad` command line expect of an aggregated API server. `ucp` serves
+//! them when it has a path base.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::path_base::PathBase;
 use crate::state::Api;
 
-/// None without a path base. `/openapi/v2` and `/openapi/v3` are asked for at the root.
+/// The discovery routes; none without a path base. `/openapi/v2` and `/openapi/v3` are served at the root.
 pub(crate) fn routes(base: &PathBase) -> Router<Arc<Api>> {
     let router = Router::new().without_v07_checks();
     if base.is_empty() {
@@ -21,7 +22,7 @@ pub(crate) fn routes(base: &PathBase) -> Router<Arc<Api>> {
         .route("/openapi/v3", get(get_openapi_v3))
 }
 
-/// That the API is there; to Kubernetes it has no resources.
+/// Announces the API to Kubernetes, without resources.
 async fn list_api_resources() -> Json<Value> {
     Json(json!({
         "kind": "APIResourceList",
@@ -31,13 +32,13 @@ async fn list_api_resources() -> Json<Value> {
     }))
 }
 
-/// Nothing that Kubernetes should add to its own document.
+/// An empty document: Kubernetes has nothing to merge into its own.
 async fn get_openapi_v2() -> Json<Value> {
     let info = json!({"title": "ucp", "version": env!("CARGO_PKG_VERSION")});
     Json(json!({"swagger": "2.0", "info": info, "paths": {}}))
 }
 
-/// The same in the form of an index of documents.
+/// An empty index of documents.
 async fn get_openapi_v3() -> Json<Value> {
     Json(json!({"paths": {}}))
 }

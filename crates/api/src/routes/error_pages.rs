@@ -18,9 +18,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
-/// Explains an error code: what happened, what ucp did, and what to do.
+/// Returns the documentation of an error code: what happened, what ucp did, and what to do.
 ///
-/// `README` is the index.
+/// The code `README` returns the index.
 #[utoipa::path(get, path = "/docs/errors/{code}", tag = "Errors",
     params(ErrorCodePath),
     responses((status = 200, description = "The page", body = String, content_type = "text/markdown"),
@@ -33,7 +33,7 @@ async fn get_error_page(path: ErrorCodePath) -> Result<impl IntoResponse, Proble
     page.map(|page| ([(CONTENT_TYPE, MARKDOWN)], page))
         .ok_or_else(|| {
             Problem::not_found(
-                "There is no page about this error code. /docs/errors/README.md lists those that there are.",
+                "No page exists for this error code. /docs/errors/README.md lists all pages.",
             )
         })
 }

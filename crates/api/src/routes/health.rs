@@ -18,35 +18,35 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(get_readiness))
 }
 
-/// How the process is.
+/// The health of the process.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// Whether it is well.
+    /// The status of the process.
     status: HealthStatus,
 }
 
-/// Whether a process is well.
+/// The status of a process.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum HealthStatus {
-    /// It is.
+    /// The process is healthy.
     Ok,
-    /// What it depends on cannot be reached.
+    /// A service that the process depends on is unavailable.
     Unavailable,
 }
 
-/// Whether the process lives.
+/// Liveness of the process.
 ///
-/// What it depends on is not asked.
+/// Dependencies are not checked.
 #[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
 async fn get_health() -> Json<Health> {
     let status = HealthStatus::Ok;
     Json(Health { status })
 }
 
-/// Whether the process can serve.
+/// Readiness of the process.
 ///
-/// It can when the store answers.
+/// The process is ready when the store is available.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {

@@ -1,4 +1,4 @@
-//! The handlers, a file per noun: extract, one call of the app, and each outcome as a response.
+//! The handlers, one file per noun. Each makes one call to the app and turns the outcome into a response.
 
 mod aws_resources;
 mod credentials;
@@ -34,7 +34,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(operations::routes())
 }
 
-/// What an orchestrator asks, whatever Host it does so by.
+/// The routes of the health probes, which accept any `Host`.
 pub(crate) fn probes() -> OpenApiRouter<Arc<Api>> {
     health::routes()
 }

@@ -34,9 +34,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(get_plane_operation_result))
 }
 
-/// Answers the status of an operation on an AWS resource.
+/// Returns the status of an operation on an AWS resource.
 ///
-/// The answer is 200 in every state, and from the store alone: asking moves nothing on.
+/// The reply is 200 in every state. Only the store is read; polling does not advance the operation.
 #[utoipa::path(get, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}",
     params(OperationPath),
     responses((status = 200, body = OperationStatus, headers(("Retry-After" = u64))),
@@ -50,9 +50,9 @@ async fn get_operation_status(
     Ok(status(operation, &context))
 }
 
-/// Asks for an operation on an AWS resource to be cancelled.
+/// Requests cancellation of an operation on an AWS resource.
 ///
-/// It ends `Canceled` only when AWS confirms.
+/// The operation ends `Canceled` only if AWS confirms the cancellation.
 #[utoipa::path(post, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}/:cancel",
     params(OperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
@@ -67,9 +67,9 @@ async fn cancel_operation(
     Ok(context.accepted(&operation))
 }
 
-/// Answers what an operation on an AWS resource came to.
+/// Returns the result of an operation on an AWS resource.
 ///
-/// That is what its request would have been answered, had it waited.
+/// This is the reply that the original request would have received had it waited.
 #[utoipa::path(get, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationResults/{id}",
     params(OperationPath),
     responses((status = 200, description = "A put succeeded", body = AwsResource),
@@ -87,9 +87,9 @@ async fn get_operation_result(
     result(&api, &operation, &uri, &context).await
 }
 
-/// Answers the status of an operation on a reference or a resource group.
+/// Returns the status of an operation on a reference or a resource group.
 ///
-/// The answer is 200 in every state, and from the store alone: asking moves nothing on.
+/// The reply is 200 in every state. Only the store is read; polling does not advance the operation.
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}",
     params(PlaneOperationPath),
     responses((status = 200, body = OperationStatus, headers(("Retry-After" = u64))),
@@ -102,9 +102,10 @@ async fn get_plane_operation_status(
     Ok(status(plane_operation(&api, &path).await?, &context))
 }
 
-/// Asks for an operation on a reference or a resource group to be cancelled.
+/// Requests cancellation of an operation on a reference or a resource group.
 ///
-/// It ends `Canceled` only when AWS confirms; one on a group once all that it started has ended.
+/// The operation ends `Canceled` only if AWS confirms the cancellation. An operation on a group ends once all
+/// operations that it started have ended.
 #[utoipa::path(post, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel",
     params(PlaneOperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
@@ -123,12 +124,12 @@ async fn cancel_plane_operation(
     Ok(context.accepted(PollingPaths::below(&plane, operation.header.id)))
 }
 
-/// Answers what an operation on a reference or a resource group came to.
+/// Returns the result of an operation on a reference or a resource group.
 ///
-/// That is what its request would have been answered, had it waited.
+/// This is the reply that the original request would have received had it waited.
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationResults/{id}",
     params(PlaneOperationPath),
-    responses((status = 200, description = "An import into a group ended; for a put of a reference, the AWS resource",
+    responses((status = 200, description = "The outcomes of an import into a group; the AWS resource for a put",
             body = ImportResult),
         (status = 202, description = "Running", headers(("Location" = String), ("Retry-After" = u64))),
         (status = 204, description = "A delete succeeded"), (status = 404, body = ErrorResponse),
@@ -144,9 +145,9 @@ async fn get_plane_operation_result(
     result(&api, &operation, &uri, &context).await
 }
 
-/// Lists the operations on a resource group and on its references, the latest first.
+/// Lists the operations on a resource group and on its references, newest first.
 ///
-/// Operations that have ended are listed until they are forgotten.
+/// Operations that have ended are included until their retention time is over.
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/resourcegroups/{group}/operations",
     params(GroupPath, OperationFilter, Page),
     responses((status = 200, body = OperationList), (status = 404, body = ErrorResponse)))]
@@ -179,16 +180,14 @@ async fn list_resource_group_operations(
     }))
 }
 
-/// What a skipToken of ours says.
+/// Parses a `skipToken`.
 fn place(token: &str) -> Result<(Timestamp, OperationId), Problem> {
     let parts = token.split_once('.');
     let place = parts.and_then(|(accepted_at, id)| {
         let accepted_at = accepted_at.parse().ok()?;
         Some((Timestamp::from_millis(accepted_at), id.parse().ok()?))
     });
-    place.ok_or_else(|| {
-        Problem::bad_request("skipToken is not one of ours. Follow nextLink as it is.")
-    })
+    place.ok_or_else(|| Problem::bad_request("skipToken is not valid. Follow nextLink unchanged."))
 }
 
 fn status(operation: Operation, context: &RequestContext) -> Response {
@@ -236,7 +235,7 @@ async fn resource_result(
         Kind::Delete => Ok(StatusCode::NO_CONTENT.into_response()),
         Kind::Import => Ok(match api.app.imported(operation).await? {
             Some(reference) => Json(ReferenceBody::from(reference)).into_response(),
-            // It was imported, and has been forgotten since.
+            // The reference has been deleted since the import.
             None => StatusCode::NO_CONTENT.into_response(),
         }),
     }
@@ -281,5 +280,8 @@ fn operation_id(given: &str) -> Result<OperationId, Problem> {
 }
 
 fn no_such_operation(id: &str) -> Problem {
-    Problem::not_found(format!("There is no operation '{}' here.", shown(id, 80)))
+    Problem::not_found(format!(
+        "There is no operation '{}' at this path.",
+        shown(id, 80)
+    ))
 }

@@ -31,7 +31,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 
 /// Lists all planes.
 ///
-/// Their settings are left out.
+/// Their settings are omitted.
 #[utoipa::path(get, path = "/planes", tag = "Planes", params(ApiVersion),
     responses((status = 200, body = PlaneSummaryList)))]
 async fn list_planes(
@@ -43,7 +43,7 @@ async fn list_planes(
 
 /// Lists the planes of a type.
 ///
-/// Their settings are told.
+/// Their settings are included.
 #[utoipa::path(get, path = "/planes/{type}", tag = "Planes", params(PlaneTypePath, ApiVersion),
     responses((status = 200, body = PlaneList)))]
 async fn list_planes_of_type(
@@ -55,9 +55,9 @@ async fn list_planes_of_type(
     Ok(Json(List::of(planes)))
 }
 
-/// Answers one plane.
+/// Returns a plane.
 ///
-/// Its ETag is what `If-Match` takes.
+/// Its ETag can be sent in `If-Match`.
 #[utoipa::path(get, path = "/planes/{type}/{plane}", tag = "Planes", params(PlanePath, ApiVersion),
     responses((status = 200, body = PlaneBody, headers(("ETag" = String))),
         (status = 404, body = ErrorResponse)))]
@@ -71,7 +71,7 @@ async fn get_plane(
 
 /// Creates a plane, or replaces its location, tags and settings.
 ///
-/// What is below it stays as it is.
+/// Everything under it is kept.
 #[utoipa::path(put, path = "/planes/{type}/{plane}", tag = "Planes",
     params(PlanePath, ApiVersion, Conditions),
     request_body = PutPlaneRequest,
@@ -97,10 +97,10 @@ async fn put_plane(
 
 /// Deletes a plane.
 ///
-/// What is below it stays.
+/// Everything under it is kept.
 #[utoipa::path(delete, path = "/planes/{type}/{plane}", tag = "Planes",
     params(PlanePath, ApiVersion, Conditions),
-    responses((status = 200, description = "Deleted"), (status = 204, description = "There was none"),
+    responses((status = 200, description = "Deleted"), (status = 204, description = "The plane did not exist"),
         (status = 412, body = ErrorResponse)))]
 async fn delete_plane(
     State(api): State<Arc<Api>>,
@@ -118,9 +118,9 @@ async fn delete_plane(
     })
 }
 
-/// Lists the resource providers that a radius plane knows.
+/// Lists the resource providers of a radius plane.
 ///
-/// The list is empty, since AWS resources need none.
+/// The list is always empty, since AWS resources need no resource provider.
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers", tag = "Planes",
     params(RadiusPlanePath, ApiVersion),
     responses((status = 200, body = ResourceProviderList), (status = 404, body = ErrorResponse)))]
@@ -136,9 +136,9 @@ async fn list_resource_providers(
     }))
 }
 
-/// Answers one resource provider of a radius plane.
+/// Returns a resource provider of a radius plane.
 ///
-/// The answer is 404, since AWS resources need none.
+/// The reply is always 404, since AWS resources need no resource provider.
 #[utoipa::path(get, path = "/planes/radius/{plane}/providers/{namespace}", tag = "Planes",
     params(ResourceProviderPath, ApiVersion),
     responses((status = 404, body = ErrorResponse)))]

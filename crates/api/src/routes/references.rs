@@ -26,9 +26,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     ))
 }
 
-/// Answers one reference.
+/// Returns a reference.
 ///
-/// Its properties are those that were last observed; AWS is not asked.
+/// Its properties are those last observed; AWS is not called.
 #[utoipa::path(get, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
     params(ReferencePath),
@@ -40,9 +40,9 @@ async fn get_reference(
     Ok(Json(api.app.get_reference(&path.id()?).await?.into()))
 }
 
-/// Lists the references of a type in a group.
+/// Lists the references of a resource type in a group.
 ///
-/// Their properties are those that were last observed; AWS is not asked.
+/// Their properties are those last observed; AWS is not called.
 #[utoipa::path(get, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}",
     params(ReferencesPath),
@@ -56,9 +56,9 @@ async fn list_references(
     Ok(Json(List::of(references)))
 }
 
-/// Changes who owns the resource of a reference, or the reference's tags.
+/// Updates the ownership or the tags of a reference.
 ///
-/// The AWS resource stays as it is.
+/// The AWS resource is not changed.
 #[utoipa::path(patch, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
     params(ReferencePath),
@@ -79,12 +79,12 @@ async fn update_reference(
 
 /// Deletes a reference.
 ///
-/// The AWS resource is deleted with it where the reference owns it, and left alone otherwise.
+/// If the reference owns its AWS resource, the resource is deleted too; otherwise it is kept.
 #[utoipa::path(delete, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
     params(ReferencePath),
-    responses((status = 200, description = "Forgotten; the AWS resource was left alone"),
-        UnderWay, (status = 204, description = "There was none"),
+    responses((status = 200, description = "The reference is deleted; the AWS resource is kept"),
+        UnderWay, (status = 204, description = "The reference did not exist"),
         (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
 async fn delete_reference(
     State(api): State<Arc<Api>>,

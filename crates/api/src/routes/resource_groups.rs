@@ -35,9 +35,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(import_resource_group_resources))
 }
 
-/// Creates a resource group, or replaces its location and tags.
+/// Creates a resource group, or replaces its location, tags and settings.
 ///
-/// What it tracks stays as it is.
+/// Its references are not changed.
 #[utoipa::path(put, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions),
     request_body = PutResourceGroupRequest,
@@ -58,9 +58,9 @@ async fn put_resource_group(
     Ok(Tagged(group.etag(), group.into()))
 }
 
-/// Answers a resource group with its references.
+/// Returns a resource group with its references.
 ///
-/// The properties of its references are those that were last observed; AWS is not asked.
+/// The properties of the references are those last observed; AWS is not called.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(GroupPath, ApiVersion),
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
@@ -74,14 +74,15 @@ async fn get_resource_group(
     Ok(Tagged(view.group.etag(), view.into()))
 }
 
-/// Deletes a resource group with the AWS resources that it owns.
+/// Deletes a resource group and the AWS resources that it owns.
 ///
-/// The others are only forgotten. When a resource cannot be deleted, the group stays with what is left.
+/// Other resources are kept; only their references are deleted. If a resource cannot be deleted, the group remains,
+/// with the references that are left.
 #[utoipa::path(delete, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions, Preference),
-    responses((status = 200, description = "It is gone"), UnderWay,
-        (status = 204, description = "There was none"),
-        (status = 409, description = "An operation in the group is under way, or some of its resources cannot be deleted",
+    responses((status = 200, description = "Deleted"), UnderWay,
+        (status = 204, description = "The group did not exist"),
+        (status = 409, description = "An operation in the group is in progress, or some of its resources cannot be deleted",
             body = ErrorResponse),
         (status = 412, body = ErrorResponse)))]
 async fn delete_resource_group(
@@ -105,9 +106,9 @@ async fn delete_resource_group(
     }
 }
 
-/// Puts existing AWS resources under aliases of a resource group.
+/// Imports existing AWS resources into a resource group.
 ///
-/// The operation's result lists what became of each resource.
+/// The result of the operation lists the outcome of each resource.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:import", tag = "Resource groups",
     params(GroupPath),
     request_body = ImportGroupRequest,
@@ -129,7 +130,7 @@ async fn import_resource_group_resources(
 
 /// Lists the resource groups of a plane.
 ///
-/// What they track is left out.
+/// Their references are omitted.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups", tag = "Resource groups",
     params(RadiusPlanePath, ApiVersion),
     responses((status = 200, body = ResourceGroupList)))]
@@ -142,9 +143,9 @@ async fn list_resource_groups(
     Ok(Json(List::of(groups)))
 }
 
-/// Lists what a resource group tracks.
+/// Lists the references of a resource group.
 ///
-/// The properties are those that were last observed; AWS is not asked.
+/// Their properties are those last observed; AWS is not called.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}/resources", tag = "Resource groups",
     params(GroupPath, ApiVersion),
     responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
-/// What a PUT of a credential says. It replaces all that the credential had, so an access key needs its secret each time.
+/// The body of a PUT of a credential. It replaces the whole credential, so an access key needs its secret each time.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct PutCredentialRequest {
     /// `global` by convention.
@@ -19,15 +19,15 @@ pub(crate) struct PutCredentialRequest {
     #[serde(default)]
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     tags: BTreeMap<String, String>,
-    /// How to sign in to AWS.
+    /// How calls to AWS are signed.
     properties: PutCredentialProperties,
 }
 
-/// How to sign in to AWS.
+/// How calls to AWS are signed.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "kind")]
 enum PutCredentialProperties {
-    /// An access key of a user.
+    /// An access key of an IAM user.
     #[serde(rename_all = "camelCase")]
     AccessKey {
         /// The id of the access key.
@@ -36,16 +36,16 @@ enum PutCredentialProperties {
             pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$"
         )]
         access_key_id: String,
-        /// Sealed, and never returned.
+        /// The secret access key. It is stored encrypted and never returned.
         #[schema(write_only, format = Password, example = "…", pattern = "^[^\\x00-\\x1F\\x7F-\\x9F]+$")]
         secret_access_key: String,
         /// Where the secret is kept.
         storage: PutStorage,
     },
-    /// A role, taken by the service account that the server runs under.
+    /// A role, assumed with the web identity of the Kubernetes service account that ucp runs under.
     #[serde(rename = "IRSA")]
     Irsa {
-        /// The role.
+        /// The ARN of the role.
         #[serde(rename = "roleARN")]
         #[schema(
             example = "arn:aws:iam::123456789012:role/ucp",
@@ -57,10 +57,10 @@ enum PutCredentialProperties {
     },
 }
 
-/// Where the secret is kept. A name that the client gives is ignored.
+/// Where the secret is kept. A `secretName` in the request is ignored.
 #[derive(Deserialize, ToSchema)]
 struct PutStorage {
-    /// What keeps it.
+    /// What stores the secret.
     kind: StorageKind,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct CredentialBody {
     /// The id.
     #[schema(example = "/planes/aws/aws/providers/System.AWS/credentials/default")]
     id: String,
-    /// The name, as it was last written.
+    /// The name, in the letter case of the last PUT.
     #[schema(example = "default")]
     name: String,
     /// The type of all credentials.
@@ -81,15 +81,15 @@ pub(crate) struct CredentialBody {
     location: String,
     /// Tags of the credential itself.
     tags: BTreeMap<String, String>,
-    /// How to sign in to AWS.
+    /// How calls to AWS are signed.
     properties: CredentialProperties,
 }
 
-/// How to sign in to AWS, but for the secret.
+/// How calls to AWS are signed, without the secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "kind")]
 enum CredentialProperties {
-    /// An access key of a user.
+    /// An access key of an IAM user.
     #[serde(rename_all = "camelCase")]
     AccessKey {
         /// The id of the access key.
@@ -98,10 +98,10 @@ enum CredentialProperties {
         /// Where the secret is kept.
         storage: Storage,
     },
-    /// A role, taken by the service account that the server runs under.
+    /// A role, assumed with the web identity of the Kubernetes service account that ucp runs under.
     #[serde(rename = "IRSA")]
     Irsa {
-        /// The role.
+        /// The ARN of the role.
         #[serde(rename = "roleARN")]
         #[schema(example = "arn:aws:iam::123456789012:role/ucp")]
         role_arn: String,
@@ -114,14 +114,14 @@ enum CredentialProperties {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Storage {
-    /// What keeps it.
+    /// What stores the secret.
     kind: StorageKind,
-    /// Under which name.
+    /// The name of the secret.
     #[schema(example = "aws-aws-default")]
     secret_name: String,
 }
 
-/// What keeps secrets.
+/// What stores a secret.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 enum StorageKind {
     /// `ucp` itself.
@@ -129,7 +129,7 @@ enum StorageKind {
 }
 
 impl PutCredentialRequest {
-    /// Reads a body; what is refused is named and never repeated.
+    /// Reads a body. Violations name members but never repeat values.
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         let location = violations.location(body);
         let tags = violations.texts("$.tags", body.get("tags"));
@@ -142,7 +142,7 @@ impl PutCredentialRequest {
         })
     }
 
-    /// What the app is asked to write as `id`.
+    /// Converts the request to the app's type.
     pub(crate) fn put(self, id: CredentialId) -> PutCredential {
         let (kind, secret) = match self.properties {
             PutCredentialProperties::AccessKey {
@@ -222,7 +222,7 @@ impl PutStorage {
     }
 }
 
-/// An object that has to be there.
+/// Reads a required object.
 fn required<'a>(
     violations: &mut Violations,
     path: &str,

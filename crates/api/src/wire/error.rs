@@ -9,26 +9,26 @@ use crate::origin::BaseUrl;
 /// ARM's error envelope.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorResponse {
-    /// What went wrong.
+    /// The error.
     error: ErrorBody,
 }
 
-/// What went wrong, where, and what to do next.
+/// An error: what went wrong, where, and what to do next.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorBody {
-    /// ARM, Cloud Control or ucp error code.
+    /// The error code: ARM's, Cloud Control's or one of ucp.
     #[schema(example = "Conflict")]
     code: String,
-    /// For a person.
+    /// A human-readable message.
     message: String,
-    /// The id of what it is about.
+    /// What the error is about, usually an id.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// One entry per cause.
+    /// The causes, one entry each, and a link to the page about the code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<ErrorDetail>,
-    /// For programs: the request of AWS's that failed, and the hooks that refused it.
+    /// Machine-readable facts: the Cloud Control request that failed, and the hooks that refused it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     additional_info: Vec<ErrorAdditionalInfo>,
 }
@@ -36,10 +36,10 @@ pub(crate) struct ErrorBody {
 /// One cause of an error.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorDetail {
-    /// What kind of cause it is.
+    /// The kind of cause.
     #[schema(example = "OperationInProgress")]
     code: String,
-    /// For a person.
+    /// A human-readable message.
     message: String,
     /// A JSON Pointer into the request, a resource id or a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,8 +75,8 @@ impl From<Failure> for ErrorBody {
 }
 
 impl ErrorBody {
-    /// The same with a link to the page about its code at the end of its details. Where the contract has a list there,
-    /// of places in the request or of resources, the list holds nothing else (section 9, D14, D35, D36).
+    /// Appends a link to the page about the code to the details, unless the contract reserves them for a list of places
+    /// in the request or of resources (section 9, D14, D35, D36).
     pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
         let has_list = match self.code.as_str() {
             "BadRequest"
@@ -98,7 +98,7 @@ impl ErrorBody {
 }
 
 impl ErrorResponse {
-    /// `failure`, with a link to the page about its code.
+    /// The envelope of `failure`, with a link to the page about its code.
     pub(crate) fn of(failure: Failure, base_url: &BaseUrl) -> Self {
         Self {
             error: ErrorBody::from(failure).explained(base_url),
@@ -106,22 +106,22 @@ impl ErrorResponse {
     }
 }
 
-/// Facts about an error.
+/// Machine-readable facts about an error.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorAdditionalInfo {
-    /// What the facts are about.
+    /// The kind of facts.
     r#type: AdditionalInfoType,
     /// The facts.
     #[schema(value_type = Object)]
     info: Value,
 }
 
-/// What facts about an error may be about.
+/// The kinds of facts about an error.
 #[derive(Debug, Serialize, ToSchema)]
 enum AdditionalInfoType {
-    /// The request of AWS's that failed.
+    /// The Cloud Control request that failed.
     CloudControlRequest,
-    /// The hook that refused it.
+    /// A CloudFormation hook that refused the request.
     CloudFormationHook,
 }
 

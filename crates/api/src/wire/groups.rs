@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::references::ReferenceBody;
 use crate::validation::Violations;
 
-/// What a PUT of a resource group says.
+/// The body of a PUT of a resource group.
 #[derive(Debug, ToSchema)]
 pub(crate) struct PutResourceGroupRequest {
     /// `global` by convention.
@@ -18,16 +18,16 @@ pub(crate) struct PutResourceGroupRequest {
     /// Tags of the group itself.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     tags: BTreeMap<String, String>,
-    /// Its settings.
+    /// The settings of the group.
     #[schema(value_type = Option<ResourceGroupProperties>)]
     properties: ResourceGroupProperties,
 }
 
-/// The settings of a resource group; others are ignored.
+/// The settings of a resource group. Unknown settings are ignored.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ResourceGroupProperties {
-    /// AWS tags that the resources put into the group get by default.
+    /// Default AWS tags of the resources in the group.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     default_tags: BTreeMap<String, String>,
 }
@@ -52,7 +52,7 @@ impl PutResourceGroupRequest {
         })
     }
 
-    /// What the app is asked to write as `id`.
+    /// Converts the request to the app's type.
     pub(crate) fn put(self, id: GroupId) -> NewResourceGroup {
         NewResourceGroup {
             id,
@@ -72,7 +72,7 @@ pub(crate) struct ResourceGroupBody {
     /// The id.
     #[schema(example = "/planes/radius/local/resourcegroups/demo")]
     id: String,
-    /// The name, as it was last written.
+    /// The name, in the letter case of the last PUT.
     #[schema(example = "demo")]
     name: String,
     /// The type of all resource groups.
@@ -83,10 +83,10 @@ pub(crate) struct ResourceGroupBody {
     location: String,
     /// Tags of the group itself.
     tags: BTreeMap<String, String>,
-    /// Only of a group that has default tags.
+    /// The settings; absent when the group has no default tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<ResourceGroupProperties>,
-    /// What the group tracks; only in the reply to a GET of one group that tracks something.
+    /// The references of the group; only in the reply to a GET of a single group, and absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<ReferenceBody>,
 }

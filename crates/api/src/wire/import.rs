@@ -1,4 +1,4 @@
-//! Importing: one resource, or many into a group.
+//! Imports of one resource, or of many into a group.
 
 use std::str::FromStr;
 
@@ -13,39 +13,39 @@ use super::references::ReferenceBody;
 use crate::members::{self, parsed};
 use crate::segments::Segments;
 
-/// What an `:import` says.
+/// The body of an `:import` of one resource.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportRequest {
-    /// The user's own name for the resource; a label, the key is `trackedBy`.
+    /// The user's own name for the resource. It is only a label; the key is `trackedBy`.
     #[expect(
         dead_code,
-        reason = "part of the contract, and read by nobody: trackedBy is the key"
+        reason = "part of the contract, but not read: trackedBy is the key"
     )]
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// The reference id that is to stand for the resource.
+    /// The reference id. Its alias will stand for the resource.
     #[schema(
         value_type = String,
         required,
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     tracked_by: Option<String>,
-    /// AWS's name of the resource; several parts are joined by `|`.
+    /// The primary identifier of the resource; multiple parts are joined by `|`.
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
-    /// The identifier's parts, in place of `primaryIdentifier`.
+    /// The parts of the identifier, as an alternative to `primaryIdentifier`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     properties: Map<String, Value>,
-    /// Own the resource: deleting the reference, or its group, then deletes it.
+    /// Own the resource. Deleting the reference, or its group, deletes an owned resource.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     owned_resource: bool,
 }
 
 impl ImportRequest {
-    /// What the app is asked to import.
+    /// Converts the request to the app's type.
     pub(crate) fn import(self, scope: Scope, type_name: TypeName) -> ImportResource {
         ImportResource {
             scope,
@@ -58,10 +58,10 @@ impl ImportRequest {
     }
 }
 
-/// What an `:import` into a group says.
+/// The body of an `:import` into a group.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ImportGroupRequest {
-    /// What to import, up to 1,000 resources.
+    /// The resources to import, at most 1,000.
     #[serde(default)]
     #[schema(value_type = Vec<ImportGroupResource>, required, min_items = 1, max_items = 1000)]
     resources: Vec<Value>,
@@ -71,36 +71,36 @@ pub(crate) struct ImportGroupRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ImportGroupResource {
-    /// The alias that is to stand for it.
+    /// The alias that will stand for the resource.
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// Its reference id in this group, in place of `alias` and `type`.
+    /// The reference id, which must be in this group; an alternative to `alias` and `type`.
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = Option<String>)]
     tracked_by: Option<ReferenceId>,
-    /// Its type; may be left out when `scope` or `trackedBy` names it.
+    /// The resource type; optional when `scope` or `trackedBy` names it.
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = Option<String>, example = "AWS.EC2/VPC")]
     r#type: Option<ArmType>,
-    /// Where it lives: account and region, or the collection as `mapsTo` of a reference has it.
+    /// The account and region of the resource, optionally with its type, as in `mapsTo.scope` of a reference.
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = String, required, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
     scope: Option<ItemScope>,
-    /// AWS's name of it; several parts are joined by `|`.
+    /// The primary identifier of the resource; multiple parts are joined by `|`.
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
-    /// The identifier's parts, in place of `primaryIdentifier`.
+    /// The parts of the identifier, as an alternative to `primaryIdentifier`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     properties: Map<String, Value>,
-    /// Own the resource.
+    /// Own the resource. Deleting the reference, or its group, deletes an owned resource.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     owned_resource: bool,
 }
 
 impl ImportGroupRequest {
-    /// What is to be imported into `group`, each item read or told what is wrong with it.
+    /// Reads the items to import into `group`, each with its own error.
     pub(crate) fn items(&self, group: &GroupId) -> Vec<Result<ImportGroupItem, Detail>> {
         let read = |(index, item)| {
             let item = members::read(item).and_then(|item: ImportGroupResource| item.into(group));
@@ -114,16 +114,16 @@ impl ImportGroupResource {
     fn into(self, group: &GroupId) -> Result<ImportGroupItem, String> {
         let alias = match &self.tracked_by {
             Some(id) if id.group.key() != group.key() => {
-                return Err(format!("/trackedBy: names another group than {group}."));
+                return Err(format!("/trackedBy: names a group other than {group}."));
             }
             Some(id) => id.alias.clone(),
             None => self
                 .alias
-                .ok_or("/alias: is missing; give it, or trackedBy.")?,
+                .ok_or("/alias: is required unless trackedBy is given.")?,
         };
         let ItemScope { scope, type_name } = self
             .scope
-            .ok_or("/scope: is missing; it names account and region.")?;
+            .ok_or("/scope: is required; it names the account and region.")?;
         let types = [
             self.tracked_by.map(|id| id.type_name),
             self.r#type.map(|ArmType(type_name)| type_name),
@@ -132,12 +132,12 @@ impl ImportGroupResource {
         let mut types = types.into_iter().flatten();
         let type_name = types
             .next()
-            .ok_or("/type: is missing; it is a type such as AWS.EC2/VPC.")?;
+            .ok_or("/type: is required; use a type such as AWS.EC2/VPC.")?;
         if let Some(other) =
             types.find(|other| !other.as_str().eq_ignore_ascii_case(type_name.as_str()))
         {
             return Err(format!(
-                "/type: the resource is called both an {} and an {}.",
+                "/type: the types {} and {} contradict each other.",
                 type_name.arm(),
                 other.arm()
             ));
@@ -153,7 +153,7 @@ impl ImportGroupResource {
     }
 }
 
-/// A type as ARM spells it.
+/// A resource type in ARM's spelling.
 #[derive(Debug)]
 struct ArmType(TypeName);
 
@@ -169,7 +169,7 @@ impl FromStr for ArmType {
     }
 }
 
-/// Account and region, and the type behind them if there is one.
+/// An account and region, optionally followed by a type.
 #[derive(Debug)]
 struct ItemScope {
     scope: Scope,
@@ -212,26 +212,26 @@ impl FromStr for ItemScope {
     }
 }
 
-/// An imported resource's reference.
+/// The reference of an imported resource.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ImportedReference {
     #[serde(flatten)]
     reference: ReferenceBody,
-    /// What could not be found out.
+    /// What the import could not determine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningBody>,
 }
 
-/// What an import could not find out.
+/// Something that an import could not determine.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WarningBody {
-    /// What kind of gap it is.
+    /// The kind of warning.
     #[schema(example = "WriteOnlyProperty")]
     code: &'static str,
-    /// The JSON Pointer of the property.
+    /// The JSON Pointer to the property.
     #[schema(example = "/properties/MasterUserPassword")]
     target: String,
-    /// For a person.
+    /// A human-readable message.
     message: String,
 }
 

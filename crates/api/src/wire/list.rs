@@ -31,7 +31,7 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// The whole of a list.
+    /// A list without further pages.
     pub(crate) fn of<I: IntoIterator<Item: Into<T>>>(items: I) -> Self {
         Self {
             value: items.into_iter().map(Into::into).collect(),
@@ -40,18 +40,18 @@ impl<T> List<T> {
     }
 }
 
-/// The derived schema would repeat the item's instead of naming it.
+/// Implemented by hand, since the derived schema would inline the item's schema instead of referring to it.
 impl<T: ToSchema> PartialSchema for List<T> {
     fn schema() -> RefOr<Schema> {
         let value = ArrayBuilder::new()
             .items(Ref::from_schema_name(T::name()))
-            .description(Some("The items, of this page when there are more."));
+            .description(Some("The items of this page."));
         let next_link = ObjectBuilder::new()
             .schema_type(SchemaType::Type(Type::String))
             .format(Some(utoipa::openapi::SchemaFormat::Custom(
                 "uri".to_owned(),
             )))
-            .description(Some("Where the next page is; absent on the last."));
+            .description(Some("The URL of the next page; absent on the last page."));
         let list = ObjectBuilder::new()
             .description(Some("A list, or a page of one."))
             .property("value", value)

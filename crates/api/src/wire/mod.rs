@@ -1,4 +1,4 @@
-//! What goes over the wire: the bodies of requests and replies, as the OpenAPI document describes them.
+//! Wire types: the bodies of requests and replies, as described by the OpenAPI document.
 
 mod credentials;
 mod error;

@@ -15,40 +15,40 @@ use crate::polling_paths::PollingPaths;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OperationStatus {
-    /// Where the status is.
+    /// The id, which is the path of this status.
     #[schema(
         example = "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e"
     )]
     id: String,
-    /// The operation's own id.
+    /// The UUID of the operation.
     #[schema(format = "uuid")]
     name: String,
     #[schema(schema_with = status_words)]
     status: &'static str,
-    /// When it was accepted.
+    /// When the operation was accepted.
     #[schema(format = DateTime, example = "2026-01-02T03:04:05Z")]
     start_time: String,
-    /// When it ended.
+    /// When the operation ended.
     #[schema(format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     end_time: Option<String>,
-    /// The AWS resource's id, once known.
+    /// The id of the AWS resource, once known; of the resource group for an operation on a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_id: Option<String>,
-    /// The live properties, when a put succeeded.
+    /// The live properties after a successful put; the result of an ended import into a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
-    /// How much of an operation on a group is done.
+    /// The progress of an operation on a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     percent_complete: Option<u32>,
-    /// Why it did not succeed.
+    /// Why the operation failed or was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
 }
 
 impl OperationStatus {
-    /// The same with a link to the page about the code of its error.
+    /// Adds a link to the page about the error code.
     pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
         self.error = self.error.map(|error| error.explained(base_url));
         self
@@ -98,45 +98,45 @@ fn status_words() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "What it does; `Succeeded`, `Failed` and `Canceled` end it.",
+            "The status. `Succeeded`, `Failed` and `Canceled` are terminal.",
         ))
         .enum_values(Some(Status::ALL.map(Status::as_str)))
 }
 
-/// What an import into a group came to, item by item.
+/// The outcome of each item of an import into a group.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportResult {
-    /// The alias stands for the resource now.
+    /// Items whose alias now stands for the resource.
     imported: Vec<ImportResultItem>,
-    /// AWS does not have the resource.
+    /// Items whose resource does not exist in AWS.
     missing: Vec<ImportResultItem>,
-    /// The alias stood for a resource before, and was left as it is.
+    /// Items whose alias already stood for a resource and was left unchanged.
     already_tracked: Vec<ImportResultItem>,
-    /// AWS refuses the read, or something stands in the way.
+    /// Items that failed: AWS refused the read, or there was a conflict.
     failed: Vec<ImportResultItem>,
 }
 
-/// What one item of an import came to.
+/// The outcome of one item of an import into a group.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportResultItem {
-    /// Its place in the request.
+    /// The index of the item in the request.
     index: usize,
     /// The alias.
     #[schema(example = "my-vpc")]
     alias: String,
-    /// Its reference id.
+    /// The reference id.
     id: String,
-    /// The AWS resource's id.
+    /// The id of the AWS resource.
     resource_id: String,
-    /// Why it failed.
+    /// Why the item failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
 }
 
 impl ImportResult {
-    /// The outcomes of an import; none when the operation is something else.
+    /// Returns the outcomes of an import; `None` for other operations.
     pub(crate) fn of(work: &GroupWork) -> Option<Self> {
         let Task::Import(items) = &work.task else {
             return None;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::validation::Violations;
 
-/// What a PUT of a plane says.
+/// The body of a PUT of a plane.
 #[derive(Debug, ToSchema)]
 pub(crate) struct PutPlaneRequest {
     /// `global` by convention.
@@ -16,7 +16,7 @@ pub(crate) struct PutPlaneRequest {
     /// Tags of the plane.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     tags: BTreeMap<String, String>,
-    /// Its settings. A radius plane has to say `resourceProviders`, a map of strings that may be empty.
+    /// The settings of the plane. A radius plane requires `resourceProviders`, a map of strings that may be empty.
     #[schema(value_type = Option<Object>, example = json!({"resourceProviders": {}}))]
     properties: Map<String, Value>,
 }
@@ -47,7 +47,7 @@ impl PutPlaneRequest {
         })
     }
 
-    /// What the app is asked to write as `id`.
+    /// Converts the request to the app's type.
     pub(crate) fn put(self, id: PlaneId) -> NewPlane {
         NewPlane {
             id,
@@ -64,10 +64,10 @@ pub(crate) struct PlaneBody {
     /// The id.
     #[schema(example = "/planes/aws/aws")]
     id: String,
-    /// The name, as it was last written.
+    /// The name, in the letter case of the last PUT.
     #[schema(example = "aws")]
     name: String,
-    /// The type of all planes of its kind.
+    /// The resource type of planes of this kind.
     #[schema(example = "System.AWS/planes")]
     r#type: &'static str,
     /// `global` by convention.
@@ -75,7 +75,7 @@ pub(crate) struct PlaneBody {
     location: String,
     /// Tags of the plane.
     tags: BTreeMap<String, String>,
-    /// Its settings, and its `provisioningState`.
+    /// The settings of the plane, and its `provisioningState`.
     #[schema(value_type = Object)]
     properties: Map<String, Value>,
 }
@@ -95,7 +95,7 @@ impl From<Plane> for PlaneBody {
     }
 }
 
-/// A plane without its settings, which may be secret: what the list of all planes tells.
+/// A plane in the list of all planes, without its settings, which may be confidential.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(transparent)]
 pub(crate) struct PlaneSummary(PlaneBody);
@@ -109,13 +109,13 @@ impl From<Plane> for PlaneSummary {
     }
 }
 
-/// What a resource provider of a radius plane offers.
+/// A resource provider of a radius plane.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResourceProviderSummary {
-    /// The namespace of its resource types.
+    /// The namespace of the resource types.
     name: String,
-    /// Where it is served.
+    /// The locations in which the provider is served.
     #[schema(value_type = Object)]
     locations: Map<String, Value>,
     /// The resource types, by name.

@@ -9,22 +9,22 @@ use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::problem::Problem;
 
-/// A reference: an alias and what it stands for.
+/// A reference: an alias and the AWS resource it stands for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReferenceBody {
     /// The alias.
     #[schema(example = "my-vpc")]
     name: String,
-    /// The reference id: what requests call `trackedBy`.
+    /// The reference id, as used for `trackedBy`.
     #[schema(
         example = "/planes/radius/local/resourcegroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     id: String,
-    /// The resource's type, and `:reference`.
+    /// The resource type, followed by `:reference`.
     #[schema(example = "AWS.EC2/VPC:reference")]
     r#type: String,
-    /// What the alias stands for.
+    /// The AWS resource that the alias stands for.
     maps_to: MapsTo,
     /// Whether deleting the reference deletes the AWS resource.
     owned_resource: bool,
@@ -35,7 +35,7 @@ pub(crate) struct ReferenceBody {
     provisioning_state: &'static str,
     /// The live properties as last observed.
     properties: Map<String, Value>,
-    /// When they were observed.
+    /// When the properties were observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     observed_at: Option<String>,
 }
@@ -45,20 +45,22 @@ fn provisioning_states() -> ObjectBuilder {
     let states = [Provisioning, Deleting, Succeeded, Failed, Canceled];
     ObjectBuilder::new()
         .schema_type(Type::String)
-        .description(Some("How the last change ended, or that one is under way."))
+        .description(Some(
+            "The outcome of the last change, or the change in progress.",
+        ))
         .enum_values(Some(states.map(ProvisioningState::as_str)))
 }
 
-/// The AWS resource behind a reference.
+/// The AWS resource that a reference stands for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MapsTo {
-    /// The collection of the resource's type in its account and region.
+    /// The path of the resource type in the account and region.
     #[schema(
         example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC"
     )]
     scope: String,
-    /// AWS's name of the resource; absent while it is being created.
+    /// The primary identifier of the resource; absent until AWS has assigned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
@@ -89,18 +91,18 @@ impl From<Reference> for ReferenceBody {
     }
 }
 
-/// What to change about a reference; what is left out stays.
+/// Changes to a reference. Absent members are left unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateReference {
     /// Whether deleting the reference deletes the AWS resource.
     owned_resource: Option<bool>,
-    /// All its tags.
+    /// The new tags, which replace all tags of the reference.
     tags: Option<BTreeMap<String, String>>,
 }
 
 impl UpdateReference {
-    /// What is to change, unless it is nothing.
+    /// Returns the update, or an error if the body changes nothing.
     pub(crate) fn update(self) -> Result<ReferenceUpdate, Problem> {
         if self.owned_resource.is_none() && self.tags.is_none() {
             return Err(Problem::bad_request(

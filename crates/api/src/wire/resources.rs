@@ -8,14 +8,14 @@ use ucp_model::operation::{self, Options};
 use ucp_model::{Scope, Target, TypeName, valid_tag};
 use utoipa::ToSchema;
 
-/// What a put by name, a `:put`, a `:get` or a `:delete` says.
+/// The body of a PUT by name, and of the actions `:put`, `:get` and `:delete`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ActionRequest {
-    /// The user's own name for the resource; a label, the key is `trackedBy`.
+    /// The user's own name for the resource. It is only a label; the key is `trackedBy`.
     #[expect(
         dead_code,
-        reason = "part of the contract, and read by nobody: trackedBy is the key"
+        reason = "part of the contract, but not read: trackedBy is the key"
     )]
     #[schema(example = "my-vpc")]
     alias: Option<String>,
@@ -24,48 +24,48 @@ pub(crate) struct ActionRequest {
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     pub(crate) tracked_by: Option<String>,
-    /// What is declared; for `:get` and `:delete` without `trackedBy` the parts of the identifier.
+    /// The declared properties; for `:get` and `:delete` without `trackedBy`, the parts of the identifier.
     #[serde(default)]
     #[schema(value_type = Option<Object>, example = json!({"CidrBlock": "10.0.0.0/16"}))]
     properties: Map<String, Value>,
-    /// What to do when a new alias names a resource that AWS already has; `adopt` by default.
+    /// What to do when a new alias names a resource that already exists in AWS; `adopt` by default.
     #[serde(default, with = "AdoptionPolicy")]
     #[schema(value_type = Option<AdoptionPolicy>)]
     adoption_policy: operation::AdoptionPolicy,
-    /// Whether undeclared properties stay; `merge` by default.
+    /// Whether undeclared properties are kept; `merge` by default.
     #[serde(default, with = "UpdateMode")]
     #[schema(value_type = Option<UpdateMode>)]
     update_mode: operation::UpdateMode,
-    /// Own the resource even when it was adopted.
+    /// Own the resource even if it was adopted. Deleting the reference, or its group, deletes an owned resource.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     owned_resource: bool,
-    /// How to replace the resource when a change asks for it. Without it such a change is refused.
+    /// How to replace the resource when a change requires it. Without it, such a change is refused.
     #[serde(default, with = "ReplacementPolicy")]
     #[schema(value_type = Option<ReplacementPolicy>)]
     replacement_policy: operation::ReplacementPolicy,
-    /// Tags for resources whose type takes some; they win over the defaults of server, account and group, and a declared
-    /// tag wins over them.
+    /// Default tags, applied if the resource type supports tags. They override the default tags of server, account and
+    /// group, and are overridden by declared tags.
     #[serde(default, deserialize_with = "tags")]
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     default_tags: BTreeMap<String, String>,
 }
 
-/// What to do when a new alias names a resource that AWS already has.
+/// What to do when a new alias names a resource that already exists in AWS.
 #[derive(Deserialize, ToSchema)]
 #[serde(remote = "operation::AdoptionPolicy", rename_all = "camelCase")]
 enum AdoptionPolicy {
-    /// The alias stands for it from now on.
+    /// Adopt it: the alias stands for it from now on.
     Adopt,
-    /// Refuse, and leave it alone.
+    /// Refuse the put and leave the resource unchanged.
     Fail,
 }
 
-/// What to do about properties that are not declared.
+/// What to do with properties that are not declared.
 #[derive(Deserialize, ToSchema)]
 #[serde(remote = "operation::UpdateMode", rename_all = "camelCase")]
 enum UpdateMode {
-    /// Leave them alone.
+    /// Keep them.
     Merge,
     /// Remove them.
     Replace,
@@ -90,7 +90,7 @@ fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, S
 }
 
 impl ActionRequest {
-    /// What the app is asked to make of the resource; `name` is the one that the URL has.
+    /// Converts the request to a put; `name` is the name in the URL, if any.
     pub(crate) fn put(
         self,
         scope: Scope,
@@ -113,7 +113,7 @@ impl ActionRequest {
         }
     }
 
-    /// Which resource a `:get` or `:delete` means.
+    /// The resource that a `:get` or `:delete` selects.
     pub(crate) fn selector(self) -> Selector {
         match self.tracked_by {
             Some(tracked_by) => Selector::Reference(tracked_by),
@@ -122,28 +122,28 @@ impl ActionRequest {
     }
 }
 
-/// An AWS resource, or what is known of one that is being created.
+/// An AWS resource. While it is being created, members may be missing.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AwsResource {
-    /// The id; absent while AWS has not named the resource.
+    /// The id; absent until AWS has assigned the identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(
         example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/vpc-0a1b2c3d4e5f60718"
     )]
     id: Option<String>,
-    /// The primary identifier.
+    /// The primary identifier; absent until AWS has assigned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     name: Option<String>,
     /// The resource type.
     #[schema(example = "AWS.EC2/VPC")]
     r#type: String,
-    /// The properties, as far as they are known; for a put with a `provisioningState`.
+    /// The known properties. The reply to a put adds `provisioningState`.
     properties: Map<String, Value>,
 }
 
 impl AwsResource {
-    /// The resource `target`, as far as it is known, with `properties`.
+    /// A resource of a type with `properties`; `target` names it, if it is known.
     pub(crate) fn of(
         type_name: &TypeName,
         target: Option<Target<'_>>,
@@ -159,7 +159,7 @@ impl AwsResource {
         }
     }
 
-    /// The same with a `provisioningState` among its properties.
+    /// Adds `provisioningState` to the properties.
     pub(crate) fn in_state(mut self, state: &str) -> Self {
         self.properties
             .insert("provisioningState".to_owned(), Value::from(state));

@@ -26,16 +26,16 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(delete_aws_resource))
 }
 
-/// Makes the resource behind an alias what the body declares: creates it, updates it, or does nothing.
+/// Creates or updates the resource behind an alias to match the declaration.
 ///
-/// `trackedBy` says which alias it is. Without it nothing is tracked, and every put of a type whose resources AWS names
-/// creates another one.
+/// Nothing is changed if the resource already matches. `trackedBy` is the reference id. Without it nothing is tracked,
+/// and each put of a type whose identifiers AWS assigns creates another resource.
 #[utoipa::path(post, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:put",
     params(CollectionPath, Preference),
     request_body = ActionRequest,
     responses((status = 200, description = "Nothing to do", body = AwsResource),
-        (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
+        (status = 201, description = "Accepted; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
 async fn put_aws_resource(
@@ -54,9 +54,9 @@ async fn put_aws_resource(
     put(&api, request.put(scope, type_name, None), &context).await
 }
 
-/// Answers the resource behind an alias, or the one that the identifier's parts name, as AWS shows it.
+/// Reads a resource from AWS, selected by its reference or by the parts of its identifier.
 ///
-/// It is read from AWS while the request waits.
+/// AWS is called while the request waits.
 #[utoipa::path(post, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:get",
     params(CollectionPath),
@@ -76,9 +76,9 @@ async fn get_aws_resource(
     Ok(Json(api.app.get_resource(read).await?.into()))
 }
 
-/// Deletes the resource behind an alias, or the one that the identifier's parts name.
+/// Deletes a resource, selected by its reference or by the parts of its identifier.
 ///
-/// The references to it go with it.
+/// All references to it are deleted too.
 #[utoipa::path(post, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:delete",
     params(CollectionPath),
@@ -99,9 +99,9 @@ async fn delete_aws_resource(
     delete(&api, meant, &context).await
 }
 
-/// Puts an existing resource under an alias, and leaves the resource as it is.
+/// Imports an existing resource under an alias, without changing the resource.
 ///
-/// From then on a put with that `trackedBy` updates it.
+/// Later puts with the same `trackedBy` update it.
 #[utoipa::path(post, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:import",
     params(CollectionPath, Preference),

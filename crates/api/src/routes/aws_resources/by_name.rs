@@ -28,9 +28,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         ))
 }
 
-/// Lists the resources of a type that AWS has, page by page, with as much of their properties as AWS tells.
+/// Lists the resources of a type in AWS, with the properties that AWS includes in lists.
 ///
-/// Resources that nothing tracks are listed too.
+/// Resources without a reference are included.
 #[utoipa::path(get, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}",
     params(CollectionPath, AwsPage),
@@ -55,9 +55,9 @@ async fn list_aws_resources(
     }))
 }
 
-/// Answers a resource as AWS shows it.
+/// Reads a resource from AWS.
 ///
-/// It is read from AWS while the request waits.
+/// AWS is called while the request waits.
 #[utoipa::path(get, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
     params(ResourcePath),
@@ -75,17 +75,17 @@ async fn get_named_aws_resource(
     Ok(Json(api.app.get_resource(read).await?.into()))
 }
 
-/// Makes the resource of that name what the body declares: creates it, updates it, or does nothing.
+/// Creates or updates the named resource to match the declaration.
 ///
-/// References to it stay as they are.
+/// Nothing is changed if the resource already matches. References to it are not changed.
 #[utoipa::path(put, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
     params(ResourcePath, Preference),
     request_body = ActionRequest,
     responses((status = 200, description = "Nothing to do", body = AwsResource),
-        (status = 201, description = "Under way; poll the URLs in the headers", body = AwsResource,
+        (status = 201, description = "Accepted; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
-        (status = 404, description = "AWS has none, and names such resources itself", body = ErrorResponse),
+        (status = 404, description = "The resource does not exist, and AWS assigns the identifiers of its type", body = ErrorResponse),
         (status = 409, body = ErrorResponse)))]
 async fn put_named_aws_resource(
     State(api): State<Arc<Api>>,
@@ -96,22 +96,22 @@ async fn put_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let body = body.ok_or_else(|| {
         Problem::bad_request(
-            "The body is empty. Send {\"properties\":{…}}; {} declares nothing but the name.",
+            "The body is empty. Send {\"properties\":{…}}; {} declares only the name.",
         )
     })?;
     let request: ActionRequest = body.read()?;
     if request.tracked_by.is_some() {
         return Err(Problem::bad_request(
-            "/trackedBy: a put by name is not tracked. Use :put, or leave it out.",
+            "/trackedBy: a put by name is not tracked. Use :put, or omit it.",
         ));
     }
     let declared = request.put(scope, type_name, Some(path.identifier));
     put(&api, declared, &context).await
 }
 
-/// Deletes the resource of that name.
+/// Deletes the named resource.
 ///
-/// The references to it go with it.
+/// All references to it are deleted too.
 #[utoipa::path(delete, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
     params(ResourcePath),

@@ -1,4 +1,4 @@
-//! AWS resources, by action and by name.
+//! AWS resources by action and by name.
 
 mod actions;
 mod by_name;
@@ -24,7 +24,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(actions::routes())
 }
 
-/// Puts, and answers with the resource as far as it is known.
+/// Puts a resource, and replies with what is known of it.
 async fn put(api: &Api, put: PutResource, context: &RequestContext) -> Result<Response, Problem> {
     let outcome = api.app.put_resource(put, &context.caller).await?;
     let is_unchanged = outcome.is_unchanged();
@@ -38,7 +38,7 @@ async fn put(api: &Api, put: PutResource, context: &RequestContext) -> Result<Re
     })
 }
 
-/// Deletes, and answers with where to ask for the outcome.
+/// Deletes a resource, and replies with the URLs to poll.
 async fn delete(
     api: &Api,
     delete: DeleteResource,
