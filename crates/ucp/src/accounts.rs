@@ -1,4 +1,4 @@
-//! What AWS's side knows of accounts and credentials, for those who may not call AWS, and the other way around.
+//! Adapters between `ucp-cloud-aws` and crates that do not depend on it: account checks and stored credentials.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Credentials, StoredCredential};
 use zeroize::Zeroizing;
 
-/// The name of the credential that signs; others are kept, and nobody asks for them.
+/// The name of the credential that signs calls. Credentials under other names are stored but not used.
 const SIGNING: &str = "default";
-/// How long a worker may sign with a credential that another process has changed.
+/// How long a process may keep using a credential that another process has changed.
 pub(crate) const CREDENTIAL_MAX_AGE: Duration = Duration::from_secs(1);
 
-/// Accounts as AWS tells them.
+/// Account checks against AWS.
 pub(crate) struct OfAws(pub(crate) Arc<Aws>);
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl ucp_app::Accounts for OfAws {
     }
 }
 
-/// The credentials that clients put.
+/// The credentials in the store.
 pub(crate) struct StoredCredentials {
     pub(crate) store: Arc<dyn Credentials>,
     pub(crate) keys: Arc<Keys>,
@@ -50,7 +50,7 @@ impl CredentialSource for StoredCredentials {
             Fault::new(
                 FaultClass::Transient,
                 "ServiceUnavailable",
-                format!("the store does not tell {id}: {error}"),
+                format!("cannot read {id} from the store: {error}"),
             )
         })?;
         stored.map(|stored| self.opened(stored)).transpose()
@@ -64,7 +64,7 @@ impl StoredCredentials {
             Fault::new(
                 FaultClass::Denied,
                 "InvalidCredentials",
-                format!("The secret of {id} does not open. Put it again."),
+                format!("The secret of {id} cannot be decrypted. Put it again."),
             )
         };
         match stored.credential.body {

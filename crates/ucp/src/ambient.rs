@@ -1,4 +1,4 @@
-//! The only place that reads the machine's clock and draws from its entropy.
+//! The clock and the entropy of the machine. No other module may use them directly.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ pub(crate) struct SystemClock;
 impl Clock for SystemClock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the Clock that everything else takes"
+        reason = "this is the Clock that everything else uses"
     )]
     fn now(&self) -> Timestamp {
         let since_epoch = SystemTime::now()
@@ -28,7 +28,7 @@ pub(crate) struct OsEntropy;
 impl Entropy for OsEntropy {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the Entropy that everything else takes"
+        reason = "this is the Entropy that everything else uses"
     )]
     fn draw(&self, _: &'static str) -> [u8; 16] {
         let mut bytes = [0; 16];

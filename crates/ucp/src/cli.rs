@@ -1,4 +1,4 @@
-//! The command line. Every flag of a command that keeps running is an environment variable too.
+//! The command line. Every flag of a long-running command is also an environment variable.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ucp_api::PathBase;
 use ucp_model::TypeName;
 
-/// Declares AWS resources under aliases of your own: the same declaration again is the same resource.
+/// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
 #[command(name = "ucp", version)]
 pub(crate) struct Cli {
@@ -18,17 +18,17 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Runs everything on this machine: API, workers, SQLite and a simulated AWS.
+    /// Runs everything on this machine: the API, the workers, SQLite and a simulated AWS.
     Dev(Box<Dev>),
     /// Runs the API and the workers against AWS.
     Serve(Box<Serve>),
     /// Applies database migrations.
     Migrate(Migrate),
-    /// Seals the database anew under another encryption key, while servers run.
+    /// Re-encrypts the database under another encryption key, while servers run.
     RotateKey(RotateKey),
-    /// Runs the simulated AWS alone.
+    /// Runs only the simulated AWS.
     Simulator(Simulator),
-    /// Tells what a put would do, without AWS and without a server.
+    /// Shows what a put would do, without AWS and without a server.
     Plan(Box<Plan>),
     /// Prints the OpenAPI document.
     Openapi,
@@ -36,10 +36,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
-    /// Where the database and the encryption key are kept.
+    /// The directory of the database and the encryption key.
     #[arg(long, env = "UCP_DATA_DIR", default_value = ".ucp")]
     pub(crate) data_dir: PathBuf,
-    /// Where the API listens; port 0 picks a free one.
+    /// The address that the API listens on; port 0 picks a free port.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,
     /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
@@ -50,13 +50,13 @@ pub(crate) struct Dev {
         hide_default_value = true
     )]
     pub(crate) path_base: PathBase,
-    /// Where the simulated AWS listens; port 0 picks a free one.
+    /// The address that the simulated AWS listens on; port 0 picks a free port.
     #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
     pub(crate) simulator_listen: SocketAddr,
-    /// Perform the story of one VPC, print each exchange, and exit.
+    /// Create, update and delete a VPC, print each request and reply, and exit.
     #[arg(long, env = "UCP_DEMO")]
     pub(crate) demo: bool,
-    /// `Retry-After` of running operations, in whole seconds.
+    /// The `Retry-After` of running operations, rounded down to whole seconds.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "1s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) struct Serve {
     /// `postgres://…`, or `sqlite://…` for a single process.
     #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: String,
-    /// Where the API listens; port 0 picks a free one.
+    /// The address that the API listens on; port 0 picks a free port.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,
     /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
@@ -83,7 +83,7 @@ pub(crate) struct Serve {
         hide_default_value = true
     )]
     pub(crate) path_base: PathBase,
-    /// What this process does.
+    /// The roles of this process.
     #[arg(
         long,
         env = "UCP_ROLES",
@@ -91,13 +91,13 @@ pub(crate) struct Serve {
         default_value = "api,worker"
     )]
     pub(crate) roles: Vec<Role>,
-    /// A TOML file about AWS accounts: the roles that lead to them, and default tags.
+    /// A TOML file with the roles to assume in AWS accounts, and default tags.
     #[arg(long, env = "UCP_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Whether requests about an account that the credentials are not of, and that no role leads to, are refused.
+    /// Refuse requests about an account unless the credentials belong to it or a role is configured for it.
     #[arg(long, env = "UCP_VERIFY_ACCOUNT", default_value_t = true, action = ArgAction::Set, value_name = "BOOL")]
     pub(crate) verify_account: bool,
-    /// Where the platform keeps the web identity that credentials of the kind IRSA are got with.
+    /// The web identity token file, for credentials of the kind IRSA.
     #[arg(
         long,
         env = "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -105,15 +105,15 @@ pub(crate) struct Serve {
         value_name = "FILE"
     )]
     pub(crate) web_identity_token_file: PathBuf,
-    /// Another endpoint than AWS's own, for emulators.
+    /// The endpoint of an AWS emulator, in place of AWS.
     #[arg(long, env = "UCP_AWS_ENDPOINT_URL")]
     pub(crate) aws_endpoint_url: Option<String>,
     #[command(flatten)]
     pub(crate) keys: EncryptionKeys,
-    /// `Retry-After` of running operations, in whole seconds.
+    /// The `Retry-After` of running operations, rounded down to whole seconds.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "5s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
-    /// A host name by which clients reach this server, besides loopback; `*` allows all. May be repeated.
+    /// A host name that clients may use for this server, besides loopback; `*` allows all. May be repeated.
     #[arg(long = "allowed-host", env = "UCP_ALLOWED_HOST", value_delimiter = ',')]
     pub(crate) allowed_hosts: Vec<String>,
     #[command(flatten)]
@@ -122,15 +122,15 @@ pub(crate) struct Serve {
     pub(crate) work: Work,
 }
 
-/// What seals the database.
+/// The keys that encrypt the database.
 #[derive(Debug, Args)]
 pub(crate) struct EncryptionKeys {
-    /// A file that holds the encryption key, 32 bytes as hexadecimal or base64. Without it the variable
-    /// UCP_ENCRYPTION_KEY holds the key itself.
+    /// A file with the encryption key, 32 bytes in hexadecimal or base64. Without it, the key is read from the
+    /// environment variable UCP_ENCRYPTION_KEY.
     #[arg(long, env = "UCP_ENCRYPTION_KEY_FILE", value_name = "FILE")]
     pub(crate) encryption_key_file: Option<PathBuf>,
-    /// A file that holds another encryption key, which opens what it sealed and seals nothing more. May be repeated. The
-    /// variable UCP_PREVIOUS_ENCRYPTION_KEYS holds such keys themselves, separated by commas.
+    /// A file with a previous encryption key, which is used only to decrypt. May be repeated. The environment variable
+    /// UCP_PREVIOUS_ENCRYPTION_KEYS may contain such keys, separated by commas.
     #[arg(
         long = "previous-encryption-key-file",
         env = "UCP_PREVIOUS_ENCRYPTION_KEY_FILES",
@@ -140,12 +140,12 @@ pub(crate) struct EncryptionKeys {
     pub(crate) previous_encryption_key_files: Vec<PathBuf>,
 }
 
-/// What a process does.
+/// A role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
-    /// Answers requests.
+    /// Serves requests.
     Api,
-    /// Carries operations out.
+    /// Carries out operations.
     Worker,
 }
 
@@ -158,23 +158,23 @@ pub(crate) struct Migrate {
 
 #[derive(Debug, Args)]
 pub(crate) struct RotateKey {
-    /// `postgres://…` or `sqlite://…`, which a server may be using.
+    /// `postgres://…` or `sqlite://…`. Servers may be using it.
     #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: String,
     #[command(flatten)]
     pub(crate) keys: EncryptionKeys,
-    /// Start a new digest key too. The next put of an alias with write-only properties then sends them again, since what
-    /// is known of the old ones can no longer be compared.
+    /// Also start a new digest key. Stored digests of write-only properties can then no longer be compared, so the next
+    /// put of each alias sends these properties again.
     #[arg(long)]
     pub(crate) new_digest_key: bool,
-    /// Only tell how much is sealed under which key.
+    /// Only count the values that are encrypted under each key.
     #[arg(long, conflicts_with = "new_digest_key")]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Simulator {
-    /// Where it listens; port 0 picks a free one.
+    /// The address to listen on; port 0 picks a free port.
     #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
@@ -183,27 +183,27 @@ pub(crate) struct Simulator {
     pub(crate) aws: SimulatedAws,
 }
 
-/// How the simulated AWS behaves.
+/// The behaviour of the simulated AWS.
 #[derive(Debug, Args)]
 pub(crate) struct SimulatedAws {
-    /// The shortest time that a change takes.
+    /// The minimum duration of a change.
     #[arg(long, env = "UCP_SIMULATOR_LATENCY_MIN", default_value = "300ms", value_parser = humantime::parse_duration)]
     pub(crate) simulator_latency_min: Duration,
-    /// The longest time that a change takes.
+    /// The maximum duration of a change.
     #[arg(long, env = "UCP_SIMULATOR_LATENCY_MAX", default_value = "800ms", value_parser = humantime::parse_duration)]
     pub(crate) simulator_latency_max: Duration,
-    /// Makes identifiers, latencies and faults repeatable.
+    /// The random seed; makes identifiers, latencies and faults reproducible.
     #[arg(long, env = "UCP_SIMULATOR_SEED")]
     pub(crate) simulator_seed: Option<u64>,
-    /// A fault in JSON, as `POST /_simulator/faults` takes it. May be repeated.
+    /// A fault in JSON, as accepted by `POST /_simulator/faults`. May be repeated.
     #[arg(long = "simulator-fault", env = "UCP_SIMULATOR_FAULT")]
     pub(crate) simulator_faults: Vec<String>,
 }
 
-/// Which resource types there are.
+/// The known resource types.
 #[derive(Debug, Args)]
 pub(crate) struct Types {
-    /// CloudFormation resource type schemas (`*.json`) that add to the built-in ones or replace them.
+    /// A directory of CloudFormation resource type schemas (`*.json`) that extend or replace the built-in ones.
     #[arg(long, env = "UCP_SCHEMA_DIR", value_name = "DIR")]
     pub(crate) schema_dir: Option<PathBuf>,
 }
@@ -211,45 +211,45 @@ pub(crate) struct Types {
 /// How operations are carried out.
 #[derive(Debug, Args)]
 pub(crate) struct Work {
-    /// How many operations this process steps at once.
+    /// How many operations this process works on at once.
     #[arg(long, env = "UCP_WORKERS", default_value_t = 16)]
     pub(crate) workers: usize,
-    /// How long a worker holds an operation without a sign of life before others may take it.
+    /// How long a worker's lease on an operation lasts without renewal before other workers may claim the operation.
     #[arg(long, env = "UCP_LEASE", default_value = "60s", value_parser = humantime::parse_duration)]
     pub(crate) lease: Duration,
-    /// How long one call to AWS may take; shorter than the lease. By default a third of it, at most 20s.
+    /// The time-out of a call to AWS; must be shorter than the lease. The default is a third of the lease, at most 20s.
     #[arg(long, env = "UCP_CALL_TIMEOUT", value_parser = humantime::parse_duration)]
     pub(crate) call_timeout: Option<Duration>,
-    /// How often workers look for work that nobody told them of.
+    /// How often workers look for work that they were not notified of.
     #[arg(long, env = "UCP_POLL_INTERVAL", default_value = "500ms", value_parser = humantime::parse_duration)]
     pub(crate) poll_interval: Duration,
-    /// How long a request waits for the verdict before it answers 201 or 202.
+    /// How long a request waits for the verdict on its plan before the reply is 201 or 202.
     #[arg(long, env = "UCP_VERDICT_WAIT", default_value = "2s", value_parser = humantime::parse_duration)]
     pub(crate) verdict_wait: Duration,
-    /// How long a GET, a list or a `:get` waits for AWS; longer than --call-timeout has no effect.
+    /// How long a GET, a list or a `:get` waits for AWS; values above --call-timeout have no effect.
     #[arg(long, env = "UCP_READ_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
     pub(crate) read_timeout: Duration,
-    /// How long a schema from the CloudFormation registry is used before it is fetched anew in the background. Built-in
-    /// types and those of --schema-dir stay as they are.
+    /// How long a schema from the CloudFormation registry is used before it is refreshed in the background. Built-in
+    /// types and those of --schema-dir are never refreshed.
     #[arg(long, env = "UCP_SCHEMA_TTL", default_value = "24h", value_parser = humantime::parse_duration)]
     pub(crate) schema_ttl: Duration,
-    /// How long a DELETE of a resource group waits for its end before it answers 202.
+    /// How long a DELETE of a resource group waits for completion before the reply is 202.
     #[arg(long, env = "UCP_GROUP_DELETE_WAIT", default_value = "30s", value_parser = humantime::parse_duration)]
     pub(crate) group_delete_wait: Duration,
-    /// How long an operation that has ended can still be queried.
+    /// How long operations can be queried after their end.
     #[arg(long, env = "UCP_OPERATION_RETENTION", default_value = "30d", value_parser = humantime::parse_duration)]
     pub(crate) operation_retention: Duration,
 }
 
 impl Work {
-    /// How long one call to AWS may take.
+    /// Returns the time-out of a call to AWS.
     pub(crate) fn call_timeout(&self) -> anyhow::Result<Duration> {
         let timeout = self
             .call_timeout
             .unwrap_or_else(|| (self.lease / 3).min(Duration::from_secs(20)));
         anyhow::ensure!(
             timeout < self.lease,
-            "--call-timeout ({}) must be shorter than --lease ({}), or a worker could call AWS with a lease that has run out",
+            "--call-timeout ({}) must be shorter than --lease ({}), or a worker could call AWS after its lease has expired",
             humantime::format_duration(timeout),
             humantime::format_duration(self.lease)
         );
@@ -257,48 +257,48 @@ impl Work {
     }
 }
 
-/// What `ucp plan` is asked.
+/// The arguments of `ucp plan`.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "ucp plan --type <TYPE> --desired <FILE> [OPTIONS]\n       ucp plan --offline [--schema-dir <DIR>]",
     after_long_help = include_str!("plan/help.txt")
 )]
 pub(crate) struct Plan {
-    /// Answer questions on standard input, a JSON object a line.
+    /// Read questions from standard input, one JSON object per line, and print an answer to each.
     #[arg(long, conflicts_with_all = ["type_name", "current", "desired", "last_applied", "mode", "color", "detailed_exitcode"])]
     pub(crate) offline: bool,
     /// The resource type, in any letter case.
     #[arg(long = "type", value_name = "TYPE", required_unless_present = "offline", value_parser = TypeName::from_cloudformation)]
     pub(crate) type_name: Option<TypeName>,
-    /// A file with the properties that AWS returns now; `-` is standard input. Without it there is no resource yet.
+    /// A file with the properties that AWS returns now; `-` is standard input. Omit it if there is no resource yet.
     #[arg(long, value_name = "FILE")]
     pub(crate) current: Option<PathBuf>,
     /// A file with the declared properties; `-` is standard input.
     #[arg(long, value_name = "FILE", required_unless_present = "offline")]
     pub(crate) desired: Option<PathBuf>,
-    /// A file with the properties that were declared the last time; `-` is standard input.
+    /// A file with the previously declared properties; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) last_applied: Option<PathBuf>,
-    /// What becomes of properties that are not declared.
+    /// What to do with properties that are not declared.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: Mode,
-    /// When to use colours. `auto` is on a terminal, unless NO_COLOR is set.
+    /// When to use colours; `auto` uses them on a terminal, unless NO_COLOR is set.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub(crate) color: Color,
-    /// Exit with 0 when there is nothing to do, 2 when there is, 1 on errors.
+    /// Exit with 0 if nothing would change, 2 if something would, and 1 on errors.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
     #[command(flatten)]
     pub(crate) types: Types,
 }
 
-/// What becomes of properties that are not declared.
+/// What to do with properties that are not declared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
-    /// They stay.
+    /// Keep them.
     #[default]
     Merge,
-    /// They are removed.
+    /// Remove them.
     Replace,
 }
 
@@ -308,8 +308,8 @@ pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
-    /// Wherever it goes.
+    /// Always.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }

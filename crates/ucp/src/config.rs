@@ -1,4 +1,4 @@
-//! `--config`: what is too much for a command line. A file that is wrong is refused with its line.
+//! The file of `--config`: settings too large for a command line. Errors name the line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use toml::Spanned;
 use ucp_cloud_aws::{Account, AssumedRole};
 use ucp_model::{DefaultTags, TagError, valid_tag};
 
-/// The session's name in accounts whose entry gives none.
+/// The default session name.
 const SESSION_NAME: &str = "ucp";
 
-/// A configuration that makes sense.
+/// A valid configuration.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Config {
-    /// How accounts are reached, by their twelve digits.
+    /// How accounts are accessed, by their 12-digit ids.
     pub(crate) accounts: BTreeMap<String, Account>,
-    /// The tags that resources get without being declared.
+    /// The default tags of resources.
     pub(crate) default_tags: DefaultTags,
 }
 
 impl Config {
-    /// The configuration in `file`; an empty one where there is none.
+    /// Reads the configuration from `file`; empty without a file.
     pub(crate) fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(file) = file else {
             return Ok(Self::default());
@@ -50,7 +50,7 @@ impl Config {
             if id.len() != 12 || !id.bytes().all(|byte| byte.is_ascii_digit()) {
                 return wrong(
                     at,
-                    format!("`{id}` is not an AWS account: write its 12 digits"),
+                    format!("`{id}` is not an AWS account id: write its 12 digits"),
                 );
             }
             let (account, tags) = entry.checked(&id)?;
@@ -63,7 +63,7 @@ impl Config {
     }
 }
 
-/// What is wrong, and at which byte.
+/// An error, and its byte offset.
 #[derive(Debug, PartialEq)]
 struct Wrong {
     at: usize,
@@ -88,7 +88,7 @@ struct Document {
     accounts: BTreeMap<Spanned<String>, Entry>,
 }
 
-/// What a file says of an account.
+/// The entry of an account.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -105,13 +105,14 @@ impl Entry {
         if let Some(name) = &self.session_name
             && !fits(name.get_ref(), 2..=64, "_+=,.@-")
         {
-            let message = "session_name is 2 to 64 letters, digits and characters of `_+=,.@-`";
+            let message = "session_name must be 2 to 64 letters, digits or characters of `_+=,.@-`";
             return wrong(name.span(), message);
         }
         if let Some(external_id) = &self.external_id
             && !fits(external_id.get_ref(), 2..=1_224, "_+=,.@:/-")
         {
-            let message = "external_id is 2 to 1,224 letters, digits and characters of `_+=,.@:/-`";
+            let message =
+                "external_id must be 2 to 1,224 letters, digits or characters of `_+=,.@:/-`";
             return wrong(external_id.span(), message);
         }
         let role = match self.role_arn {
@@ -147,7 +148,7 @@ impl Entry {
     }
 }
 
-/// The ARN of a role of the account `id`.
+/// Checks that `arn` is the ARN of a role of the account `id`.
 fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> {
     let span = arn.span();
     let arn = arn.into_inner();
@@ -161,7 +162,7 @@ fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> 
         Some((account, _)) => wrong(
             span,
             format!(
-                "{name} is a role of {account}, and calls about {id} would land there: give a role of {id}"
+                "{name} is a role of {account}, so calls for {id} would go to {account}: give a role of {id}"
             ),
         ),
         None => wrong(
@@ -194,7 +195,7 @@ fn fits(text: &str, length: std::ops::RangeInclusive<usize>, others: &str) -> bo
 mod tests {
     use super::*;
 
-    /// The line of what is wrong, and what is said of it.
+    /// Returns the line and the message of the error.
     fn refused(text: &str) -> (usize, String) {
         let wrong = Config::parse(text).expect_err("it is wrong");
         (text[..wrong.at].matches('\n').count() + 1, wrong.message)

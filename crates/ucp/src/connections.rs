@@ -1,4 +1,4 @@
-//! The connections of clients.
+//! Client connections.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
     grace: Some(shutdown::REQUEST_GRACE),
 };
 
-/// Serves `router` until `shutdown` turns true, then lets open requests go on for a while.
+/// Serves `router` until `shutdown` turns true, then gives open requests some time to finish.
 pub(crate) async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
     let service = TowerToHyperService::new(router);
     ucp_listen::serve(listener, service, LIMITS, shutdown::requested(shutdown)).await;

@@ -1,4 +1,4 @@
-//! `ucp dev --demo`: the story of one VPC, told by a client.
+//! `ucp dev --demo`: a client that creates, updates and deletes a VPC.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 const GROUP: &str = "/planes/radius/local/resourceGroups/ucp-demo";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const VPCS: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC";
-/// How often a status is read before the demo gives up.
+/// The maximum number of polls of an operation.
 const POLLS_MAX: usize = 100;
 
-/// Tells the story, and checks that it is true.
+/// Runs the demo and checks its outcomes.
 pub(crate) async fn run(url: String) -> anyhow::Result<()> {
     let client = Narrator {
         http: Client::builder(TokioExecutor::new()).build_http(),
@@ -39,7 +39,7 @@ pub(crate) async fn run(url: String) -> anyhow::Result<()> {
         "expected one VPC after the first put, found {first:?}"
     );
 
-    client.chapter("Put the same again: nothing to do, and still one VPC");
+    client.chapter("Put the same again: nothing changes, and there is still one VPC");
     let again = client.put(json!({"CidrBlock": "10.0.0.0/16"})).await?;
     ensure!(
         again == StatusCode::OK,
@@ -47,16 +47,16 @@ pub(crate) async fn run(url: String) -> anyhow::Result<()> {
     );
     ensure!(
         client.vpcs(&group).await? == first,
-        "the second put made another VPC"
+        "the second put created another VPC"
     );
 
-    client.chapter("Change EnableDnsSupport: an update of the same VPC");
+    client.chapter("Change EnableDnsSupport: the same VPC is updated");
     client
         .put(json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}))
         .await?;
     ensure!(
         client.vpcs(&group).await? == first,
-        "the update made another VPC"
+        "the update created another VPC"
     );
 
     client.chapter("Delete it");
@@ -70,11 +70,11 @@ pub(crate) async fn run(url: String) -> anyhow::Result<()> {
     client.follow(reply).await?;
     ensure!(
         client.vpcs(&group).await?.is_empty(),
-        "the VPC is still tracked"
+        "the group still has a reference to the VPC"
     );
 
     println!(
-        "\nThe story is told: two puts and an update made one VPC, {}, and the delete removed it.",
+        "\nDone: two puts and an update made one VPC, {}, and the delete removed it.",
         first[0]
     );
     Ok(())
@@ -90,7 +90,7 @@ fn tracked(properties: Value) -> Value {
 
 struct Narrator {
     http: Client<HttpConnector, Full<Bytes>>,
-    /// What stands before the ids.
+    /// The base URL, to which ids are appended.
     url: String,
 }
 
@@ -116,7 +116,7 @@ impl Narrator {
         println!("\n== {title}");
     }
 
-    /// Puts the VPC and waits for the outcome.
+    /// Puts the VPC, waits for the outcome, and returns the status of the put.
     async fn put(&self, properties: Value) -> anyhow::Result<StatusCode> {
         let reply = self
             .call(
@@ -130,7 +130,7 @@ impl Narrator {
         Ok(status)
     }
 
-    /// Polls the operation that `reply` began, if it began one.
+    /// Polls the operation that `reply` started, if any, until it ends.
     async fn follow(&self, reply: Reply) -> anyhow::Result<()> {
         ensure!(reply.status.is_success(), "the request was refused");
         let Some(url) = reply.status_url else {
@@ -150,7 +150,7 @@ impl Narrator {
         bail!("the operation did not end")
     }
 
-    /// The identifiers of the VPCs that the group tracks.
+    /// Returns the identifiers of the VPCs that the group has references to.
     async fn vpcs(&self, group: &str) -> anyhow::Result<Vec<String>> {
         let group = self
             .call(Method::GET, group, None)

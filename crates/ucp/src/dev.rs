@@ -1,4 +1,4 @@
-//! `ucp dev`: everything on one machine.
+//! `ucp dev`: API, workers, SQLite and a simulated AWS in one process.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
@@ -84,13 +84,13 @@ fn introduce(address: SocketAddr, url: &str, aws_address: SocketAddr) {
         r#"ucp listens on http://{address} (described at http://{address}/docs)
 a simulated AWS listens on http://{aws_address}
 
-Make a resource group, put a VPC into it under an alias, and look:
+Create a resource group, put a VPC into it under an alias, and list the group:
 
   curl -X PUT -H 'Content-Type: application/json' -d '{{"location":"global"}}' '{url}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
   curl -i -d '{{"alias":"my-vpc","trackedBy":"/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc","properties":{{"CidrBlock":"10.0.0.0/16"}}}}' '{url}/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC/:put'
   curl '{url}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
 
-Run the second line again: it is still one VPC. Ctrl-C stops everything.
+Run the second command again: there is still only one VPC. Press Ctrl-C to stop.
 "#
     );
 }

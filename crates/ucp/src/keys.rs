@@ -1,4 +1,4 @@
-//! Where the keys come from.
+//! The sources of encryption keys.
 
 use std::fs;
 use std::io::Write;
@@ -14,13 +14,13 @@ use crate::cli::EncryptionKeys;
 const VARIABLE: &str = "UCP_ENCRYPTION_KEY";
 const PREVIOUS_VARIABLE: &str = "UCP_PREVIOUS_ENCRYPTION_KEYS";
 
-/// The keys that a command was given.
+/// Reads the keys from the arguments and the environment.
 pub(crate) fn given(arguments: &EncryptionKeys) -> anyhow::Result<Keyring> {
     let current = match (&arguments.encryption_key_file, std::env::var(VARIABLE)) {
         (Some(file), _) => of_file(file)?,
         (None, Ok(text)) => SealingKey::parse(&text).context(VARIABLE)?,
         (None, Err(_)) => bail!(
-            "no encryption key: set {VARIABLE} or --encryption-key-file to 32 bytes in hexadecimal (`openssl rand -hex 32` makes one), and keep it: the database is unreadable without it"
+            "no encryption key: set {VARIABLE} or --encryption-key-file to 32 bytes in hexadecimal (`openssl rand -hex 32` generates one), and keep it: the database is unreadable without it"
         ),
     };
     let mut previous = Vec::new();
@@ -40,7 +40,7 @@ fn of_file(file: &Path) -> anyhow::Result<SealingKey> {
     SealingKey::parse(&text).with_context(source)
 }
 
-/// The key in `dev`'s data directory, made when there is none.
+/// Reads the key from the data directory of `dev`, or creates it.
 pub(crate) fn of_data_dir(data_dir: &Path, entropy: &dyn Entropy) -> anyhow::Result<Keyring> {
     let path = data_dir.join("encryption.key");
     if !path.exists() {

@@ -1,7 +1,7 @@
-//! `ucp`: a control plane that makes declarative clients and AWS agree on what is the same resource.
+//! `ucp`: a control plane between declarative clients and AWS, in which the same declaration is the same resource.
 //!
-//! This is the binary: configuration, wiring, command line. What a request may do is in `ucp-app`, what happens to an
-//! operation in `ucp-model`.
+//! This is the binary: configuration, wiring and command line. The use cases of requests are in `ucp-app`, the state
+//! machine of operations in `ucp-model`.
 
 mod accounts;
 mod ambient;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(status) => status,
         Err(error) => {
-            // One line for the person who started it, causes included.
+            // One line, including the causes.
             eprintln!("ucp: {error:#}");
             ExitCode::FAILURE
         }
@@ -54,7 +54,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Logs, and waits for `work` to end.
+/// Starts logging and runs `work` to its end.
 fn work(logs: Format, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<ExitCode> {
     telemetry::init(logs);
     let runtime = tokio::runtime::Builder::new_multi_thread()

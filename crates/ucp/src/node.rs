@@ -1,4 +1,4 @@
-//! One process of the control plane: API, workers, or both, over one store, with this machine's clock and the real AWS.
+//! One process of the control plane: API, workers or both, over one store, with the machine's clock and the AWS SDK.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
 use crate::{connections, pause, shutdown};
 
-/// How often old operations are looked for.
+/// How often expired operations are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
 
-/// What a node is started with.
+/// The parts of a process.
 pub(crate) struct Node {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) aws: ucp_cloud_aws::Settings,
@@ -32,14 +32,14 @@ pub(crate) struct Node {
     pub(crate) retry_after: Duration,
     pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) path_base: PathBase,
-    /// Where the API listens; none when this process has no such role.
+    /// The listener of the API; `None` when this process serves no requests.
     pub(crate) listener: Option<TcpListener>,
-    /// Whether this process carries operations out.
+    /// Whether this process carries out operations.
     pub(crate) works: bool,
 }
 
 impl Node {
-    /// Runs until `shutdown` turns true, then winds down within ten seconds.
+    /// Runs until `shutdown` turns true, then stops within ten seconds.
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
@@ -115,7 +115,7 @@ impl Node {
     }
 }
 
-/// Listens at `address`, or says what to do instead.
+/// Listens on `address`. The error suggests `flag`.
 pub(crate) async fn listen(
     address: std::net::SocketAddr,
     flag: &str,

@@ -1,12 +1,12 @@
-//! `UCP_PAUSE_AT=<crash point>`, or `<crash point>#2` for the second time it is reached: announces the point and blocks
-//! there, so that a test can kill the process.
+//! `UCP_PAUSE_AT=<crash point>`, or `<crash point>#2` for its second occurrence: logs that the point is reached and
+//! blocks, so that a test can kill the process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::anyhow;
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer, Process};
 
-/// What is still to come.
+/// The point to pause at, until it is reached.
 struct PauseAt(Mutex<Option<CrashTurn>>);
 
 impl Observer for PauseAt {
@@ -27,7 +27,7 @@ impl Observer for PauseAt {
     }
 }
 
-/// A process that pauses, where the environment asks for one.
+/// Returns a process that pauses, if `UCP_PAUSE_AT` is set.
 pub(crate) fn asked_for() -> anyhow::Result<Option<Arc<Process>>> {
     let Ok(point) = std::env::var("UCP_PAUSE_AT") else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `ucp rotate-key`: seals the database anew under the current encryption key, beside the servers that use it.
+//! `ucp rotate-key`: re-encrypts the database under the current encryption key, while servers use it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::RotateKey;
 use crate::{keys, serve};
 
-/// How often everything is walked, in case servers that have not been restarted yet seal under the old key meanwhile.
+/// The maximum number of passes. Servers that have not been restarted yet may still seal under the old key meanwhile.
 const WALKS_MAX: u32 = 10;
 
 pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
@@ -48,7 +48,7 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
     if arguments.new_digest_key {
         let now = SystemClock.now();
         let id = resealing::start_digest_key(&store, &ring, &OsEntropy, now).await?;
-        println!("Started the digest key {id}. Restart the servers, which still have the old one.");
+        println!("Started the digest key {id}. Restart the servers, which still use the old one.");
     }
     if remain > 0 {
         let left: Vec<String> = left
@@ -56,14 +56,14 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
             .map(|(id, count)| format!("{count} under {id} ({})", role(&ring, id)))
             .collect();
         bail!(
-            "{remain} values remain: {}. Give the keys that are missing as previous ones, start every server with this encryption key, and run it again",
+            "{remain} values remain: {}. Give the missing keys as previous ones, start every server with this encryption key, and run this command again",
             left.join(", ")
         );
     }
     Ok(())
 }
 
-/// What is sealed under other keys than the current one.
+/// The counts of values sealed under keys other than the current one.
 fn others(ring: &Keyring, mut counts: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     counts.remove(&ring.current_id());
     counts

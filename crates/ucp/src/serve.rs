@@ -59,7 +59,7 @@ pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens the store, which brings its schema up to date.
+/// Opens the store and applies migrations.
 async fn open(url: &str) -> anyhow::Result<Sql> {
     match Location::of(url)? {
         Location::Sqlite(path) => Sql::open_sqlite(path)
@@ -69,7 +69,7 @@ async fn open(url: &str) -> anyhow::Result<Sql> {
     }
 }
 
-/// Opens the store of servers that may be running.
+/// Opens a store that running servers may be using.
 pub(crate) async fn join(url: &str) -> anyhow::Result<Sql> {
     match Location::of(url)? {
         Location::Sqlite(path) => Sql::join_sqlite(path)
@@ -85,7 +85,7 @@ async fn connect(url: &str) -> anyhow::Result<Sql> {
         .context("cannot open the Postgres database")
 }
 
-/// What a database URL names.
+/// The database that a URL names.
 enum Location<'a> {
     Sqlite(&'a str),
     Postgres(&'a str),

@@ -1,16 +1,16 @@
-//! SIGTERM and SIGINT: stop claiming, finish or hand back leases, exit within ten seconds.
+//! Shutdown on SIGTERM and SIGINT: stop claiming, finish steps or release leases, and exit within ten seconds.
 
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// How long running steps may go on.
+/// How long running steps may continue.
 pub(crate) const STEP_GRACE: Duration = Duration::from_secs(6);
-/// How long open requests may go on.
+/// How long open requests may continue.
 pub(crate) const REQUEST_GRACE: Duration = Duration::from_secs(8);
 
-/// Turns true at the first SIGTERM or SIGINT.
+/// Returns a receiver that turns true at the first SIGTERM or SIGINT.
 pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
     let (sender, receiver) = watch::channel(false);
     let mut terminate = signal(SignalKind::terminate())?;
@@ -22,7 +22,7 @@ pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
         }
         tracing::info!("shutting down");
         sender.send_replace(true);
-        // The receiver side sees the change even when this task ends.
+        // Keep the sender alive, since a dropped sender also reads as a shutdown.
         sender.closed().await;
     });
     Ok(receiver)
@@ -30,6 +30,6 @@ pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
 
 /// Resolves once `shutdown` is true.
 pub(crate) async fn requested(mut shutdown: watch::Receiver<bool>) {
-    // An error means that the sender is gone, and with it everything that could ask for a shutdown.
+    // An error means that the sender is gone, which counts as a shutdown.
     let _ = shutdown.wait_for(|requested| *requested).await;
 }

@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A simulated AWS as the arguments want it.
+/// Builds a simulated AWS from the arguments.
 pub(crate) fn new(
     catalogue: Catalogue,
     aws: &SimulatedAws,

@@ -1,20 +1,20 @@
-//! Logs: for people in `dev`, JSON in `serve`. Never bodies.
+//! Logs: text in `dev`, JSON in `serve`. Bodies are never logged.
 
 use std::io;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
-/// For whom logs are written.
+/// The format of logs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Format {
-    /// People: lines on standard error.
+    /// Text on standard error.
     Human,
-    /// Machines: a JSON object a line on standard output.
+    /// One JSON object per line on standard output.
     Json,
 }
 
-/// Starts logging; `UCP_LOG` chooses what, in the syntax of `tracing_subscriber::EnvFilter`.
+/// Starts logging. `UCP_LOG` is the filter, in the syntax of `tracing_subscriber::EnvFilter`.
 pub(crate) fn init(format: Format) {
     let default = match format {
         Format::Human => "warn",

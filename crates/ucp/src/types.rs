@@ -1,4 +1,4 @@
-//! `--schema-dir`: the embedded resource types, and those that a directory adds or replaces.
+//! The embedded resource types, extended or replaced by those of `--schema-dir`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(crate) fn catalogue(types: &Types) -> anyhow::Result<Catalogue> {
         fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
-    // Of two files about one type the same one wins every time.
+    // Of two files for the same type, the last one by name wins.
     paths.sort();
     let is_schema = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "json");
     for path in paths.iter().filter(is_schema) {

@@ -12,7 +12,7 @@ use super::problem::Problem;
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answer<'l> {
     id: Option<&'l RawValue>,
-    /// The number of a bad line.
+    /// The line number; only for a bad line.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     action: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Answer<'l> {
     error: Option<Error>,
 }
 
-/// Why there is no plan, or none that leads to what is declared.
+/// Why there is no plan, or why the declaration can never be satisfied.
 #[derive(Serialize)]
 struct Error {
     code: &'static str,
@@ -66,7 +66,7 @@ impl<'l> Answer<'l> {
 
     /// The answer to a line that cannot be answered.
     pub(super) fn bad(number: u64, id: Option<&'l RawValue>, problem: &Problem) -> Self {
-        // A parser sees one line only; which one is said already.
+        // The parser sees only one line; its number is already given.
         let what = problem
             .to_string()
             .replace(" at line 1 column ", " at column ");
@@ -94,7 +94,7 @@ impl<'l> Answer<'l> {
 }
 
 impl Error {
-    /// All violations as one error, which has the code and the place of the first.
+    /// Combines all violations into one error, with the code and the place of the first.
     fn of(violations: Vec<Violation>) -> Option<Self> {
         let details: Vec<Detail> = violations.into_iter().map(Detail::of).collect();
         let first = details.first()?;

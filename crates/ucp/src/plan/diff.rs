@@ -1,4 +1,4 @@
-//! Two values side by side: what is in one of them alone, and what is in both left out.
+//! The differences of two values. Common parts are left out.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use ucp_schema::is_unknown;
 
 use super::paper::{Mark, Paper};
 
-/// The longest line before a value is spread over several.
+/// The maximum width of a value on a single line.
 const WIDTH: usize = 90;
 
-/// Lists of which more pairs of elements would have to be compared are shown whole.
+/// The maximum number of pairs of elements to compare. Larger lists are shown in full.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// Where a value is shown, and what stands before and behind it.
+/// The indentation of a value, its label and a note after it.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) depth: usize,
-    /// `/CidrBlock: `; nothing for an element of a list.
+    /// Such as `/CidrBlock: `; empty for an element of a list.
     pub(super) label: &'a str,
     pub(super) note: &'a str,
 }
@@ -30,7 +30,7 @@ impl Line<'_> {
     }
 }
 
-/// A value that is there only before or only after.
+/// Shows a value that exists only before or only after.
 pub(super) fn whole<W: Write>(
     paper: &mut Paper<W>,
     line: Line<'_>,
@@ -77,7 +77,7 @@ pub(super) fn whole<W: Write>(
     })
 }
 
-/// A value that is another one after.
+/// Shows a value that changes.
 pub(super) fn changed<W: Write>(
     paper: &mut Paper<W>,
     line: Line<'_>,
@@ -192,19 +192,19 @@ fn elements<W: Write>(
     )
 }
 
-/// Whether one of two elements can have become the other.
+/// Whether two elements are shown as a change of one into the other.
 fn are_alike(one: &Value, other: &Value) -> bool {
     one.is_object() && other.is_object() || one.is_array() && other.is_array()
 }
 
-/// The longest sequence of elements that both lists have, as pairs of indexes.
+/// The longest common subsequence of two lists, as pairs of indexes.
 fn common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
     if before.len().saturating_mul(after.len()) > MOST_PAIRS {
         return Vec::new();
     }
     let old: Vec<String> = before.iter().map(json::canonical).collect();
     let new: Vec<String> = after.iter().map(json::canonical).collect();
-    // lengths[i][j]: of the longest such sequence in what starts at `i` and at `j`.
+    // lengths[i][j] is the length of the longest common subsequence of old[i..] and new[j..].
     let mut lengths = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
@@ -229,7 +229,7 @@ fn common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What is within an object or a list, between its brackets.
+/// Shows an object or a list, with `within` between the brackets.
 fn framed<W: Write>(
     paper: &mut Paper<W>,
     line: Line<'_>,
@@ -252,7 +252,7 @@ fn framed<W: Write>(
     paper.line(line.depth, Mark::Keep, close, "")
 }
 
-/// How much is left out, and what: in the singular and in the plural.
+/// Notes how many items are left out; the texts are the singular and the plural.
 pub(super) fn left_out<W: Write>(
     paper: &mut Paper<W>,
     depth: usize,
@@ -290,7 +290,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// A member's name, in quotes where it could be mistaken.
+/// The label of a member, quoted unless its name is plain.
 fn label(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
     match !name.is_empty() && name.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The protocol for programs: a question a line, an answer a line.
+//! The protocol for programs: one question per line, one answer per line.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::question::Members;
 use super::schemas::Schemas;
 
-/// The longest line that is read.
+/// The maximum length of a line.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -15,13 +15,13 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Every line could be answered.
+    /// All lines were answered.
     AllGood,
-    /// There were lines that could not.
+    /// Some lines could not be answered.
     SomeBad,
 }
 
-/// Answers the questions of `input`, in their order.
+/// Answers the questions of `input` in order.
 pub(super) fn answer(
     schemas: &mut Schemas,
     input: impl Read,
@@ -32,7 +32,7 @@ pub(super) fn answer(
     let mut outcome = Outcome::AllGood;
     let mut number = 0;
     loop {
-        // Whoever asks may wait for the answers before asking on.
+        // The caller may wait for the answers before the next question.
         if !lines.has_next() {
             output.flush()?;
         }
@@ -67,7 +67,7 @@ fn answer_line<'l>(number: u64, line: &'l [u8], schemas: &mut Schemas) -> Answer
     }
 }
 
-/// The lines of a text of any length, read as they come.
+/// Reads lines from a stream.
 struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
@@ -75,7 +75,7 @@ struct Lines<R> {
 
 enum Line<'a> {
     Whole(&'a [u8]),
-    /// Over [`MOST_BYTES`], and skipped.
+    /// Longer than [`MOST_BYTES`]; skipped.
     TooLong,
 }
 
@@ -87,7 +87,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Whether there is a line that can be read without waiting.
+    /// Whether a complete line is buffered.
     fn has_next(&self) -> bool {
         self.input.buffer().contains(&b'\n')
     }

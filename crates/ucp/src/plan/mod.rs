@@ -1,6 +1,6 @@
 //! `ucp plan`: what a put would do, without AWS and without a server.
 //!
-//! [`lines`] is the protocol for programs, [`view`] what people see.
+//! [`lines`] is the protocol for programs, [`view`] the output for people.
 
 mod answer;
 mod diff;
@@ -26,14 +26,14 @@ use paper::Paper;
 use question::Question;
 use schemas::Schemas;
 
-/// Answers, on standard output.
+/// Runs the command.
 pub(crate) fn run(arguments: Plan) -> anyhow::Result<ExitCode> {
     let mut schemas = Schemas::new(types::catalogue(&arguments.types)?);
     if arguments.offline {
         return match lines::answer(&mut schemas, io::stdin().lock(), io::stdout().lock()) {
             Ok(lines::Outcome::AllGood) => Ok(ExitCode::SUCCESS),
             Ok(lines::Outcome::SomeBad) => Ok(ExitCode::FAILURE),
-            // Who reads has had enough.
+            // The reader has closed the pipe.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
             Err(error) => Err(error).context("standard input or output"),
         };
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: Plan) -> anyhow::Result<ExitCode> {
     show(&arguments, &schemas)
 }
 
-/// Shows one plan to people.
+/// Shows one plan.
 fn show(arguments: &Plan, schemas: &Schemas) -> anyhow::Result<ExitCode> {
     let (Some(type_name), Some(desired)) = (&arguments.type_name, &arguments.desired) else {
         bail!("give --type and --desired, or --offline");
@@ -58,7 +58,7 @@ fn show(arguments: &Plan, schemas: &Schemas) -> anyhow::Result<ExitCode> {
     let schema = schemas.known(type_name)?;
     let question = Question {
         desired: properties(desired)?
-            .with_context(|| format!("{}: holds null, not an object", name(desired)))?,
+            .with_context(|| format!("{}: contains null, not an object", name(desired)))?,
         current: optional(arguments.current.as_deref())?,
         last_applied: optional(arguments.last_applied.as_deref())?,
         mode: match arguments.mode {
@@ -98,7 +98,7 @@ fn optional(path: Option<&Path>) -> anyhow::Result<Option<Value>> {
     path.map_or(Ok(None), properties)
 }
 
-/// The properties in a file; none when it holds `null`.
+/// Reads the properties in a file; `None` if it contains `null`.
 fn properties(path: &Path) -> anyhow::Result<Option<Value>> {
     let read = || -> anyhow::Result<Option<Value>> {
         let mut text = String::new();

@@ -2,20 +2,20 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-/// Where people read: marked lines, in colour or not.
+/// A writer of marked lines, with or without colours.
 pub(super) struct Paper<W> {
     out: W,
     is_coloured: bool,
 }
 
-/// What becomes of what a line shows.
+/// What happens to the value on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Add,
     Remove,
     Change,
     Replace,
-    /// Nothing.
+    /// No change.
     Keep,
 }
 
@@ -49,7 +49,7 @@ impl<W: Write> Paper<W> {
         writeln!(self.out)
     }
 
-    /// A line at the left edge.
+    /// Writes a line without indentation.
     pub(super) fn words(&mut self, words: &[(Style, &str)]) -> io::Result<()> {
         for (style, text) in words {
             self.write(*style, text)?;
@@ -57,7 +57,7 @@ impl<W: Write> Paper<W> {
         self.blank()
     }
 
-    /// An indented line with its mark, and with what is to be noted.
+    /// Writes an indented line with its mark and a note.
     pub(super) fn line(
         &mut self,
         depth: usize,
@@ -78,7 +78,7 @@ impl<W: Write> Paper<W> {
         self.blank()
     }
 
-    /// Text of which nothing can steer a terminal.
+    /// Writes text, escaping characters that control a terminal.
     fn write(&mut self, style: Style, text: &str) -> io::Result<()> {
         let style = if self.is_coloured {
             style
@@ -99,8 +99,7 @@ impl<W: Write> Paper<W> {
     }
 }
 
-/// Whether a letter does something to a terminal other than to show: control characters, and those that turn the
-/// direction of what follows.
+/// Whether a character controls the terminal or changes the direction of text.
 fn steers(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,13 +1,13 @@
 /// Why a question has no plan.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    /// It cannot be read.
+    /// The question cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// No such resource type is known.
+    /// The resource type is not known.
     #[error("{0}")]
     UnknownType(String),
-    /// The schema that it brings along cannot be used.
+    /// The given schema is invalid.
     #[error("{0}")]
     InvalidSchema(String),
 }

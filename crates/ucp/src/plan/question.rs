@@ -1,4 +1,4 @@
-//! One question: what is declared, what was, and what is live.
+//! A question: the desired, the last applied and the current properties.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use ucp_schema::{Declaration, ResourceSchema};
 use super::problem::Problem;
 use super::schemas::Schemas;
 
-/// A line, of which only the outermost object is read, so that its `id` is known whatever the rest is.
+/// A line, with only its outermost object parsed, so that its `id` is known even if the rest is invalid.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Members<'l> {
@@ -31,14 +31,14 @@ impl<'l> Members<'l> {
     pub(super) fn of(line: &'l [u8]) -> Result<Self, Problem> {
         let text = std::str::from_utf8(line)
             .map_err(|error| Problem::Unreadable(format!("not UTF-8: {error}")))?;
-        // A list would be taken for the members in order.
+        // serde would read an array as the members in order.
         if !text.trim_start().starts_with('{') {
             return Err(Problem::Unreadable("expected a JSON object".to_owned()));
         }
         serde_json::from_str(text).map_err(|error| unreadable(&error))
     }
 
-    /// The answer.
+    /// Computes the plan.
     pub(super) fn plan(&self, schemas: &mut Schemas) -> Result<Plan, Problem> {
         let schema = self.schema(schemas)?;
         Ok(self.question()?.plan(&schema))
@@ -82,7 +82,7 @@ impl<'l> Members<'l> {
     }
 }
 
-/// What is declared, what was the last time, and what is live.
+/// The input of a plan.
 pub(super) struct Question {
     pub(super) desired: Value,
     pub(super) current: Option<Value>,
@@ -105,7 +105,7 @@ impl Question {
     }
 }
 
-/// A declaration of which nothing is kept, so that a value can stand for its own digest.
+/// A declaration that is not stored, so that a value can serve as its own digest.
 fn declared(properties: Value, schema: &ResourceSchema) -> Desired {
     Desired::new(Declaration::unjudged(properties), schema, |_, value| {
         Digest {
@@ -115,7 +115,7 @@ fn declared(properties: Value, schema: &ResourceSchema) -> Desired {
     })
 }
 
-/// An object of properties, or none for `null`.
+/// Parses an object of properties; `None` for `null`.
 pub(super) fn properties(text: &str) -> Result<Option<Value>, Problem> {
     match serde_json::from_str(text).map_err(|error| unreadable(&error))? {
         Value::Null => Ok(None),

@@ -6,11 +6,11 @@ use ucp_schema::{Catalogue, ResourceSchema};
 
 use super::problem::Problem;
 
-/// How many schemas of lines are remembered, and how many bytes of them.
+/// Limits of the cache of given schemas.
 const MOST_GIVEN: usize = 256;
 const MOST_GIVEN_BYTES: usize = 32 * 1024 * 1024;
 
-/// The known schemas, and those that lines brought along: many lines may bring the same.
+/// The known schemas, and a cache of those given in lines, since many lines may give the same one.
 pub(super) struct Schemas {
     catalogue: Catalogue,
     given: HashMap<Box<str>, Arc<ResourceSchema>>,
@@ -26,7 +26,7 @@ impl Schemas {
         }
     }
 
-    /// The schema that is known for a type, in any letter case.
+    /// Returns the known schema of a type, whose name may be in any letter case.
     pub(super) fn known(&self, type_name: &TypeName) -> Result<Arc<ResourceSchema>, Problem> {
         self.catalogue.get(type_name).ok_or_else(|| {
             let mut message = format!("{type_name} is not a resource type that ucp knows");
@@ -37,7 +37,7 @@ impl Schemas {
         })
     }
 
-    /// The schema that `text` is.
+    /// Parses a given schema, or returns it from the cache.
     pub(super) fn given(&mut self, text: &str) -> Result<Arc<ResourceSchema>, Problem> {
         if let Some(schema) = self.given.get(text) {
             return Ok(Arc::clone(schema));

@@ -1,4 +1,4 @@
-//! A plan as people see it.
+//! The output of a plan for people.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use ucp_schema::ResourceSchema;
 use super::diff::{self, Line};
 use super::paper::{Mark, Paper};
 
-/// Shows a plan. Secrets are not in the changes that it is made of.
+/// Shows a plan. Its changes contain no secrets.
 pub(super) fn show<W: Write>(
     plan: &Plan,
     live: Option<&Value>,
@@ -62,7 +62,7 @@ pub(super) fn show<W: Write>(
     Ok(())
 }
 
-/// A line, or several, of what changes.
+/// A change, shown on one or more lines.
 struct Row<'p> {
     path: &'p str,
     mark: Mark,
@@ -134,7 +134,7 @@ fn row<'p>(change: &'p Change, plan: &Plan) -> Row<'p> {
         path: &change.path,
         mark: match (&change.before, &change.after) {
             (_, None) => Mark::Remove,
-            // No read tells whether it had a value.
+            // A read does not show whether it had a value.
             (None, Some(_)) if change.is_write_only && plan.action != Action::Create => {
                 Mark::Change
             }
@@ -152,7 +152,7 @@ fn row<'p>(change: &'p Change, plan: &Plan) -> Row<'p> {
     }
 }
 
-/// Whether the change itself, or the property it is in, can only be had by a replacement.
+/// Whether the change, or a change of the property it is in, requires a replacement.
 fn forces_replacement(change: &Change, plan: &Plan) -> bool {
     let mut properties = plan.replace_paths.iter();
     change.forces_replacement
@@ -162,7 +162,7 @@ fn forces_replacement(change: &Change, plan: &Plan) -> bool {
         })
 }
 
-/// Whether an unknown value can be seen in one of the changes.
+/// Whether one of the changes contains the unknown value.
 fn is_shown(path: &str, plan: &Plan) -> bool {
     plan.changes.iter().any(|change| {
         let after = change
