@@ -1,10 +1,10 @@
-/// A small deterministic source of chance (SplitMix64): statistically fair, and good for nothing else.
+/// A small deterministic random number generator (SplitMix64). Not for cryptography.
 pub(crate) struct Chance(u64);
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Chance {
-    /// The stream number `stream` of a seed.
+    /// Creates the stream number `stream` of a seed.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut seeded = Self(seed);
         Self(seeded.next() ^ stream.wrapping_mul(GOLDEN))
@@ -18,18 +18,18 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which must not be 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = bound.max(1) as u64;
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    /// One of the options, none when there are none.
+    /// Returns one of the options; `None` if there are none.
     pub(crate) fn pick<'a, T>(&mut self, options: &'a [T]) -> Option<&'a T> {
         options.get(self.below(options.len()))
     }
 
-    /// True once in `times`.
+    /// Returns true with a probability of 1 in `times`.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -5,11 +5,11 @@ use crate::chance::Chance;
 use crate::choice::Choice;
 use crate::value::{ANYTHING, Maker};
 
-/// How often to make up another value for one leaf.
+/// The number of attempts to generate another value for a leaf.
 const ATTEMPTS: u64 = 8;
 
-/// The same model with one difference that an update can make: another value for a leaf, or one more property. None
-/// when there is nothing that an update could change.
+/// Returns the model with one difference that an update can make: another value for a leaf, or one more property.
+/// `None` if an update cannot change anything.
 pub fn changed(schema: &ResourceSchema, model: &Value, seed: u64) -> Option<Value> {
     if !schema.handlers().update {
         return None;
@@ -35,7 +35,7 @@ struct Leaf<'a> {
     schema: &'a Value,
 }
 
-/// The updatable leaves of `value`, which is at `path` and fits one of `schemas`.
+/// Collects the updatable leaves of `value`, which is at `path` and fits one of `schemas`.
 fn leaves<'a>(
     schema: &'a ResourceSchema,
     schemas: &[&'a Value],
@@ -81,7 +81,7 @@ fn leaves<'a>(
     }
 }
 
-/// The optional properties that an update could add.
+/// Returns the optional properties that an update could add.
 fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> Vec<Leaf<'a>> {
     let document = schema.document();
     let choice = Choice::choose(document, document, &mut Chance::new(0, 0));
@@ -98,7 +98,7 @@ fn absent<'a>(schema: &'a ResourceSchema, model: &Value) -> Vec<Leaf<'a>> {
         .collect()
 }
 
-/// The properties that an update cannot set to something new and see it.
+/// The properties whose change by an update is impossible or not visible in a read.
 fn unchangeable(schema: &ResourceSchema) -> impl Iterator<Item = &PropertyPath> {
     let classes = Classes::FIXED | Classes::WRITE_ONLY;
     schema.listed(classes).chain(schema.primary_identifier())
@@ -113,7 +113,7 @@ fn is_fixed(schema: &ResourceSchema, segments: &[&str]) -> bool {
             .any(|path| path.names() == segments)
 }
 
-/// Puts `value` at `path`; tells whether that makes a difference, and nothing when there is no such place.
+/// Sets the value at `path`, and returns whether it differs from the old one. `None` if the place does not exist.
 fn replace(model: &mut Value, path: &[String], value: Value) -> Option<bool> {
     let (last, above) = path.split_last()?;
     let holder = above.iter().try_fold(model, |model, segment| match model {

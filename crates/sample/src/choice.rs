@@ -6,17 +6,17 @@ use ucp_schema::subschema;
 
 use crate::chance::Chance;
 
-/// A schema with its references followed and its alternatives chosen.
+/// A schema with its references resolved and its alternatives chosen.
 #[derive(Default)]
 pub(crate) struct Choice {
     /// The keywords that apply together.
     pub(crate) keywords: Map<String, Value>,
-    /// The properties of alternatives that were not chosen, which had better be left out.
+    /// The properties of alternatives that were not chosen; better omitted.
     pub(crate) avoided: BTreeSet<String>,
 }
 
 impl Choice {
-    /// Chooses at every alternative of `schema`.
+    /// Chooses one of each set of alternatives in `schema`.
     pub(crate) fn choose(document: &Value, schema: &Value, chance: &mut Chance) -> Self {
         let mut choice = Self::default();
         choice.add(document, schema, chance);
@@ -78,7 +78,7 @@ impl Choice {
         }
     }
 
-    /// Chooses among the properties of which one is needed, in the words of cfn-lint.
+    /// Chooses properties for `requiredOr` and `requiredXor`, which are keywords of cfn-lint.
     fn choose_required(&mut self, chance: &mut Chance) {
         let required = self.required();
         for keyword in ["requiredOr", "requiredXor"] {
@@ -97,7 +97,7 @@ impl Choice {
         self.avoided.retain(|name| !required.contains(name));
     }
 
-    /// The properties that must be given, with those that they need in turn.
+    /// Returns the required properties, including those that they require in turn.
     pub(crate) fn required(&self) -> Vec<String> {
         let mut required: Vec<String> = texts(self.keywords.get("required")).collect();
         let mut next = 0;
@@ -116,7 +116,7 @@ impl Choice {
         required
     }
 
-    /// Whether giving `name` may ask for other properties or forbid them.
+    /// Whether the property `name` may require or exclude other properties.
     pub(crate) fn is_entangled(&self, name: &str) -> bool {
         let is_exclusive = texts(self.keywords.get("requiredXor")).any(|other| other == name);
         is_exclusive

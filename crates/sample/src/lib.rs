@@ -1,7 +1,7 @@
-//! For tests, benchmarks and fuzzing only: plausible declarations, made up from a schema.
+//! For tests, benchmarks and fuzzing only: generates plausible declarations from a schema.
 //!
-//! A test that walks every type needs something to declare. The same seed gives the same document. What a schema cannot
-//! express (that a role must exist, say) a sample cannot know.
+//! The same seed gives the same document. Constraints that a schema cannot express, such as that a role must exist, are
+//! not respected.
 
 mod chance;
 mod change;
@@ -17,15 +17,14 @@ pub use change::changed;
 use crate::chance::Chance;
 use crate::value::Maker;
 
-/// How often to try anew: alternatives are chosen blindly, so that some choices contradict each other.
+/// The maximum number of attempts. Alternatives are chosen at random, so some choices contradict each other.
 const ATTEMPTS: u64 = 64;
 
-/// Every so many attempts, and not the first one, optional properties are left out: fewer can contradict each other.
+/// Every so many attempts, but not in the first one, optional properties are omitted to avoid contradictions.
 const FRUGAL: u64 = 3;
 
-/// Properties with which a resource of this type could be created: all that are required, some that are not, none that
-/// is read-only. [`ResourceSchema::validate_model`] finds nothing wrong with them, unless the schema contradicts
-/// itself.
+/// Generates properties to create a resource of this type: all required ones, some optional ones, and none that are
+/// read-only. They pass [`ResourceSchema::validate_model`], unless the schema contradicts itself.
 pub fn declaration(schema: &ResourceSchema, seed: u64) -> Value {
     let made = (0..ATTEMPTS).filter_map(|attempt| {
         let mut maker = Maker::new(schema, Chance::new(seed, attempt));

@@ -8,13 +8,13 @@ use crate::choice::Choice;
 
 const ATTEMPTS: usize = 48;
 
-/// The longest text that is made up when a schema sets no limit.
+/// The maximum length when a schema sets none.
 const MAX_LENGTH: usize = 4_096;
 
-/// The letters to take when a pattern leaves the choice.
+/// The characters to prefer when a pattern leaves the choice.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./:@+= ,;!#$%&*'()?~^|<>{}[]\"\\`";
 
-/// What to try where a pattern is not one that we can read.
+/// The texts to try for a pattern that cannot be parsed.
 const COMMON: [&str; 14] = [
     "sample",
     "a",
@@ -32,11 +32,11 @@ const COMMON: [&str; 14] = [
     "arn:aws:iam::123456789012:role/sample",
 ];
 
-/// A text of the length, format and pattern that a schema asks for.
+/// Generates a text with the length, format and pattern of a schema.
 pub(crate) fn fitting(choice: &Choice, patterns: &Patterns, chance: &mut Chance) -> Option<String> {
     let keyword = |name| choice.keywords.get(name).and_then(|value| value.as_str());
     let most = choice.count("maxLength").unwrap_or(MAX_LENGTH);
-    // An empty text, though allowed, seldom means anything.
+    // An empty text is rarely meaningful, even where it is allowed.
     let lengths = choice.count("minLength").unwrap_or(0).max(1).min(most)..=most;
     let pattern = keyword("pattern");
     let fits = |text: &String| {
@@ -53,7 +53,7 @@ pub(crate) fn fitting(choice: &Choice, patterns: &Patterns, chance: &mut Chance)
     }
 }
 
-/// A text of one of these lengths that matches a pattern.
+/// Generates a text of one of these lengths that matches a pattern.
 pub(crate) fn matching(
     pattern: &str,
     lengths: RangeInclusive<usize>,
@@ -71,11 +71,11 @@ pub(crate) fn matching(
     let missing = lengths.start().saturating_sub(shortest);
     let written = (0..ATTEMPTS).map(|attempt| {
         let spare = missing + chance.below(attempt + 8);
-        // Only a single greedy repetition reaches an exact length; several fair ones look better.
+        // Only greedy repetitions reach an exact length; random ones look better.
         let is_greedy = attempt % 2 == 1;
         write(&hir, spare, is_greedy, chance)
     });
-    // Where the pattern has no anchors, anything may follow.
+    // If the pattern is not anchored, anything may follow.
     let padded = |text: String| {
         let length = text.chars().count();
         let padding = lengths.start().saturating_sub(length);
@@ -89,7 +89,7 @@ pub(crate) fn matching(
     written.map(padded).chain(common).find(fits)
 }
 
-/// A text without a pattern.
+/// Generates a text without a pattern.
 fn plain(lengths: &RangeInclusive<usize>, chance: &mut Chance) -> String {
     let length = (*lengths.start()).max(8).min(*lengths.end());
     let letters = LETTERS.as_bytes();
@@ -130,7 +130,7 @@ fn of_format(format: &str, chance: &mut Chance) -> Option<String> {
     })
 }
 
-/// A text that matches, with up to `spare` repetitions beyond those that are demanded.
+/// Generates a matching text, with up to `spare` repetitions beyond the required ones.
 fn write(hir: &Hir, spare: usize, is_greedy: bool, chance: &mut Chance) -> String {
     let mut writer = Writer {
         text: String::new(),
@@ -144,9 +144,9 @@ fn write(hir: &Hir, spare: usize, is_greedy: bool, chance: &mut Chance) -> Strin
 
 struct Writer<'a> {
     text: String,
-    /// How many repetitions beyond those that are demanded may still be written.
+    /// How many repetitions beyond the required ones are left.
     spare: usize,
-    /// Whether one repetition takes all of them.
+    /// Whether each repetition uses as many as it can.
     is_greedy: bool,
     chance: &'a mut Chance,
 }
@@ -191,7 +191,7 @@ impl Writer<'_> {
             }),
         };
         let usable: Vec<char> = LETTERS.chars().filter(|letter| contains(*letter)).collect();
-        // Letters and digits, as long as there are some: they are the least likely to mean anything.
+        // Prefer letters and digits: they are the least likely to have a special meaning.
         let harmless: Vec<char> = usable
             .iter()
             .copied()
@@ -211,7 +211,7 @@ impl Writer<'_> {
     }
 }
 
-/// The pattern without the groups that only look ahead or behind.
+/// Removes look-ahead and look-behind groups from a pattern.
 fn without_look_around(pattern: &str) -> String {
     let mut kept = pattern.to_owned();
     let looks = ["(?=", "(?!", "(?<=", "(?<!"];
@@ -222,7 +222,7 @@ fn without_look_around(pattern: &str) -> String {
     kept
 }
 
-/// How many bytes the group takes with which a pattern begins.
+/// Returns the length in bytes of the group at the start of a pattern.
 fn end_of_group(pattern: &str) -> usize {
     let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
     for (index, letter) in pattern.char_indices() {

@@ -5,28 +5,28 @@ use crate::chance::Chance;
 use crate::choice::Choice;
 use crate::text;
 
-/// How deep a made-up value may go. Deeper, a schema needs itself without end.
+/// The maximum depth of a value. Beyond it, a schema is taken to require itself endlessly.
 const MAX_DEPTH: usize = 24;
 
-/// Keys to make up when a map takes any.
+/// The pattern of keys in a map that accepts any.
 const ANY_KEY: &str = "^key[0-9]{3}$";
 
 /// The schema that allows everything.
 pub(crate) static ANYTHING: Value = Value::Bool(true);
 
-/// How deep optional things are given.
+/// The depth up to which optional properties are generated.
 const GENEROUS_DEPTH: usize = 4;
 
-/// How deep arrays have an element that they could do without.
+/// The depth up to which arrays have an optional element.
 const TOLERANT_DEPTH: usize = 2 * GENEROUS_DEPTH;
 
-/// Makes values up that fit a schema.
+/// Generates values that fit a schema.
 pub(crate) struct Maker<'a> {
     schema: &'a ResourceSchema,
     pub(crate) chance: Chance,
-    /// Whether to give some optional properties.
+    /// Whether to generate some optional properties.
     pub(crate) is_generous: bool,
-    /// Where the value that is being made belongs.
+    /// The path of the value that is being generated.
     path: Vec<String>,
 }
 
@@ -40,14 +40,14 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The properties of a resource.
+    /// Generates the properties of a resource.
     pub(crate) fn properties(&mut self) -> Option<Value> {
         let document = self.schema.document();
         let choice = Choice::choose(document, document, &mut self.chance);
         self.object(&choice)
     }
 
-    /// A value at `path`.
+    /// Generates a value at `path`.
     pub(crate) fn value_at(&mut self, path: &[String], schema: &Value) -> Option<Value> {
         self.path = path.to_vec();
         self.value(schema)
@@ -100,7 +100,7 @@ impl<'a> Maker<'a> {
         Some(Value::Object(members))
     }
 
-    /// Optional properties: as many as are needed, and a few more when generous.
+    /// Adds optional properties: as many as required, and a few more when generous.
     fn add_optional(&mut self, choice: &Choice, members: &mut Map<String, Value>) {
         let least = choice.count("minProperties").unwrap_or(0);
         let most = choice.count("maxProperties").unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The entries of a map, whose keys are free.
+    /// Adds the entries of a map with arbitrary keys.
     fn add_keys(&mut self, choice: &Choice, members: &mut Map<String, Value>) {
         let least = choice.count("minProperties").unwrap_or(0);
         let additional = choice.keywords.get("additionalProperties");
@@ -168,7 +168,7 @@ impl<'a> Maker<'a> {
             let Some(item) = self.member("0", schema) else {
                 break;
             };
-            // Of tags, each key once.
+            // The keys of tags are unique.
             let key = item.get("Key");
             let is_taken = |known: &Value| {
                 is_set && *known == item || key.is_some() && known.get("Key") == key
@@ -180,7 +180,7 @@ impl<'a> Maker<'a> {
         (items.len() >= least).then_some(Value::Array(items))
     }
 
-    /// Whether a member of the object that is being made may be given by us.
+    /// Whether a client may set a member of the current object.
     fn is_settable(&self, name: &str) -> bool {
         let path = self.path.iter().map(String::as_str);
         let path: Vec<&str> = path.chain([name]).collect();
@@ -188,7 +188,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The type to make, when a schema names several or none.
+/// The JSON type to generate when a schema names several or none.
 fn json_type(choice: &Choice) -> &str {
     let types = subschema::types(&choice.keywords);
     let has = |keyword| choice.keywords.contains_key(keyword);

@@ -1,4 +1,4 @@
-//! A sample of every type that can be created, and a change to it.
+//! Generates a sample of every type that can be created, and a change to it.
 
 use serde_json::Value;
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
@@ -40,11 +40,11 @@ fn check(seed: u64) {
             );
         }
     }
-    // The others have no update handler, or nothing that an update could change.
+    // The others have no update handler, or no property that an update could change.
     assert!(changeable > 1_450, "{changeable}");
 }
 
-/// The values of a class, wherever a path without `*` leads to one.
+/// Returns the values of a class, for paths without `*`.
 fn only<'a>(schema: &ResourceSchema, class: Classes, model: &'a Value) -> Vec<&'a Value> {
     let paths = schema.listed(class);
     paths.filter_map(|path| path.get(model)).collect()

@@ -18,7 +18,7 @@ use crate::log::Log;
 use crate::world::{LEASE, SCHEMA_TTL, World};
 use crate::{ManualClock, StoreKind};
 
-/// A [`World`] to be.
+/// Builds a [`World`].
 #[must_use]
 pub struct Builder {
     store: Arc<dyn Store>,
@@ -29,7 +29,7 @@ pub struct Builder {
 }
 
 impl World {
-    /// A world over a store in memory, with one empty resource group, `rg`.
+    /// A world over an in-memory store, with one empty resource group, `rg`.
     pub fn builder() -> Builder {
         Builder {
             store: Arc::new(Memory::new()),
@@ -42,7 +42,7 @@ impl World {
 }
 
 impl Builder {
-    /// Over a new store of this kind; none where there is no Postgres.
+    /// Uses a new store of this kind. `None` if Postgres is not available.
     pub async fn on(self, kind: StoreKind) -> Option<Self> {
         let (store, guard) = kind.open().await?;
         Some(Self {
@@ -52,7 +52,7 @@ impl Builder {
         })
     }
 
-    /// Over a store that is there already, as a server that starts anew.
+    /// Uses an existing store, like a server that restarts.
     pub fn over(self, store: &Arc<dyn Store>) -> Self {
         Self {
             store: Arc::clone(store),
@@ -60,12 +60,12 @@ impl Builder {
         }
     }
 
-    /// Planes are served under `path_base`, which requests have to give.
+    /// Serves planes under `path_base`, which request paths must include.
     pub fn path_base(self, path_base: PathBase) -> Self {
         Self { path_base, ..self }
     }
 
-    /// The server gives tags to resources.
+    /// Sets the default tags of the server.
     pub fn default_tags(self, default_tags: DefaultTags) -> Self {
         Self {
             default_tags,
@@ -73,7 +73,7 @@ impl Builder {
         }
     }
 
-    /// The server dies at this turn of a crash point, counted from [`World::may_crash`].
+    /// Crashes the server at this occurrence of a crash point, counted from [`World::may_crash`].
     pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
         Self {
             crash: Some(turn),
@@ -81,7 +81,7 @@ impl Builder {
         }
     }
 
-    /// The world.
+    /// Builds the world.
     pub async fn build(self) -> World {
         let log = Log::of_this_thread();
         let clock = Arc::new(ManualClock::new());
@@ -105,7 +105,7 @@ impl Builder {
             registry: Arc::new(aws.clone()),
             accounts: Arc::new(AnyAccount),
             catalogue,
-            keys: Arc::new(keys.await.expect("the keys are had")),
+            keys: Arc::new(keys.await.expect("the keys are opened")),
             clock: Arc::clone(&clock) as _,
             entropy,
         };
@@ -144,7 +144,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
         default_tags,
         read_timeout: Duration::from_secs(10),
         schema_ttl: SCHEMA_TTL,
-        // A world steps its engine itself, and sweeps when it is told to.
+        // A world steps its engine itself, and sweeps on request.
         concurrency: 0,
         poll_interval: Duration::ZERO,
         grace: Duration::ZERO,
@@ -153,7 +153,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
     }
 }
 
-/// The simulator takes every account.
+/// Accepts every account, as the simulator does.
 struct AnyAccount;
 
 #[async_trait]

@@ -3,22 +3,22 @@ use std::time::Duration;
 
 use ucp_model::{Clock, Timestamp};
 
-/// Time that moves when it is told to.
+/// A clock that is moved by hand.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that stands at the beginning of 2026.
+    /// A clock at the beginning of 2026.
     pub fn new() -> Self {
         Self(AtomicI64::new(1_767_225_600_000))
     }
 
-    /// Moves on by `duration`.
+    /// Advances by `duration`.
     pub fn advance(&self, duration: Duration) {
         self.move_to(self.now().after(duration));
     }
 
-    /// Moves to `moment`, unless it has passed.
+    /// Advances to `moment`, unless it is in the past.
     pub fn move_to(&self, moment: Timestamp) {
         self.0.fetch_max(moment.as_millis(), Ordering::SeqCst);
     }

@@ -2,8 +2,8 @@ use ucp_observe::CrashTurn;
 
 use crate::{StoreKind, World};
 
-/// Runs `scenario` to learn which moments it passes from [`World::may_crash`] on at which a process can die; then once
-/// for each, in a world that dies there and goes on. Insists that it died, and tells where.
+/// Runs `scenario` to record the crash points that it passes after [`World::may_crash`], then once for each of them, in
+/// a world that crashes there and recovers. Panics if a crash does not happen. Returns the crash points.
 pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> Vec<String> {
     let Some(world) = World::builder().on(on).await else {
         return Vec::new();
@@ -16,7 +16,10 @@ pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> 
     for turn in &turns {
         // Shown when the scenario fails.
         println!("crashing at {turn}");
-        let world = World::builder().on(on).await.expect("it was there before");
+        let world = World::builder()
+            .on(on)
+            .await
+            .expect("the store is available");
         let world = world.crashing_at(*turn).build().await;
         scenario(&world).await;
         assert!(world.has_crashed(), "{turn} was not reached");

@@ -2,7 +2,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer};
 
-/// What happens at crash points, once a scenario says that it may.
+/// Records crash points, and crashes at the planned one, once a scenario arms it.
 #[derive(Default)]
 pub(crate) struct Crashes(Mutex<State>);
 
@@ -31,7 +31,7 @@ impl Crashes {
         self.state().has_crashed
     }
 
-    /// Every crash point since it was armed, each time that it was passed.
+    /// Returns every crash point passed since arming, with its occurrence.
     pub(crate) fn passed(&self) -> Vec<CrashTurn> {
         let passed = &self.state().passed;
         let turn = |(index, point): (usize, &CrashPoint)| {

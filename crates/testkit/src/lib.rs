@@ -1,9 +1,9 @@
-//! For tests only: a [`World`] in which the real router, the real engine and the simulated AWS meet over any store, with
-//! time that moves when it is told to.
+//! For tests only: a [`World`] runs the real router, the real engine and the simulated AWS over any store, with a clock
+//! that is moved by hand.
 //!
-//! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next moment at which something is due,
-//! until nothing is in flight. [`on_every_store`] makes a scenario one test a store, and checks afterwards that the world
-//! is in order. [`crash_everywhere`] makes it die at every moment at which a process can die. A WARN or an ERROR that a
+//! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next time at which something is due,
+//! until nothing is in flight. [`on_every_store`] turns a scenario into one test per store, and checks the invariants
+//! of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point. A WARN or an ERROR that a
 //! scenario does not expect fails it.
 
 mod builder;

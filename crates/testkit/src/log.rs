@@ -13,8 +13,8 @@ thread_local! {
     static OF_THIS_THREAD: RefCell<Weak<Log>> = const { RefCell::new(Weak::new()) };
 }
 
-/// What the product logged as WARN and ERROR in the worlds of one thread, and which of it was expected. When the last of
-/// these worlds ends, anything else fails the test, and so does what was expected in vain.
+/// The WARN and ERROR lines that the product logged in the worlds of one thread, and those that were expected. When the
+/// last of these worlds ends, unexpected lines fail the test, and so do expected lines that were not logged.
 #[derive(Default)]
 pub(crate) struct Log(Mutex<Lines>);
 
@@ -26,9 +26,9 @@ struct Lines {
 }
 
 impl Log {
-    /// The log of the worlds of this thread. Scenarios run on one thread each; one subscriber for all of them tells
-    /// their lines apart by it, as a subscriber that comes and goes with each of them would disturb the others: whether
-    /// anybody listens to an event is remembered for the whole process.
+    /// Returns the log of the worlds of this thread. Each scenario runs on one thread, and a single subscriber
+    /// separates lines by thread. A subscriber per scenario would disturb the others, since `tracing` caches for the
+    /// whole process whether a callsite is enabled.
     pub(crate) fn of_this_thread() -> Arc<Self> {
         static SUBSCRIBER: Once = Once::new();
         SUBSCRIBER.call_once(|| {
@@ -44,12 +44,12 @@ impl Log {
         })
     }
 
-    /// Some line has `text` in it, and may.
+    /// Requires a line that contains `text`.
     pub(crate) fn expect(&self, text: &str) {
         self.lines().expected.push(text.to_owned());
     }
 
-    /// A line may have `text` in it.
+    /// Allows lines that contain `text`.
     pub(crate) fn tolerate(&self, text: &str) {
         self.lines().tolerated.push(text.to_owned());
     }
@@ -61,7 +61,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // The test has failed already.
+        // The test has already failed.
         if std::thread::panicking() {
             return;
         }
@@ -82,7 +82,7 @@ impl Drop for Log {
     }
 }
 
-/// Keeps the product's own lines; those of its dependencies tell of the machine (a slow disk, say).
+/// Captures the lines of the product only. Those of its dependencies depend on the machine, such as a slow disk.
 struct Capture;
 
 impl<S: Subscriber> Layer<S> for Capture {

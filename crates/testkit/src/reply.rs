@@ -3,7 +3,7 @@ use axum::http::Response;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-/// What the API answered.
+/// A reply of the API.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The HTTP status.
@@ -46,7 +46,7 @@ impl Reply {
         }
     }
 
-    /// The header `name`, if there is one.
+    /// Returns the header `name`, if present.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -54,14 +54,14 @@ impl Reply {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Insists on `status`.
+    /// Panics unless the status is `status`.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "unexpected reply: {}", self.text);
         self
     }
 
-    /// The error's code.
+    /// Returns the error code.
     #[track_caller]
     pub fn code(&self) -> &str {
         self.body["error"]["code"]
@@ -69,7 +69,7 @@ impl Reply {
             .unwrap_or_else(|| panic!("no error code in {}", self.text))
     }
 
-    /// The URL of the operation's status.
+    /// Returns the URL of the operation's status.
     #[track_caller]
     pub fn status_url(&self) -> &str {
         self.header("azure-asyncoperation")

@@ -7,19 +7,20 @@ use ucp_store_sql::Sql;
 
 use crate::World;
 
-/// A store that scenarios run on.
+/// A kind of store that scenarios run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// The one in memory.
+    /// The in-memory store.
     Memory,
-    /// SQLite in a directory of its own.
+    /// SQLite in a temporary directory.
     Sqlite,
-    /// A Postgres database of its own.
+    /// A temporary Postgres database.
     Postgres,
 }
 
 impl StoreKind {
-    /// An empty store of this kind, with what has to live as long as it; none where there is no Postgres.
+    /// Opens an empty store of this kind, with a guard that must live as long as the store. `None` if Postgres is not
+    /// available.
     pub async fn open(self) -> Option<(Arc<dyn Store>, Box<dyn Any + Send>)> {
         match self {
             StoreKind::Memory => Some((Arc::new(Memory::new()), Box::new(()))),
@@ -39,10 +40,10 @@ impl StoreKind {
     }
 }
 
-/// A test that runs on the thread that began it.
+/// A test that runs on the thread that started it.
 pub type Test<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// Runs `scenario` in a fresh world on a store of this kind, and checks afterwards that the world is in order.
+/// Runs `scenario` in a new world on a store of this kind, then checks the invariants of the world.
 pub fn run(kind: StoreKind, scenario: fn(&World) -> Test<'_>) {
     block_on(async {
         if let Some(world) = World::builder().on(kind).await {
@@ -53,12 +54,12 @@ pub fn run(kind: StoreKind, scenario: fn(&World) -> Test<'_>) {
     });
 }
 
-/// Runs `test`, which makes its worlds by itself, for a store of this kind.
+/// Runs `test`, which builds its own worlds, for a store of this kind.
 pub fn run_on(kind: StoreKind, test: fn(StoreKind) -> Test<'static>) {
     block_on(test(kind));
 }
 
-/// On one thread, as the log of a world is that of its thread.
+/// Runs `test` on a single thread, since the log of a world is that of its thread.
 fn block_on(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -67,9 +68,9 @@ fn block_on(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-/// Makes a scenario one test a store, as in `puts::the_same_put_twice_makes_one_resource::sqlite`. To be used as
-/// `#[apply(on_every_store)]` on a scenario that takes a `&World`, or on one that takes a [`StoreKind`] and makes its
-/// worlds by itself.
+/// Turns a scenario into one test per store, such as `puts::the_same_put_twice_makes_one_resource::sqlite`. Use it as
+/// `#[apply(on_every_store)]` on a scenario that takes a `&World`, or on one that takes a [`StoreKind`] and builds its
+/// own worlds.
 #[macro_export]
 macro_rules! on_every_store {
     ($(#[$attribute:meta])* async fn $name:ident($world:ident: &$type:ty) $body:block) => {

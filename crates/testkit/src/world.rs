@@ -24,36 +24,36 @@ use crate::{ManualClock, Reply};
 pub const ACCOUNT: &str = "123456789012";
 /// The region that scenarios use.
 pub const REGION: &str = "us-west-2";
-/// The resource group that every world begins with.
+/// The initial resource group of every world.
 pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 
-/// How long a schema that the registry told is used before it is refreshed.
+/// How long a schema from the registry is used before it is refreshed.
 pub const SCHEMA_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 pub(crate) const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
-/// How many steps a world may take to settle; real scenarios need a few dozen.
+/// The maximum number of steps to settle. Real scenarios need a few dozen.
 const STEPS_MAX: usize = 20_000;
 
-/// The reference id of `alias` for a type such as `AWS.EC2/VPC`.
+/// Returns the reference id of `alias` for a type such as `AWS.EC2/VPC`.
 pub fn tracked_by(resource_type: &str, alias: &str) -> String {
     format!("{GROUP}/providers/{resource_type}:reference/{alias}")
 }
 
-/// Everything but the network and the passing of time.
+/// The whole product and a simulated AWS in one process, without a network and with a manual clock.
 pub struct World {
-    /// What `ucp` remembers. It answers even when the server has died.
+    /// The store. It is available even after the server has crashed.
     pub store: Arc<dyn Store>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<ManualClock>,
-    /// AWS.
+    /// The simulated AWS.
     pub aws: Simulator,
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
     pub(crate) crashes: Arc<Crashes>,
     pub(crate) process: Arc<Process>,
     pub(crate) log: Arc<Log>,
-    /// Whatever has to live as long as the store.
+    /// Keeps resources of the store alive.
     pub(crate) _guard: Box<dyn Any + Send>,
 }
 
@@ -67,7 +67,7 @@ impl World {
             .expect(200);
     }
 
-    /// Sends one request while the engine stands still, as on a server whose workers are all busy.
+    /// Sends a request without stepping the engine, as on a server whose workers are all busy.
     pub async fn send(&self, request: Request<Body>) -> Reply {
         let response = self
             .node
@@ -79,8 +79,8 @@ impl World {
         Reply::read(response).await
     }
 
-    /// Sends one request with a JSON body (none when empty) while the engine steps what is due, so that the reply has
-    /// the verdict. Time stands still meanwhile.
+    /// Sends a request with a JSON body (none when empty) while the engine steps what is due, so that the reply has the
+    /// verdict. The clock does not move.
     pub async fn call(&self, method: &str, path: &str, body: &str) -> Reply {
         let answered = Cell::new(false);
         let replying = async {
@@ -97,7 +97,7 @@ impl World {
         tokio::join!(replying, stepping).0
     }
 
-    /// Sends one request that waits for the end of its operation while the engine works and time passes.
+    /// Sends a request that waits for the end of its operation, while the engine settles and the clock moves.
     pub async fn call_until_settled(&self, method: &str, path: &str, body: &str) -> Reply {
         let answered = Cell::new(false);
         let replying = async {
@@ -114,7 +114,7 @@ impl World {
         tokio::join!(replying, settling).0
     }
 
-    /// Removes the operations that ended longer than `retention` ago.
+    /// Removes operations that ended more than `retention` ago.
     pub async fn sweep(&self, retention: Duration) -> u64 {
         let sweeper = Sweeper {
             store: self.store.clone(),
@@ -125,7 +125,7 @@ impl World {
         sweeper.sweep().await.expect("the store answers")
     }
 
-    /// Sends one request that prefers not to wait for the verdict.
+    /// Sends a request with `Prefer: respond-async`.
     pub async fn send_without_waiting(&self, method: &str, path: &str, body: &str) -> Reply {
         let mut request = request(method, path, body);
         request.headers_mut().insert(
@@ -135,7 +135,7 @@ impl World {
         self.send(request).await
     }
 
-    /// Sends one request with a JSON body and these headers besides.
+    /// Sends a request with a JSON body and additional headers.
     pub async fn send_with(
         &self,
         headers: &[(&'static str, &str)],
@@ -151,12 +151,12 @@ impl World {
         self.send(request).await
     }
 
-    /// Reads `path`.
+    /// Sends a GET.
     pub async fn get(&self, path: &str) -> Reply {
         self.send(request("GET", path, "")).await
     }
 
-    /// The resource group `rg` with its references.
+    /// Returns the resource group `rg` with its references.
     pub async fn group(&self) -> Value {
         let base = &self.path_base;
         self.get(&format!("{base}{GROUP}?{API_VERSION}"))
@@ -165,7 +165,7 @@ impl World {
             .body
     }
 
-    /// The references of the resource group `rg`.
+    /// Returns the references of the resource group `rg`.
     pub async fn references(&self) -> Vec<Value> {
         self.group().await["resources"]
             .as_array()
@@ -189,7 +189,7 @@ impl World {
         self.post(resource_type, "put", &body).await
     }
 
-    /// Puts `properties` under `alias` and waits for the outcome: the final status body.
+    /// Puts `properties` under `alias`, waits for the outcome, and returns the final status body.
     pub async fn put_and_settle(
         &self,
         resource_type: &str,
@@ -209,19 +209,19 @@ impl World {
         self.status(&reply).await
     }
 
-    /// Deletes what `alias` stands for.
+    /// Deletes the resource that `alias` stands for.
     pub async fn delete(&self, resource_type: &str, alias: &str) -> Reply {
         let body = json!({"alias": alias, "trackedBy": tracked_by(resource_type, alias)});
         self.post(resource_type, "delete", &body).await
     }
 
-    /// The status of the operation that `reply` began.
+    /// Returns the status of the operation that `reply` started.
     pub async fn status(&self, reply: &Reply) -> Value {
         self.get(path_of(reply.status_url())).await.expect(200).body
     }
 
-    /// Steps everything that is due now. A planned crash ends it as it would end a process, and the next step is that of
-    /// another one.
+    /// Steps everything that is due now. A planned crash ends it like the death of a process; the next step is that of
+    /// another process.
     pub async fn step(&self) {
         let Workers { engine, nudges, .. } = &self.node.workers;
         match engine.run_due().await {
@@ -247,23 +247,23 @@ impl World {
                 (_, None) => self.clock.advance(LEASE.0),
             }
         }
-        panic!("the world does not come to rest");
+        panic!("the world does not settle");
     }
 
-    /// From here on, [`crash_everywhere`](crate::crash_everywhere) takes note of crash points and crashes at them.
+    /// From here on, [`crash_everywhere`](crate::crash_everywhere) records crash points and crashes at them.
     pub fn may_crash(&self) {
         self.crashes.arm();
     }
 
-    /// Whether the crash has happened that this world was made for.
+    /// Whether the planned crash has happened.
     pub fn has_crashed(&self) -> bool {
         self.crashes.has_crashed()
     }
 
-    /// Sends a change and sees it through. When the server dies of the request, sends it again, as a client does. The
-    /// final status; none when the request that was sent again found the change made.
+    /// Sends a change and waits for its end. If the server crashes during the request, sends it again, as a client
+    /// would. Returns the final status; `None` if the repeated request found the change already made.
     pub async fn see_through(&self, method: &str, path: &str, body: &str) -> Option<Value> {
-        // What is left of a server that dies logs why it cannot go on.
+        // After a crash, the remaining tasks of the server log why they stop.
         self.log.tolerate(&Crashed.to_string());
         let had_crashed = self.has_crashed();
         let mut reply = self.send_without_waiting(method, path, body).await;
@@ -284,12 +284,12 @@ impl World {
         Some(self.status(&reply).await)
     }
 
-    /// Expects that something is logged as WARN or ERROR with `text` in it. What is not expected fails the test.
+    /// Expects a WARN or ERROR line that contains `text`. Unexpected lines fail the test.
     pub fn expect_log(&self, text: &str) {
         self.log.expect(text);
     }
 
-    /// How often AWS was called for `operation` (such as `CreateResource`).
+    /// Counts the calls to AWS of `operation`, such as `CreateResource`.
     pub fn calls(&self, operation: &str) -> usize {
         let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
         let entries = log.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -299,7 +299,7 @@ impl World {
             .count()
     }
 
-    /// The calls but those that only describe types.
+    /// Returns the calls to AWS, except for `DescribeType`.
     pub fn calls_on_resources(&self) -> Vec<Value> {
         let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
         let mut entries = log.as_array().cloned().unwrap_or_default();
@@ -307,7 +307,7 @@ impl World {
         entries
     }
 
-    /// How many creates AWS was asked for, however often each was sent.
+    /// Counts the creates sent to AWS, without repetitions under the same client token.
     pub fn creates(&self) -> usize {
         let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");
         let entries = log.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -320,7 +320,7 @@ impl World {
         tokens.len()
     }
 
-    /// The identifiers of the live AWS resources of a type such as `AWS::EC2::VPC`.
+    /// Returns the identifiers of the live AWS resources of a type such as `AWS::EC2::VPC`.
     pub fn live(&self, type_name: &str) -> Vec<String> {
         let resources = serde_json::to_value(self.aws.resources()).expect("the resources are JSON");
         let resources = resources.as_array().cloned().unwrap_or_default();
@@ -332,7 +332,7 @@ impl World {
             .collect()
     }
 
-    /// The history of `alias`.
+    /// Returns the history of `alias`.
     pub async fn events(&self, resource_type: &str, alias: &str) -> Vec<ucp_store::Event> {
         let id: ReferenceId = tracked_by(resource_type, alias)
             .parse()
@@ -343,7 +343,7 @@ impl World {
             .expect("the store answers")
     }
 
-    /// Ends the world. Whatever the scenario did: nothing is in flight, and no AWS resource is owned twice.
+    /// Ends the world and checks its invariants: nothing is in flight, and no AWS resource has two owners.
     pub async fn finish(self) {
         let (live, _) = self
             .store
@@ -359,7 +359,7 @@ impl World {
         let mut owners: BTreeMap<String, u32> = BTreeMap::new();
         for reference in &references {
             let target = reference.target().as_ref().map(Target::key);
-            let target = target.unwrap_or_else(|| panic!("{} maps nothing at rest", reference.id));
+            let target = target.unwrap_or_else(|| panic!("{} stands for nothing", reference.id));
             if reference.owned {
                 *owners.entry(target).or_default() += 1;
             }
@@ -381,7 +381,7 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
         .expect("a request")
 }
 
-/// The path of an absolute URL.
+/// Returns the path of an absolute URL.
 fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
