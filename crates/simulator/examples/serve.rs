@@ -15,7 +15,7 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the outermost layer brings the time"
+            reason = "the outermost layer provides the time"
         )]
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
         Timestamp::default().after(since_epoch.unwrap_or_default())

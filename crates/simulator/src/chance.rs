@@ -8,7 +8,7 @@ const DIGITS: &[u8] = b"0123456789";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Chance for one purpose.
+/// A source of randomness for one purpose.
 #[derive(Clone, Copy)]
 pub(crate) struct Chance<'a> {
     entropy: &'a dyn Entropy,
@@ -32,12 +32,12 @@ impl<'a> Chance<'a> {
         self.text(DIGITS, length)
     }
 
-    /// Capitals and digits.
+    /// Upper-case letters and digits.
     pub(crate) fn upper(self, length: usize) -> String {
         self.text(UPPER, length)
     }
 
-    /// Small letters and digits.
+    /// Lower-case letters and digits.
     pub(crate) fn lower(self, length: usize) -> String {
         self.text(LOWER, length)
     }

@@ -1,4 +1,4 @@
-//! The simulator without a network, as the rest of `ucp` sees AWS.
+//! The simulator without a network, behind the traits with which `ucp` calls AWS.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -208,7 +208,7 @@ fn status(event: &ProgressEvent) -> ProgressStatus {
     }
 }
 
-/// The hook as the model has it, if it did not succeed.
+/// Converts a hook event to the model's type, if the hook did not succeed.
 fn hook_failure(event: &HookProgressEvent) -> Option<HookFailure> {
     let status = event.hook_status.as_str();
     HookFailure::STATUSES
@@ -224,7 +224,7 @@ fn hook_failure(event: &HookProgressEvent) -> Option<HookFailure> {
         })
 }
 
-/// A reply that never came.
+/// The fault of a call whose reply is lost.
 fn lost(request: &Request) -> Fault {
     let message = "the connection was closed before a reply came".to_owned();
     match call(request) {
@@ -233,7 +233,7 @@ fn lost(request: &Request) -> Fault {
     }
 }
 
-/// What an exception means, as the wire tells it.
+/// The fault that an exception stands for, as over the wire.
 fn fault(request: &Request, exception: Exception) -> Fault {
     let Exception { code, message } = exception;
     let status = code.http_status();
@@ -253,6 +253,6 @@ fn unexpected() -> Fault {
     Fault::new(
         FaultClass::Transient,
         ExceptionCode::InternalFailure.to_string(),
-        "the reply is of another kind than the call",
+        "the reply does not match the call",
     )
 }

@@ -1,16 +1,16 @@
 use crate::vocabulary::words;
 
-/// A refusal of a call, as AWS words it.
+/// An AWS exception in reply to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
-    /// Which exception it is.
+    /// The code of the exception.
     pub code: ExceptionCode,
-    /// AWS's text.
+    /// The message, in AWS's words.
     pub message: String,
 }
 
 words! {
-    /// The exceptions of Cloud Control, of the CloudFormation registry, of STS, and those common to all services.
+    /// The exceptions of Cloud Control, the CloudFormation registry and STS, and those common to all services.
     ExceptionCode {
         AccessDenied = "AccessDeniedException",
         AlreadyExists = "AlreadyExistsException",
@@ -48,7 +48,7 @@ words! {
 }
 
 impl Exception {
-    /// The exception `code` with AWS's text.
+    /// Creates an exception with AWS's message.
     pub fn new(code: ExceptionCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -56,7 +56,7 @@ impl Exception {
         }
     }
 
-    /// A member of the input that breaks a constraint of AWS's service model.
+    /// The exception for a member of the input that violates a constraint of AWS's service model.
     pub(crate) fn constraint(value: &str, member: &str, constraint: &str) -> Self {
         Self::new(
             ExceptionCode::Validation,
@@ -68,7 +68,7 @@ impl Exception {
 }
 
 impl ExceptionCode {
-    /// Whether AWS takes the blame: an HTTP status of 5xx instead of 4xx.
+    /// Whether it is a server error: its HTTP status is 5xx.
     pub fn is_server_fault(self) -> bool {
         self.http_status() >= 500
     }

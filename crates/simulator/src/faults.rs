@@ -1,4 +1,4 @@
-//! Faults to order: which calls they befall, how often, and what goes wrong.
+//! Configurable faults: the calls that they affect, how often, and their effects.
 
 mod in_force;
 
@@ -10,31 +10,31 @@ use crate::request::Action;
 
 pub(crate) use in_force::{Call, Faults};
 
-/// Something that goes wrong with the calls that it matches.
+/// A fault of the calls that it matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
-    /// Which calls.
+    /// The calls that the fault may affect.
     #[serde(rename = "match", default)]
     pub matcher: Matcher,
-    /// How many more times it strikes; always, when absent.
+    /// How many more times the fault takes effect; without limit when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// How likely it strikes a call that matches.
+    /// The probability that the fault takes effect on a matching call.
     #[serde(default = "certain")]
     pub probability: f64,
-    /// What goes wrong.
+    /// The effect of the fault.
     pub effect: Effect,
 }
 
-/// The calls that a fault befalls: those that agree with everything given.
+/// Matches calls that agree with all given members.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Matcher {
     /// The name of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<Action>,
-    /// The resource type it is about.
+    /// The resource type of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_name: Option<String>,
     /// The caller's account.
@@ -45,7 +45,7 @@ pub struct Matcher {
     pub region: Option<String>,
 }
 
-/// What goes wrong.
+/// The effect of a fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",
@@ -54,27 +54,27 @@ pub struct Matcher {
     deny_unknown_fields
 )]
 pub enum Effect {
-    /// The change that the call begins takes this long instead of the usual time.
+    /// The change that the call starts takes this long instead of the usual time.
     Latency {
-        /// At least, in milliseconds.
+        /// The minimum, in milliseconds.
         least_millis: u64,
-        /// At most, in milliseconds.
+        /// The maximum, in milliseconds.
         most_millis: u64,
     },
-    /// A token bucket for each operation, account and region; a call that finds it empty is refused.
+    /// Calls are throttled by a token bucket per operation, account and region.
     Throttle {
-        /// How many calls a second it refills for.
+        /// The refill rate, in calls per second.
         rate: f64,
-        /// How many calls it holds.
+        /// The capacity, in calls.
         burst: u32,
     },
-    /// The call is refused with an exception, and nothing happens.
+    /// The call is refused with an exception and has no effect.
     Refuse(Refusal),
-    /// The change that the call begins ends as FAILED.
+    /// The change that the call starts ends as FAILED.
     Fail(Failure),
-    /// The delete that the call begins fails for as long as another resource of the account and region names this one.
+    /// The delete that the call starts fails while another resource in the account and region refers to this one.
     InUse {},
-    /// The call is carried out and its reply is lost: the connection closes without a word.
+    /// The call is carried out but its reply is lost: the connection closes.
     DropReply {},
 }
 
@@ -82,9 +82,9 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Refusal {
-    /// Which exception.
+    /// The exception.
     pub exception: ExceptionCode,
-    /// Its text.
+    /// The message of the exception.
     #[serde(default)]
     pub message: String,
 }
@@ -93,30 +93,30 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failure {
-    /// Why.
+    /// The error code of the progress event.
     pub error_code: HandlerErrorCode,
-    /// Why, in a sentence.
+    /// The status message of the progress event.
     #[serde(default)]
     pub message: String,
-    /// Whether the progress events name the resource.
+    /// Whether progress events reveal the identifier of the resource.
     #[serde(default)]
     pub identifier: Disclosure,
-    /// Whether the change is made all the same: a resource left behind by a failed create, for example.
+    /// Whether the change is made nevertheless, such as a resource left behind by a failed create.
     #[serde(default)]
     pub change: Change,
-    /// What hooks say to it.
+    /// The results of hooks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookProgressEvent>,
 }
 
-/// Whether a failed change names its resource.
+/// Whether a failed change reveals the identifier of its resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Disclosure {
-    /// It does.
+    /// The identifier is revealed.
     #[default]
     Revealed,
-    /// It does not.
+    /// The identifier is hidden.
     Hidden,
 }
 
@@ -124,10 +124,10 @@ pub enum Disclosure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
-    /// It is not: a create leaves nothing behind, a delete leaves the resource.
+    /// The change is not made: a create leaves nothing behind, a delete leaves the resource.
     #[default]
     NotMade,
-    /// It is: the resource exists after a create, and is gone after a delete.
+    /// The change is made: the resource exists after a create, and is gone after a delete.
     Made,
 }
 
@@ -135,8 +135,8 @@ fn certain() -> f64 {
     1.0
 }
 
-/// A fault that befalls every call, always. `fault(refuse(ExceptionCode::Throttling)).on(Action::GetResource).times(2)`
-/// befalls two of them.
+/// Creates a fault that affects every call. `fault(refuse(ExceptionCode::Throttling)).on(Action::GetResource).times(2)`
+/// affects two calls.
 pub fn fault(effect: impl Into<Effect>) -> Fault {
     Fault {
         matcher: Matcher::default(),
@@ -146,7 +146,7 @@ pub fn fault(effect: impl Into<Effect>) -> Fault {
     }
 }
 
-/// A refusal without a text.
+/// Creates a refusal without a message.
 pub fn refuse(exception: ExceptionCode) -> Refusal {
     Refusal {
         exception,
@@ -154,7 +154,7 @@ pub fn refuse(exception: ExceptionCode) -> Refusal {
     }
 }
 
-/// A failure that names the resource and changes nothing.
+/// Creates a failure that reveals the identifier and does not make the change.
 pub fn fail(error_code: HandlerErrorCode) -> Failure {
     Failure {
         error_code,
@@ -166,35 +166,35 @@ pub fn fail(error_code: HandlerErrorCode) -> Failure {
 }
 
 impl Fault {
-    /// Befalls this call only.
+    /// Affects only this call.
     #[must_use]
     pub fn on(mut self, operation: Action) -> Self {
         self.matcher.operation = Some(operation);
         self
     }
 
-    /// Befalls calls about this resource type only, such as `AWS::EC2::VPC`.
+    /// Affects only calls about this resource type, such as `AWS::EC2::VPC`.
     #[must_use]
     pub fn of_type(mut self, type_name: &str) -> Self {
         self.matcher.type_name = Some(type_name.to_owned());
         self
     }
 
-    /// Befalls calls of this account only.
+    /// Affects only calls of this account.
     #[must_use]
     pub fn by_account(mut self, account: &str) -> Self {
         self.matcher.account = Some(account.to_owned());
         self
     }
 
-    /// Strikes so many times.
+    /// Takes effect this many times.
     #[must_use]
     pub fn times(mut self, count: u32) -> Self {
         self.count = Some(count);
         self
     }
 
-    /// Strikes with this probability.
+    /// Takes effect with this probability.
     #[must_use]
     pub fn with_probability(mut self, probability: f64) -> Self {
         self.probability = probability;
@@ -203,7 +203,7 @@ impl Fault {
 }
 
 impl Refusal {
-    /// The same with a text.
+    /// Sets the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
@@ -212,28 +212,28 @@ impl Refusal {
 }
 
 impl Failure {
-    /// The same with a text.
+    /// Sets the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// The same without naming the resource.
+    /// Hides the identifier of the resource.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.identifier = Disclosure::Hidden;
         self
     }
 
-    /// The same after the change was made.
+    /// Makes the change nevertheless.
     #[must_use]
     pub fn made(mut self) -> Self {
         self.change = Change::Made;
         self
     }
 
-    /// The same with what hooks say to it.
+    /// Sets the results of hooks.
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookProgressEvent>) -> Self {
         self.hooks = hooks.into_iter().collect();

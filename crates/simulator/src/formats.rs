@@ -1,10 +1,10 @@
-//! The formats that resource schemas name, and what a text of each must look like.
+//! The checks of the `format` keyword in resource schemas.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 type Check = fn(&str) -> bool;
 
-/// What is not listed here is checked as JSON Schema defines it, or not at all.
+/// Formats that are not listed are checked as defined by JSON Schema, or not at all.
 pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("ipv4-network", is_ipv4_network),
     ("ipv6-network", is_ipv6_network),
@@ -41,14 +41,14 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// `arn:partition:service:region:account:resource`, of which region and account may be empty.
+/// `arn:partition:service:region:account:resource`; region and account may be empty.
 fn is_arn(text: &str) -> bool {
     let parts: Vec<&str> = text.splitn(6, ':').collect();
     matches!(parts[..], ["arn", partition, service, _, _, resource]
         if partition.starts_with("aws") && !service.is_empty() && !resource.is_empty())
 }
 
-/// A prefix and 8 or 17 hexadecimal digits.
+/// A prefix followed by 8 or 17 hexadecimal digits.
 fn is_ec2_id(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|digits| {
         matches!(digits.len(), 8 | 17) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())

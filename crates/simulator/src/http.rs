@@ -1,4 +1,4 @@
-//! The simulator on AWS's wire protocols, and its own controls under `/_simulator`.
+//! The simulator over AWS's wire protocols, and its control API under `/_simulator`.
 
 mod controls;
 mod json;
@@ -18,17 +18,18 @@ use crate::simulator::Simulator;
 use crate::world::Outcome;
 use request_id::REQUEST_ID;
 
-/// The longest body. A document of the greatest length has four bytes a character, each of which JSON may escape.
+/// The maximum size of a body. A document of the maximum length has up to four bytes per character, which JSON may
+/// escape.
 const BODY_MAX: usize = 8 * 1024 * 1024;
-/// The region of callers who do not sign their calls.
+/// The region of unsigned calls.
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// Marks a reply that is to be lost: [`Simulator::serve`] closes the connection instead of sending it.
+/// Marks a dropped reply: [`Simulator::serve`] closes the connection instead of sending it.
 #[derive(Clone, Copy)]
 struct Dropped;
 
 impl Simulator {
-    /// The HTTP interface. Only [`Simulator::serve`] can drop replies; behind another server they are answered 500.
+    /// Returns the router. Only [`Simulator::serve`] can drop replies; on another server, a dropped reply is a 500.
     pub fn router(&self) -> Router {
         Router::new()
             .route("/", post(call))
@@ -51,7 +52,7 @@ impl Simulator {
     }
 }
 
-/// A call in either protocol: the JSON ones name their operation in a header, the Query ones in the body.
+/// Handles a call in either protocol: JSON names the operation in a header, Query in the body.
 async fn call(
     State(simulator): State<Simulator>,
     headers: HeaderMap,
@@ -102,7 +103,7 @@ fn respond(
     response
 }
 
-/// The access key and the region that the call was signed for. Any signature will do:
+/// The access key and the region from the signature, which is not verified:
 /// `AWS4-HMAC-SHA256 Credential=123456789012/20260101/us-west-2/cloudcontrolapi/aws4_request, …`.
 fn signer(headers: &HeaderMap) -> (&str, &str) {
     let authorization = headers

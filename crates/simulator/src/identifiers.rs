@@ -1,14 +1,14 @@
-//! How AWS writes the identifiers and ARNs that it assigns; `data/identifiers.toml` has the styles.
+//! The styles of identifiers and ARNs that AWS assigns, from `data/identifiers.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Styles by property, by type.
+/// The styles by type and property.
 static STYLES: LazyLock<BTreeMap<String, BTreeMap<String, String>>> = LazyLock::new(|| {
     toml::from_str(include_str!("../data/identifiers.toml")).expect("a test parses the styles")
 });
 
-/// The style of a property that AWS sets: a text with `{placeholders}`, which `data/identifiers.toml` explains.
+/// The style of a read-only property: a text with `{placeholders}`, as explained in `data/identifiers.toml`.
 pub(crate) fn style(type_name: &str, property: &str) -> Option<&'static str> {
     STYLES.get(type_name)?.get(property).map(String::as_str)
 }

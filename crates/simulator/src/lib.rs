@@ -1,12 +1,12 @@
-//! Cloud Control, the CloudFormation registry and the sessions of STS, simulated: the same calls, rules and texts, driven
-//! by the schemas of the real resource types, with latencies and faults to order.
+//! A simulator of Cloud Control, the CloudFormation registry and STS sessions: the same calls, rules and texts, driven
+//! by the schemas of the real resource types, with configurable latencies and faults.
 //!
-//! [`World`] is the pure core: its state is a function of the calls and of the time and chance they are given.
+//! [`World`] is the pure core: its state is a function of the calls and of the time and randomness passed with them.
 //! [`Simulator`] shares one world between callers. It speaks AWS's wire protocols ([`Simulator::router`],
 //! [`Simulator::serve`]) and is a [`ucp_cloud::CloudControl`] itself, for tests that need no network.
 //!
-//! It is not a simulator of the services behind Cloud Control: a simulated VPC routes nothing, and a type knows only
-//! the rules that its schema states.
+//! The services behind Cloud Control are not simulated: a simulated VPC routes nothing, and a type has only the rules
+//! that its schema states.
 
 mod chance;
 mod direct;

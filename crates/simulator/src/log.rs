@@ -5,30 +5,30 @@ use ucp_model::Timestamp;
 
 use crate::request::Action;
 
-/// How many calls are remembered.
+/// The maximum number of entries.
 const CAPACITY: usize = 100_000;
 
-/// A call that the simulator received, also one that it refused or whose reply it dropped.
+/// A call that the simulator received, including refused calls and those with dropped replies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
     /// The name of the call.
     pub operation: Action,
-    /// The resource type it was about.
+    /// The resource type of the call.
     pub type_name: Option<String>,
-    /// The primary identifier it was about.
+    /// The primary identifier in the call.
     pub identifier: Option<String>,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
-    /// The resource request it was about or made.
+    /// The token of the resource request that the call named or started.
     pub request_token: Option<String>,
-    /// The role that Cloud Control was to work as, or that was assumed.
+    /// The role that Cloud Control was asked to use, or that was assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role_arn: Option<String>,
     /// The external id that the role was assumed with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
-    /// When it came.
+    /// When the call was received.
     #[serde(serialize_with = "rfc3339")]
     pub time: Timestamp,
     /// The caller's account.
@@ -43,7 +43,7 @@ fn rfc3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::O
     serializer.collect_str(time)
 }
 
-/// The latest calls, the oldest first.
+/// The latest calls, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Log(VecDeque<LogEntry>);
 

@@ -1,4 +1,4 @@
-//! Where a schema's property path occurs in a model.
+//! The places in a model that a property path of a schema names.
 
 use serde_json::{Map, Value};
 use ucp_schema::{Classes, ResourceSchema, Segment};
@@ -6,15 +6,15 @@ use ucp_schema::{Classes, ResourceSchema, Segment};
 /// The steps from a model to a value: names, and indexes as text.
 pub(crate) type Place = Vec<String>;
 
-/// Every place in `model` that `path`, the segments of a property path, names, with its value. An array is entered also where the path leaves out the
-/// `*`, as some schemas do.
+/// Returns every place in `model` that `path` names, with its value. Arrays are entered even where the path lacks the
+/// `*`, as in some schemas.
 pub(crate) fn of<'a>(path: &[Segment], model: &'a Value) -> Vec<(Place, &'a Value)> {
     let mut found = Vec::new();
     collect(path, model, &mut Vec::new(), &mut found);
     found
 }
 
-/// The same for every path of a class.
+/// Like [`of`], for every path of a class.
 pub(crate) fn of_class<'a>(
     schema: &ResourceSchema,
     class: Classes,
@@ -62,7 +62,7 @@ fn collect<'a>(
     }
 }
 
-/// The value at `place`.
+/// Returns the value at `place`.
 pub(crate) fn get<'a>(model: &'a Value, place: &[String]) -> Option<&'a Value> {
     place.iter().try_fold(model, |value, step| match value {
         Value::Object(members) => members.get(step),
@@ -71,8 +71,8 @@ pub(crate) fn get<'a>(model: &'a Value, place: &[String]) -> Option<&'a Value> {
     })
 }
 
-/// Puts `value` at `place`, making objects on the way. Elements of arrays are not made: without the element, there is
-/// nothing for the value to belong to.
+/// Puts `value` at `place`, creating objects on the way. Elements of arrays are not created: without the element, the
+/// value would belong to nothing.
 pub(crate) fn insert(model: &mut Value, place: &[String], value: Value) {
     let Some((step, rest)) = place.split_first() else {
         *model = value;

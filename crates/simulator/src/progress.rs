@@ -4,7 +4,7 @@ use ucp_model::Timestamp;
 use crate::vocabulary::words;
 
 words! {
-    /// What a resource request does.
+    /// The operation of a resource request.
     Operation {
         Create = "CREATE",
         Update = "UPDATE",
@@ -13,7 +13,7 @@ words! {
 }
 
 words! {
-    /// How far a resource request is.
+    /// The status of a resource request.
     OperationStatus {
         Pending = "PENDING",
         InProgress = "IN_PROGRESS",
@@ -46,35 +46,35 @@ words! {
     }
 }
 
-/// Cloud Control's report on a resource request.
+/// The progress of a resource request, as reported by Cloud Control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressEvent {
     /// The resource type.
     pub type_name: String,
-    /// The primary identifier, as soon as AWS reveals it.
+    /// The primary identifier, once AWS reveals it.
     pub identifier: Option<String>,
-    /// The handle of the request.
+    /// The token of the request.
     pub request_token: String,
-    /// What the request does.
+    /// The operation.
     pub operation: Operation,
-    /// How far it is.
+    /// The current status.
     pub operation_status: OperationStatus,
-    /// When it came to that.
+    /// When the status last changed.
     pub event_time: Timestamp,
-    /// The properties as JSON text, once they are settled. Write-only ones are left out.
+    /// The properties as JSON text after success, without write-only ones.
     pub resource_model: Option<String>,
-    /// Why it failed.
+    /// Why the request failed, as text.
     pub status_message: Option<String>,
-    /// Why it failed, in a word.
+    /// Why the request failed, as a code.
     pub error_code: Option<HandlerErrorCode>,
-    /// When to ask again.
+    /// When to poll again.
     pub retry_after: Option<Timestamp>,
-    /// What CloudFormation Hooks said to it. On the wire only `GetResourceRequestStatus` tells.
+    /// The results of CloudFormation Hooks. Over the wire, only `GetResourceRequestStatus` returns them.
     pub hooks: Vec<HookProgressEvent>,
 }
 
 words! {
-    /// How far a hook is.
+    /// The status of a hook.
     HookStatus {
         Pending = "HOOK_PENDING",
         InProgress = "HOOK_IN_PROGRESS",
@@ -85,29 +85,29 @@ words! {
 }
 
 words! {
-    /// What becomes of the request when a hook does not succeed.
+    /// What happens to the request when a hook does not succeed.
     FailureMode {
         Fail = "FAIL",
         Warn = "WARN",
     }
 }
 
-/// Cloud Control's report on the invocation of a hook, and what a fault orders of it.
+/// The progress of a hook, as reported by Cloud Control and as configured in a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookProgressEvent {
-    /// The hook's name.
+    /// The type name of the hook.
     pub hook_type_name: String,
-    /// Its ARN.
+    /// The ARN of the hook.
     pub hook_type_arn: String,
-    /// Which version of it.
+    /// The version of the hook.
     pub hook_type_version_id: String,
-    /// Before or after which call.
+    /// The invocation point, such as `CREATE_PRE_PROVISION`.
     pub invocation_point: String,
-    /// How far it is.
+    /// The status of the hook.
     pub hook_status: HookStatus,
-    /// What the hook says.
+    /// The message of the hook.
     pub hook_status_message: String,
-    /// What becomes of the request when it does not succeed.
+    /// What happens to the request when the hook does not succeed.
     pub failure_mode: FailureMode,
 }

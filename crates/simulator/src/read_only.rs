@@ -1,4 +1,4 @@
-//! What AWS sets itself: identifiers, ARNs, states and times.
+//! Values that AWS assigns: identifiers, ARNs, states and times.
 
 use fancy_regex::Regex;
 use serde_json::{Map, Value, json};
@@ -11,10 +11,10 @@ use crate::occurrences::{self, Place};
 use crate::request::Caller;
 use crate::resource_type::ResourceType;
 
-/// How deep objects are made up: some schemas are recursive.
+/// The maximum depth of generated objects. Some schemas are recursive.
 const MAX_DEPTH: usize = 3;
 
-/// AWS at work on a resource.
+/// Assigns values to the properties of a resource.
 pub(crate) struct Assigner<'a> {
     pub(crate) resource_type: &'a ResourceType,
     pub(crate) caller: &'a Caller,
@@ -23,8 +23,8 @@ pub(crate) struct Assigner<'a> {
 }
 
 impl Assigner<'_> {
-    /// Sets what is missing in `model`: the parts of the identifier, names included, and the read-only properties.
-    /// What is there stays.
+    /// Sets missing parts of the identifier, including names, and missing read-only properties. Existing values are
+    /// kept.
     pub(crate) fn complete(&self, model: &mut Value) {
         for path in self.resource_type.schema.primary_identifier() {
             let place = keys(path.segments());
@@ -58,7 +58,7 @@ impl Assigner<'_> {
         }
     }
 
-    /// The value that AWS gives the property at `place`.
+    /// Returns the value that AWS assigns to the property at `place`.
     fn value(&self, model: &mut Value, place: &[String]) -> Value {
         if let [property] = place
             && let Some(style) = identifiers::style(self.resource_type.name(), property)
@@ -114,7 +114,7 @@ impl Assigner<'_> {
         }
     }
 
-    /// A plausible value of the property `name` that fits its schema.
+    /// Generates a plausible value of the property `name` that fits its schema.
     fn fitting(&self, name: &str, schema: &Map<String, Value>, depth: usize) -> Value {
         if let Some(only) = schema.get("const") {
             return only.clone();
@@ -196,7 +196,7 @@ impl Assigner<'_> {
         candidates.swap_remove(best.unwrap_or_default())
     }
 
-    /// What a text property of this name may hold, the likeliest first.
+    /// Returns plausible values of a text property of this name, the likeliest first.
     fn candidates(&self, name: &str, schema: &Map<String, Value>) -> Vec<String> {
         let lower_name = name.to_ascii_lowercase();
         let is_time = schema.get("format").and_then(Value::as_str) == Some("date-time");
@@ -255,7 +255,7 @@ impl Assigner<'_> {
     }
 }
 
-/// The bounds that a schema sets to a text.
+/// The constraints of a schema on a text.
 struct Fit {
     pattern: Option<Regex>,
     lengths: std::ops::RangeInclusive<u64>,
@@ -278,7 +278,7 @@ impl Fit {
     }
 }
 
-/// Whether a property of this name is a point in time.
+/// Whether a property of this name is a timestamp.
 fn is_moment(name: &str) -> bool {
     [
         "Time",
@@ -293,7 +293,7 @@ fn is_moment(name: &str) -> bool {
     .any(|end| name.ends_with(end))
 }
 
-/// The type of a schema; the first of several.
+/// The type of a schema; the first one if there are several.
 fn kind(schema: &Map<String, Value>) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,

@@ -1,4 +1,4 @@
-//! The calls and their replies, in AWS's terms.
+//! The calls and their replies, with AWS's members.
 
 use serde::Deserialize;
 use ucp_model::Timestamp;
@@ -6,21 +6,21 @@ use ucp_model::Timestamp;
 use crate::progress::{Operation, OperationStatus, ProgressEvent};
 use crate::vocabulary::words;
 
-/// Who calls, and where: state is kept per account and region.
+/// The account and region of a caller. State is kept per caller.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Caller {
-    /// The twelve digits of the account.
+    /// The 12-digit account id.
     pub account: String,
     /// The region.
     pub region: String,
 }
 
 impl Caller {
-    /// The account of everyone who does not name one.
+    /// The account of callers that name none.
     pub const NO_ACCOUNT: &str = "000000000000";
 
-    /// The caller whom an access key id or an account name stands for: twelve digits are an account, as local AWS
-    /// emulators have it, also behind the `AKIA` of a user's access key; anything else is [`Caller::NO_ACCOUNT`].
+    /// Derives the caller from an access key id: twelve digits are an account, as in local AWS emulators, optionally
+    /// after `AKIA`. Anything else is [`Caller::NO_ACCOUNT`].
     pub fn new(account: &str, region: &str) -> Self {
         let account = account.strip_prefix("AKIA").unwrap_or(account);
         Self {
@@ -34,7 +34,7 @@ impl Caller {
         }
     }
 
-    /// Whether a text is an account: twelve digits.
+    /// Whether a text is an account id: twelve digits.
     pub(crate) fn is_account(text: &str) -> bool {
         text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())
     }
@@ -62,31 +62,31 @@ words! {
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Makes a resource.
+    /// Creates a resource.
     CreateResource(CreateResource),
-    /// Changes a resource.
+    /// Updates a resource.
     UpdateResource(UpdateResource),
-    /// Removes a resource.
+    /// Deletes a resource.
     DeleteResource(DeleteResource),
     /// Reads a resource.
     GetResource(GetResource),
-    /// Reads the resources of a type.
+    /// Lists the resources of a type.
     ListResources(ListResources),
-    /// Reads how far a resource request is.
+    /// Reads the status of a resource request.
     GetResourceRequestStatus(RequestToken),
-    /// Stops a resource request.
+    /// Cancels a resource request.
     CancelResourceRequest(RequestToken),
-    /// Reads the resource requests of the last seven days.
+    /// Lists the resource requests of the last seven days.
     ListResourceRequests(ListResourceRequests),
     /// Reads the schema of a type.
     DescribeType(DescribeType),
-    /// Reads which types there are.
+    /// Lists the registered types.
     ListTypes(ListTypes),
-    /// Reads whose credentials signed it.
+    /// Returns the identity of the caller.
     GetCallerIdentity(GetCallerIdentity),
-    /// Begins a session of a role.
+    /// Starts a session of a role.
     AssumeRole(AssumeRole),
-    /// Begins a session of a role, without credentials.
+    /// Starts a session of a role with a web identity instead of credentials.
     AssumeRoleWithWebIdentity(AssumeRoleWithWebIdentity),
 }
 
@@ -100,7 +100,7 @@ pub struct CreateResource {
     pub desired_state: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
-    /// The role that Cloud Control works as.
+    /// The role that Cloud Control uses.
     pub role_arn: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub struct UpdateResource {
     pub patch_document: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
-    /// The role that Cloud Control works as.
+    /// The role that Cloud Control uses.
     pub role_arn: Option<String>,
 }
 
@@ -130,7 +130,7 @@ pub struct DeleteResource {
     pub identifier: String,
     /// The caller's idempotency key.
     pub client_token: Option<String>,
-    /// The role that Cloud Control works as.
+    /// The role that Cloud Control uses.
     pub role_arn: Option<String>,
 }
 
@@ -142,7 +142,7 @@ pub struct GetResource {
     pub type_name: String,
     /// The primary identifier.
     pub identifier: String,
-    /// The role that Cloud Control works as.
+    /// The role that Cloud Control uses.
     pub role_arn: Option<String>,
 }
 
@@ -152,13 +152,13 @@ pub struct GetResource {
 pub struct ListResources {
     /// The resource type.
     pub type_name: String,
-    /// Properties, as JSON text, that the resources must have.
+    /// Properties that the resources must have, as JSON text.
     pub resource_model: Option<String>,
-    /// The size of a page.
+    /// The page size.
     pub max_results: Option<i64>,
-    /// Where the page before ended.
+    /// The token of the page.
     pub next_token: Option<String>,
-    /// The role that Cloud Control works as.
+    /// The role that Cloud Control uses.
     pub role_arn: Option<String>,
 }
 
@@ -166,7 +166,7 @@ pub struct ListResources {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 pub struct RequestToken {
-    /// The handle of the request.
+    /// The token of the request.
     pub request_token: String,
 }
 
@@ -174,41 +174,41 @@ pub struct RequestToken {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 pub struct ListResourceRequests {
-    /// The size of a page.
+    /// The page size.
     pub max_results: Option<i64>,
-    /// Where the page before ended.
+    /// The token of the page.
     pub next_token: Option<String>,
-    /// Which requests.
+    /// The filter.
     pub resource_request_status_filter: Option<StatusFilter>,
 }
 
-/// Which resource requests to list.
+/// A filter of resource requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 pub struct StatusFilter {
-    /// What they do.
+    /// The operations to list.
     pub operations: Option<Vec<Operation>>,
-    /// How far they are.
+    /// The statuses to list.
     pub operation_statuses: Option<Vec<OperationStatus>>,
 }
 
 /// Input of `DescribeType`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescribeType {
-    /// The kind of extension; `RESOURCE` is simulated.
+    /// The kind of extension; only `RESOURCE` is simulated.
     pub kind: Option<String>,
-    /// The type by name.
+    /// The name of the type, unless `arn` is given.
     pub type_name: Option<String>,
-    /// The type by ARN.
+    /// The ARN of the type, unless `type_name` is given.
     pub arn: Option<String>,
 }
 
 /// Input of `ListTypes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTypes {
-    /// The kind of extension; `RESOURCE` is simulated.
+    /// The kind of extension; only `RESOURCE` is simulated.
     pub kind: Option<String>,
-    /// `PUBLIC` or `PRIVATE`, which is the default.
+    /// `PUBLIC` or `PRIVATE` (the default).
     pub visibility: Option<String>,
     /// `FULLY_MUTABLE`, `IMMUTABLE` or `NON_PROVISIONABLE`.
     pub provisioning_type: Option<String>,
@@ -216,15 +216,15 @@ pub struct ListTypes {
     pub deprecated_status: Option<String>,
     /// `REGISTERED`, `ACTIVATED`, `THIRD_PARTY` or `AWS_TYPES`.
     pub category: Option<String>,
-    /// How the names begin.
+    /// The prefix of the names.
     pub type_name_prefix: Option<String>,
-    /// The size of a page.
+    /// The page size.
     pub max_results: Option<i64>,
-    /// Where the page before ended.
+    /// The token of the page.
     pub next_token: Option<String>,
 }
 
-/// Input of `GetCallerIdentity`: nothing but who signed it.
+/// Input of `GetCallerIdentity`, which is only its signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GetCallerIdentity {
     /// The id of the access key.
@@ -234,83 +234,83 @@ pub struct GetCallerIdentity {
 /// Input of `AssumeRole`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssumeRole {
-    /// The role.
+    /// The ARN of the role.
     pub role_arn: String,
-    /// What the session is called.
+    /// The name of the session.
     pub role_session_name: String,
-    /// What the role's trust policy may ask for.
+    /// The external id, which the trust policy of the role may require.
     pub external_id: Option<String>,
-    /// How long the session lasts.
+    /// The duration of the session, in seconds.
     pub duration_seconds: Option<i64>,
 }
 
 /// Input of `AssumeRoleWithWebIdentity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssumeRoleWithWebIdentity {
-    /// The role.
+    /// The ARN of the role.
     pub role_arn: String,
-    /// What the session is called.
+    /// The name of the session.
     pub role_session_name: String,
-    /// What the identity provider says of the caller. Any text will do.
+    /// The token of the identity provider, which is not verified.
     pub web_identity_token: String,
-    /// How long the session lasts.
+    /// The duration of the session, in seconds.
     pub duration_seconds: Option<i64>,
 }
 
-/// What a call is answered.
+/// The reply to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// To the calls about a resource request.
+    /// Reply to the calls about a resource request.
     Progress(ProgressEvent),
-    /// To `GetResource`.
+    /// Reply to `GetResource`.
     Resource {
         /// The resource type.
         type_name: String,
         /// The resource.
         resource: ResourceDescription,
     },
-    /// To `ListResources`.
+    /// Reply to `ListResources`.
     Resources {
         /// The resource type.
         type_name: String,
         /// A page of resources.
         resources: Vec<ResourceDescription>,
-        /// Where the next page begins.
+        /// The token of the next page, if any.
         next_token: Option<String>,
     },
-    /// To `ListResourceRequests`.
+    /// Reply to `ListResourceRequests`.
     Requests {
         /// A page of requests.
         requests: Vec<ProgressEvent>,
-        /// Where the next page begins.
+        /// The token of the next page, if any.
         next_token: Option<String>,
     },
-    /// To `DescribeType`: the type and its schema as JSON text.
+    /// Reply to `DescribeType`.
     Type {
         /// The type.
         description: TypeDescription,
-        /// Its schema.
+        /// The schema, as JSON text.
         schema: String,
     },
-    /// To `ListTypes`.
+    /// Reply to `ListTypes`.
     Types {
         /// A page of types.
         types: Vec<TypeDescription>,
-        /// Where the next page begins.
+        /// The token of the next page, if any.
         next_token: Option<String>,
     },
-    /// To `GetCallerIdentity`.
+    /// Reply to `GetCallerIdentity`.
     Identity {
-        /// Whose credentials they are.
+        /// The account of the caller.
         account: String,
-        /// Who it is.
+        /// The ARN of the caller.
         arn: String,
-        /// Who it is, in a word.
+        /// The unique id of the caller.
         user_id: String,
     },
-    /// To `AssumeRole` and to `AssumeRoleWithWebIdentity`.
+    /// Reply to `AssumeRole` and `AssumeRoleWithWebIdentity`.
     Session {
-        /// Which of the two.
+        /// The call.
         action: Action,
         /// The session.
         session: Session,
@@ -320,19 +320,19 @@ pub enum Reply {
 /// A session of a role, with its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The id of its access key.
+    /// The id of the access key.
     pub access_key_id: String,
     /// The account of the role.
     pub account: String,
-    /// Who acts in it: `arn:aws:sts::123456789012:assumed-role/name/session`.
+    /// The ARN of the session: `arn:aws:sts::123456789012:assumed-role/name/session`.
     pub arn: String,
-    /// The role's id and the session's name.
+    /// The id of the role and the name of the session.
     pub user_id: String,
-    /// When it ends.
+    /// When the session expires.
     pub expires_at: Timestamp,
 }
 
-/// A resource as Cloud Control shows it.
+/// A resource as returned by Cloud Control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceDescription {
     /// The primary identifier.
@@ -341,27 +341,27 @@ pub struct ResourceDescription {
     pub properties: String,
 }
 
-/// A type as the registry shows it.
+/// A type as returned by the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDescription {
-    /// The type's name.
+    /// The name of the type.
     pub type_name: String,
-    /// The type's ARN.
+    /// The ARN of the type.
     pub arn: String,
-    /// What its schema says it is for.
+    /// The description from the schema.
     pub description: Option<String>,
     /// `FULLY_MUTABLE`, `IMMUTABLE` or `NON_PROVISIONABLE`.
     pub provisioning_type: &'static str,
-    /// Where its documentation is.
+    /// The URL of the documentation.
     pub documentation_url: Option<String>,
-    /// Where its source is.
+    /// The URL of the source.
     pub source_url: Option<String>,
-    /// When it last changed: the beginning of the simulated time.
+    /// When the type last changed; the same constant for all types.
     pub last_updated: Timestamp,
 }
 
 impl Request {
-    /// The name of the call.
+    /// Returns the name of the call.
     pub fn action(&self) -> Action {
         match self {
             Self::CreateResource(_) => Action::CreateResource,
@@ -380,7 +380,7 @@ impl Request {
         }
     }
 
-    /// The resource type it is about.
+    /// Returns the resource type of the call.
     pub fn type_name(&self) -> Option<&str> {
         match self {
             Self::CreateResource(input) => Some(&input.type_name),
@@ -399,7 +399,7 @@ impl Request {
         }
     }
 
-    /// The role that it is about, or that Cloud Control is to work as.
+    /// Returns the role to assume, or that Cloud Control is asked to use.
     pub fn role_arn(&self) -> Option<&str> {
         match self {
             Self::CreateResource(input) => input.role_arn.as_deref(),
@@ -413,7 +413,7 @@ impl Request {
         }
     }
 
-    /// The external id that it names.
+    /// Returns the external id.
     pub fn external_id(&self) -> Option<&str> {
         match self {
             Self::AssumeRole(input) => input.external_id.as_deref(),
@@ -421,7 +421,7 @@ impl Request {
         }
     }
 
-    /// The primary identifier of the resource it is about.
+    /// Returns the primary identifier in the call.
     pub fn identifier(&self) -> Option<&str> {
         match self {
             Self::UpdateResource(input) => Some(&input.identifier),
@@ -431,7 +431,7 @@ impl Request {
         }
     }
 
-    /// The caller's idempotency key.
+    /// Returns the caller's idempotency key.
     pub fn client_token(&self) -> Option<&str> {
         match self {
             Self::CreateResource(input) => input.client_token.as_deref(),

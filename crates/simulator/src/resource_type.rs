@@ -10,7 +10,7 @@ use ucp_schema::{Catalogue, Classes, ResourceSchema, SchemaError};
 use crate::exception::{Exception, ExceptionCode};
 use crate::formats;
 
-/// The keywords of a resource schema that constrain a model; the others say things about the type.
+/// The keywords of a resource schema that constrain a model. The others describe the type.
 const CONSTRAINTS: [&str; 8] = [
     "definitions",
     "properties",
@@ -28,7 +28,7 @@ pub(crate) struct Types {
     used: BTreeMap<String, Arc<ResourceType>>,
 }
 
-/// A resource type, and what was worked out from its schema.
+/// A resource type, with data derived from its schema.
 pub(crate) struct ResourceType {
     pub(crate) schema: Arc<ResourceSchema>,
     validator: OnceLock<Option<Validator>>,
@@ -53,7 +53,7 @@ impl Types {
         self.catalogue.type_names()
     }
 
-    /// The type of exactly this name: unlike its callers, AWS does not overlook the letter case.
+    /// Returns the type of exactly this name: in AWS, type names are case-sensitive.
     pub(crate) fn get(&mut self, name: &str) -> Result<Arc<ResourceType>, Exception> {
         if name.is_empty() {
             return Err(Exception::constraint(
@@ -89,8 +89,8 @@ impl ResourceType {
         self.schema.type_name().as_str()
     }
 
-    /// What is wrong with `properties`, in AWS's words, which never repeat a value: it may be a secret. Read-only
-    /// properties are not judged.
+    /// Returns the violations in `properties`, in AWS's words. They never repeat a value, which may be secret.
+    /// Read-only properties are not validated.
     pub(crate) fn violations(&self, properties: &Value) -> Vec<String> {
         let mut judged = properties.clone();
         self.schema.remove_listed(Classes::READ_ONLY, &mut judged);
@@ -108,7 +108,7 @@ impl ResourceType {
         violations
     }
 
-    /// Some schemas require what only AWS can set.
+    /// Whether the error is a missing read-only property: some schemas require these.
     fn asks_for_read_only(&self, error: &ValidationError<'_>) -> bool {
         let ValidationErrorKind::Required { property } = error.kind() else {
             return false;
@@ -119,7 +119,7 @@ impl ResourceType {
         self.schema.lists(Classes::READ_ONLY, &place)
     }
 
-    /// The subschema of a property of the model, its references followed.
+    /// Returns the subschema of a property of the model, with references resolved.
     pub(crate) fn subschema(&self, place: &[String]) -> Option<&Map<String, Value>> {
         let document = self.schema.document();
         place
@@ -140,7 +140,7 @@ impl ResourceType {
             })
     }
 
-    /// The schema that `schema` is after following its references.
+    /// Resolves the references of `schema`.
     pub(crate) fn resolve<'a>(&'a self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
         const MAX_HOPS: usize = 16;
         let mut schema = schema.as_object()?;
@@ -155,8 +155,8 @@ impl ResourceType {
     }
 }
 
-/// Compiles the constraints of a resource schema. A constraint that makes no sense, such as a pattern in another
-/// language's dialect, is left out, as AWS's own validation does.
+/// Compiles the constraints of a resource schema. Invalid constraints, such as a pattern in another regex dialect, are
+/// ignored, as in AWS's own validation.
 fn validator(document: &Value) -> Option<Validator> {
     const MAX_REPAIRS: usize = 100;
     let constraints = CONSTRAINTS.iter().filter_map(|keyword| {
@@ -185,7 +185,7 @@ fn validator(document: &Value) -> Option<Validator> {
     None
 }
 
-/// Java's anchors of a whole text, which AWS's own patterns use, in JavaScript, which JSON Schema prescribes.
+/// Translates Java's anchors of the whole text, as used in AWS's patterns, to JavaScript, as prescribed by JSON Schema.
 fn translate_anchors(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -199,9 +199,9 @@ fn translate_anchors(schema: &mut Value) {
     }
 }
 
-/// Removes the member at a JSON Pointer; false when there is none.
+/// Removes the member at a JSON Pointer. Returns false if it does not exist.
 fn remove(schema: &mut Value, pointer: &str) -> bool {
-    // Names that cannot be told by their patterns any more are all good.
+    // Without one of its patterns, `patternProperties` cannot decide on names, so all names are allowed.
     if let Some((owner, _)) = pointer.rsplit_once("/patternProperties")
         && let Some(Value::Object(owner)) = schema.pointer_mut(owner)
     {
@@ -213,7 +213,7 @@ fn remove(schema: &mut Value, pointer: &str) -> bool {
     let name = ucp_model::pointer::unescape(name);
     match schema.pointer_mut(parent) {
         Some(Value::Object(members)) => members.shift_remove(&name).is_some(),
-        // An element, say of an `enum`: the keyword goes as a whole.
+        // For an element of an array, such as an `enum`, remove the whole keyword.
         Some(Value::Array(_)) => remove(schema, parent),
         _ => false,
     }
@@ -248,7 +248,7 @@ fn violation(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// The names of AWS's validator, which is written in Java.
+/// The names of types in AWS's validator, which is written in Java.
 fn java_name(expected: JsonType) -> &'static str {
     match expected {
         JsonType::Array => "JSONArray",

@@ -1,10 +1,10 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// What can be chosen about a simulated AWS, besides its [`faults`](crate::faults).
+/// The settings of a simulated AWS, apart from [`faults`](crate::faults).
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long a change takes from its acceptance to its end, evenly distributed.
+    /// The duration of a change from acceptance to end, uniformly distributed.
     pub latency: RangeInclusive<Duration>,
 }
 

@@ -11,7 +11,7 @@ use crate::request::{Caller, Request};
 use crate::settings::Settings;
 use crate::world::{NotInWorld, Outcome, ResourceSnapshot, Trust, World};
 
-/// A simulated AWS that callers share. Clones are the same AWS.
+/// A shared simulated AWS. Clones share the same state.
 #[derive(Clone)]
 pub struct Simulator {
     world: Arc<Mutex<World>>,
@@ -20,7 +20,7 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// An AWS with the types of `catalogue` and nothing in it.
+    /// Creates an empty AWS with the types of `catalogue`.
     pub fn new(
         catalogue: Catalogue,
         settings: Settings,
@@ -34,53 +34,53 @@ impl Simulator {
         }
     }
 
-    /// Carries out a call, now.
+    /// Carries out a call at the current time.
     pub fn call(&self, caller: &Caller, request: &Request) -> Outcome {
         self.world()
             .step(caller, request, self.clock.now(), &*self.entropy)
     }
 
-    /// Who signed a call, now; see [`World::caller`].
+    /// Returns the signer of a call at the current time; see [`World::caller`].
     pub fn caller(&self, access_key_id: &str, region: &str) -> Result<Caller, Exception> {
         self.world().caller(access_key_id, region, self.clock.now())
     }
 
-    /// Says who may assume a role; see [`World::trust`].
+    /// Sets who may assume a role; see [`World::trust`].
     pub fn trust(&self, trust: Trust) {
         self.world().trust(trust);
     }
 
-    /// The calls so far, the oldest first.
+    /// Returns the calls so far, oldest first.
     pub fn log(&self) -> Vec<LogEntry> {
         self.world().log().cloned().collect()
     }
 
-    /// The faults in force.
+    /// Returns the active faults.
     pub fn faults(&self) -> Vec<Fault> {
         self.world().faults().cloned().collect()
     }
 
-    /// Puts a fault in force, after those that are.
+    /// Adds a fault after the active ones.
     pub fn add_fault(&self, fault: Fault) {
         self.world().add_fault(fault);
     }
 
-    /// Ends all faults.
+    /// Removes all faults.
     pub fn clear_faults(&self) {
         self.world().clear_faults();
     }
 
-    /// Registers a type in every account and region, or a new version of one.
+    /// Registers a type, or a new version of one, in every account and region.
     pub fn register_type(&self, schema: &str) -> Result<TypeName, SchemaError> {
         self.world().register_type(schema)
     }
 
-    /// Every resource there is.
+    /// Returns all resources.
     pub fn resources(&self) -> Vec<ResourceSnapshot> {
         self.world().resources(self.clock.now(), &*self.entropy)
     }
 
-    /// Removes a resource out of band; see [`World::delete_out_of_band`].
+    /// Deletes a resource out of band; see [`World::delete_out_of_band`].
     pub fn delete_out_of_band(
         &self,
         account: Option<&str>,
@@ -92,7 +92,7 @@ impl Simulator {
             .delete_out_of_band(account, region, resource, now, &*self.entropy)
     }
 
-    /// Changes a resource out of band; see [`World::patch_out_of_band`].
+    /// Patches a resource out of band; see [`World::patch_out_of_band`].
     pub fn patch_out_of_band(
         &self,
         account: Option<&str>,

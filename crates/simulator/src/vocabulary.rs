@@ -1,6 +1,6 @@
-//! AWS's own words as enums.
+//! Enums of AWS's words.
 
-/// Declares an enum whose variants stand for words of AWS's, on the wire and in texts.
+/// Declares an enum whose variants have AWS's words as their text and wire format.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
@@ -16,14 +16,14 @@ macro_rules! words {
         }
 
         impl $name {
-            /// AWS's word for it.
+            /// Returns AWS's word.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// The variant that AWS calls `word`.
+            /// Returns the variant of AWS's `word`.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+

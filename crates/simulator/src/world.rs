@@ -29,9 +29,9 @@ use sessions::Sessions;
 pub use out_of_band::{NotInWorld, ResourceSnapshot};
 pub use sessions::Trust;
 
-/// A simulated AWS: its state is a function of the calls it got, and of the time and chance they came with.
+/// A simulated AWS. Its state is a function of its calls and of the time and randomness passed with them.
 ///
-/// Time passes only when it is told: each [`World::step`] first does everything that is due.
+/// Time passes only with calls: each [`World::step`] first does everything that is due.
 pub struct World {
     types: Types,
     settings: Settings,
@@ -41,19 +41,19 @@ pub struct World {
     log: Log,
 }
 
-/// What a call comes to.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A reply.
     Replied(Reply),
-    /// A refusal.
+    /// An exception.
     Refused(Exception),
-    /// The call was carried out or refused, and the caller will never know.
+    /// The call was carried out or refused, but its reply is lost.
     Dropped,
 }
 
 impl World {
-    /// An AWS with the types of `catalogue` and nothing in it.
+    /// Creates an empty AWS with the types of `catalogue`.
     pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
         Self {
             types: Types::new(catalogue),
@@ -114,8 +114,8 @@ impl World {
         }
     }
 
-    /// Who signed a call with the access key `access_key_id`: the role's account in a session, otherwise as
-    /// [`Caller::new`] has it.
+    /// Returns the signer of a call with the access key `access_key_id`: the account of the role for a session,
+    /// otherwise as in [`Caller::new`].
     pub fn caller(
         &self,
         access_key_id: &str,
@@ -126,27 +126,27 @@ impl World {
         Ok(Caller::new(account, region))
     }
 
-    /// Says who may assume a role, and for how long. Roles that were not spoken of may be assumed by everyone.
+    /// Sets who may assume a role, and for how long. Other roles may be assumed by everyone.
     pub fn trust(&mut self, trust: Trust) {
         self.sessions.trust(trust);
     }
 
-    /// The faults in force.
+    /// Returns the active faults.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.faults.list()
     }
 
-    /// Puts a fault in force, after those that are.
+    /// Adds a fault after the active ones.
     pub fn add_fault(&mut self, fault: Fault) {
         self.faults.add(fault);
     }
 
-    /// Ends all faults. Changes in flight that were to fail still do.
+    /// Removes all faults. Changes in flight that are going to fail still do.
     pub fn clear_faults(&mut self) {
         self.faults.clear();
     }
 
-    /// The calls so far, the oldest first.
+    /// Returns the calls so far, oldest first.
     pub fn log(&self) -> impl Iterator<Item = &LogEntry> {
         self.log.entries()
     }
@@ -185,7 +185,7 @@ impl World {
     }
 }
 
-/// A handler that the type does not have.
+/// The exception for a handler that the type does not have.
 fn unsupported(type_name: &str, action: &str) -> Exception {
     Exception::new(
         ExceptionCode::UnsupportedAction,

@@ -12,8 +12,8 @@ use ucp_simulator::{ExceptionCode, ListResources, OperationStatus};
 
 use aws::{Aws, create, delete, update};
 
-/// What the samples are made from, the first that can be created. A sample cannot know everything, such as that a name
-/// which may be empty by its pattern may not be as a part of an identifier.
+/// The seeds of samples; the first that can be created is used. A sample may be invalid in ways that the schema does
+/// not express, such as an empty name that is a part of the identifier.
 const SEEDS: std::ops::Range<u64> = 1..6;
 
 #[test]
@@ -54,7 +54,7 @@ fn a_resource_of_every_type_lives_and_dies() {
     );
 }
 
-/// One life; what went wrong in it.
+/// Runs the lifecycle of one resource. Returns what went wrong.
 fn live(aws: &mut Aws, schema: &ResourceSchema) -> Result<(), String> {
     let name = schema.type_name().as_str();
     let handlers = schema.handlers();
@@ -121,7 +121,7 @@ fn finish(aws: &mut Aws, what: &str, request: &ucp_simulator::Request) -> Result
         .ok_or_else(|| format!("{what}: no identifier"))
 }
 
-/// AWS tells everything that was declared, apart from what is write-only.
+/// Checks that a read returns all declared properties, except for write-only ones.
 fn expect(
     aws: &mut Aws,
     schema: &ResourceSchema,
@@ -140,7 +140,7 @@ fn expect(
     }
 }
 
-/// Where `live` lacks something that is declared.
+/// Returns the place where `live` lacks a declared value.
 fn lacking(declared: &Value, live: &Value) -> Option<String> {
     match (declared, live) {
         (Value::Object(declared), Value::Object(live)) => {
@@ -160,7 +160,7 @@ fn lacking(declared: &Value, live: &Value) -> Option<String> {
     }
 }
 
-/// What the list handler asks for, from the resource itself.
+/// Takes the properties that the list handler requires from the resource.
 fn list_model(
     aws: &mut Aws,
     schema: &ResourceSchema,

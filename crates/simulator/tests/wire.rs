@@ -1,4 +1,4 @@
-//! The simulator behind a socket, and without a network as `ucp` sees it.
+//! The simulator behind a socket, and without a network behind the traits of `ucp`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -21,7 +21,7 @@ use ucp_simulator::{Action, Settings, Simulator};
 
 use aws::Seeded;
 
-/// A clock that is moved by hand.
+/// A manual clock.
 #[derive(Default)]
 struct Hand(AtomicI64);
 
@@ -61,7 +61,7 @@ impl Reply {
     }
 }
 
-/// A served simulator.
+/// A simulator that is served on a socket.
 struct Served {
     simulator: Simulator,
     clock: Arc<Hand>,
@@ -88,14 +88,14 @@ impl Served {
         }
     }
 
-    /// The reply to a request; none when the connection is closed without one.
+    /// Sends a request. Returns `None` if the connection is closed without a reply.
     async fn send(&self, start: &str, headers: &str, body: &str) -> Option<Reply> {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let length = body.len();
         let request = format!(
             "{start} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
         );
-        // A server that refuses a body may close before it has read it.
+        // A server that refuses a body may close the connection before it has read the body.
         stream.write_all(request.as_bytes()).await.ok();
         let mut reply = Vec::new();
         stream.read_to_end(&mut reply).await.ok();
@@ -108,7 +108,7 @@ impl Served {
         })
     }
 
-    /// A Cloud Control call, signed by account 111122223333 in eu-north-1.
+    /// Sends a Cloud Control call, signed by account 111122223333 in eu-north-1.
     async fn call(&self, operation: &str, input: &str) -> Option<Reply> {
         let headers = format!(
             "content-type: application/x-amz-json-1.0\r\n\

@@ -1,4 +1,4 @@
-//! Which fault befalls a call, and what it does to it.
+//! The active faults, and their effects on calls.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use super::{Effect, Failure, Fault, Matcher, Refusal};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{Action, Caller, Request};
 
-/// A call as matchers see it.
+/// The data of a call that matchers use.
 pub(crate) struct Call<'a> {
     pub(crate) action: Action,
     pub(crate) type_name: Option<&'a str>,
@@ -27,7 +27,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The faults in force, in the order in which they were given.
+/// The active faults, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Armed>);
 
@@ -56,7 +56,7 @@ impl Faults {
         self.0.iter().map(|armed| &armed.fault)
     }
 
-    /// The exception that the call meets before anything happens.
+    /// Returns the exception with which the call is refused, if any.
     pub(crate) fn refusal(
         &mut self,
         call: &Call<'_>,
@@ -82,7 +82,7 @@ impl Faults {
         })
     }
 
-    /// How long the change that the call begins takes instead.
+    /// Returns the latency of the change that the call starts, if a fault sets it.
     pub(crate) fn latency(
         &mut self,
         call: &Call<'_>,
@@ -97,7 +97,7 @@ impl Faults {
         })
     }
 
-    /// How the change that the call begins fails.
+    /// Returns the failure of the change that the call starts, if any.
     pub(crate) fn failure(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Failure> {
         self.first(call, entropy, |armed| match &armed.fault.effect {
             Effect::Fail(failure) => Some(failure.clone()),
@@ -105,7 +105,7 @@ impl Faults {
         })
     }
 
-    /// Whether the delete that the call begins looks for those who name the resource.
+    /// Whether the delete that the call starts fails while other resources refer to this one.
     pub(crate) fn minds_use(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
         let minded = self.first(call, entropy, |armed| {
             matches!(armed.fault.effect, Effect::InUse {}).then_some(())
@@ -121,7 +121,7 @@ impl Faults {
         dropped.is_some()
     }
 
-    /// What the first fault that `strikes` does to the call. A fault that has struck often enough is gone.
+    /// Returns the effect of the first matching fault that `strikes`. A fault is removed when its count is used up.
     fn first<T>(
         &mut self,
         call: &Call<'_>,
@@ -171,7 +171,7 @@ impl Bucket {
         }
     }
 
-    /// Takes a token; false when there is none.
+    /// Takes a token. Returns false if there is none.
     fn take(&mut self, rate: f64, burst: u32, now: Timestamp) -> bool {
         let refill = now.since(self.refilled_at).as_secs_f64() * rate;
         self.tokens = (self.tokens + refill).min(f64::from(burst));

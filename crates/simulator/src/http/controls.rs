@@ -1,4 +1,4 @@
-//! The simulator's own interface: faults, types, the log, and changes out of band.
+//! The control API of the simulator: faults, types, the log, and changes out of band.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -13,7 +13,7 @@ use crate::log::LogEntry;
 use crate::simulator::Simulator;
 use crate::world::{NotInWorld, ResourceSnapshot, Trust};
 
-/// Where a resource is, when that is not clear.
+/// The account and region of a resource, to resolve ambiguity.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Whereabouts {
@@ -36,7 +36,7 @@ pub(super) async fn add_faults(State(simulator): State<Simulator>, body: Bytes) 
     (StatusCode::CREATED, Json(simulator.faults())).into_response()
 }
 
-/// Read one by one, since an untagged enum would not say what is wrong.
+/// Parses one fault or an array. Elements are parsed one by one, since an untagged enum would give a vague error.
 fn parse_faults(body: &[u8]) -> Result<Vec<Fault>, String> {
     let document: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let several = match document {
@@ -114,10 +114,10 @@ pub(super) async fn register_type(State(simulator): State<Simulator>, body: Stri
 
 fn not_in_world(problem: NotInWorld) -> Response {
     match problem {
-        NotInWorld::Absent => refuse(StatusCode::NOT_FOUND, "there is no such resource"),
+        NotInWorld::Absent => refuse(StatusCode::NOT_FOUND, "resource not found"),
         NotInWorld::Ambiguous => refuse(
             StatusCode::CONFLICT,
-            "there are several such resources: say ?account=…&region=…",
+            "several resources match: give ?account=…&region=…",
         ),
         NotInWorld::Unpatchable(problem) => refuse(StatusCode::BAD_REQUEST, &problem),
     }

@@ -14,7 +14,7 @@ const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 const TARGET_PREFIX: &str = "CloudApiService.";
 const ERROR_NAMESPACE: &str = "com.amazonaws.cloudapi#";
 
-/// The call that a request is.
+/// Parses the call in a request.
 pub(super) fn parse(target: Option<&HeaderValue>, body: &[u8]) -> Result<Request, Exception> {
     let target = target.and_then(|target| target.to_str().ok());
     let name = target.and_then(|target| target.strip_prefix(TARGET_PREFIX));
@@ -46,7 +46,7 @@ fn input<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Exception> {
         return Ok(T::default());
     }
     serde_json::from_slice(body).map_err(|error| {
-        // Not the error's own text, which may repeat a value.
+        // The text of the error may repeat a value, so only its position is given.
         let place = format!("line {} column {}", error.line(), error.column());
         Exception::new(
             ExceptionCode::Serialization,
@@ -55,7 +55,7 @@ fn input<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, Exception> {
     })
 }
 
-/// The reply on the wire.
+/// Converts a reply to a response.
 pub(super) fn reply(reply: &Reply) -> Response {
     let body = match reply {
         Reply::Progress(event) => {
@@ -105,7 +105,7 @@ pub(super) fn reply(reply: &Reply) -> Response {
     respond(StatusCode::OK, &body)
 }
 
-/// The refusal on the wire.
+/// Converts an exception to a response.
 pub(super) fn error(exception: &Exception) -> Response {
     let status = StatusCode::from_u16(exception.code.http_status());
     let mut response = respond(

@@ -1,4 +1,4 @@
-//! The protocol of CloudFormation and of STS, AWS Query: forms in, XML out.
+//! The protocol of CloudFormation and STS, AWS Query: forms in, XML out.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::request::{
 const CLOUDFORMATION: &str = "http://cloudformation.amazonaws.com/doc/2010-05-15/";
 const STS: &str = "https://sts.amazonaws.com/doc/2011-06-15/";
 
-/// The call that a request is, signed with `access_key_id`.
+/// Parses the call in a request that is signed with `access_key_id`.
 pub(super) fn parse(access_key_id: &str, body: &[u8]) -> Result<Request, Exception> {
     let form: BTreeMap<Cow<'_, str>, Cow<'_, str>> = form_urlencoded::parse(body).collect();
     let text = |name: &str| form.get(name).map(|value| value.to_string());
@@ -72,7 +72,7 @@ fn number(text: Option<String>, member: &str) -> Result<Option<i64>, Exception> 
     number.map(Some)
 }
 
-/// The reply on the wire.
+/// Converts a reply to a response.
 pub(super) fn reply(reply: &Reply) -> Response {
     let (namespace, action, result) = match reply {
         Reply::Type {
@@ -119,7 +119,7 @@ pub(super) fn reply(reply: &Reply) -> Response {
     )
 }
 
-/// The refusal on the wire.
+/// Converts an exception to a response.
 pub(super) fn error(exception: &Exception) -> Response {
     let status = match exception.code {
         ExceptionCode::TypeNotFound => 404,
@@ -131,7 +131,7 @@ pub(super) fn error(exception: &Exception) -> Response {
     } else {
         "Sender"
     };
-    // The Query protocol has names of its own for these.
+    // The Query protocol has its own names for these.
     let code = match exception.code {
         ExceptionCode::AccessDenied => "AccessDenied",
         ExceptionCode::ExpiredToken => "ExpiredToken",
@@ -183,7 +183,7 @@ fn described(description: &TypeDescription, schema: &str) -> String {
     .concat()
 }
 
-/// The secret and the token stand for nothing: any signature will do.
+/// The credentials of a session. The secret and the token are dummies, since signatures are not verified.
 fn begun(session: &Session) -> String {
     let credentials = [
         element("AccessKeyId", &session.access_key_id),
@@ -221,8 +221,8 @@ fn element(name: &str, text: &str) -> String {
     format!("<{name}>{}</{name}>", escape(text))
 }
 
-/// A text as XML has it. Characters that XML cannot hold are left out, and line ends are written so that parsers leave
-/// them alone.
+/// Escapes a text for XML. Characters that XML does not allow are removed, and line ends are escaped so that parsers
+/// keep them.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,2 +1,2 @@
-/// Every reply has the same request id: nothing can be looked up by it.
+/// The request id of every reply. It cannot be looked up.
 pub(super) const REQUEST_ID: &str = "00000000-0000-4000-8000-000000000000";

@@ -10,7 +10,7 @@ use ucp_listen::Limits;
 use super::Dropped;
 use crate::simulator::Simulator;
 
-/// Clients are tests and demonstrations, so nothing of theirs is cut short.
+/// Clients are tests and demos, so there are no time-outs.
 const LIMITS: Limits = Limits {
     connections: 1000,
     head_bytes: 64 << 10,
@@ -18,20 +18,20 @@ const LIMITS: Limits = Limits {
     grace: None,
 };
 
-/// Why a connection closes without an answer: a fault wants it so.
+/// The error that closes a connection without a reply, as a fault demands.
 #[derive(Debug)]
 struct ReplyDropped;
 
 impl std::fmt::Display for ReplyDropped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the reply is dropped by order")
+        f.write_str("a fault drops the reply")
     }
 }
 
 impl std::error::Error for ReplyDropped {}
 
 impl Simulator {
-    /// Answers on `listener` until `shutdown`, then finishes the calls that have begun.
+    /// Serves calls on `listener` until `shutdown`, then finishes the calls in progress.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
         let router = TowerToHyperService::new(self.router());
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {

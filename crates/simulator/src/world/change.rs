@@ -12,35 +12,35 @@ use crate::read_only::Assigner;
 use crate::request::{Caller, Request};
 use crate::resource_type::ResourceType;
 
-/// A resource request, from its acceptance until it is forgotten.
+/// A resource request, from its acceptance to its expiry.
 pub(super) struct Change {
     pub(super) request_token: String,
     pub(super) client_token: Option<String>,
     pub(super) accepted_at: Timestamp,
-    /// The call, to tell a repetition from another request, and to carry it out.
+    /// The call, to carry it out and to detect repetitions.
     pub(super) request: Request,
     pub(super) operation: Operation,
     pub(super) resource_type: Arc<ResourceType>,
-    /// Known from the start for what exists, and once it is assigned for what is made.
+    /// Known from the start for an existing resource, and once assigned for a new one.
     pub(super) identifier: Option<String>,
     pub(super) status: OperationStatus,
     pub(super) event_time: Timestamp,
-    /// When the status changes next. Never for what is over, and for an update with an empty patch, which stays
+    /// When the status changes next. `None` for an ended request, and for an update with an empty patch, which stays
     /// PENDING.
     pub(super) due: Option<Timestamp>,
-    /// When it is over if nobody intervenes.
+    /// When the request ends unless it is cancelled.
     pub(super) ends_at: Timestamp,
-    /// How it fails by order.
+    /// The failure caused by a fault.
     pub(super) ordered_failure: Option<Failure>,
-    /// Whether a delete fails while others name the resource.
+    /// Whether a delete fails while other resources refer to this one.
     minds_use: bool,
-    /// The resource to be, or why there will be none.
+    /// The resource to create, or why it cannot be created.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
     resource_model: Option<String>,
 }
 
-/// What a request is accepted with.
+/// The parameters of an accepted request.
 pub(super) struct Acceptance {
     pub(super) request_token: String,
     pub(super) request: Request,
@@ -80,7 +80,7 @@ impl Change {
         Some((self.resource_type.name().to_owned(), identifier))
     }
 
-    /// Whether no other request may change the resource meanwhile.
+    /// Whether the request locks the resource against other requests.
     pub(super) fn holds_resource(&self) -> bool {
         !self.is_over() && !matches!(self.prepared, Some(Err(_)))
     }
@@ -96,7 +96,7 @@ impl Change {
         }
     }
 
-    /// Takes the step that is due at `at`.
+    /// Makes the transition that is due at `at`.
     pub(super) fn advance(
         &mut self,
         resources: &mut Resources,
@@ -121,7 +121,7 @@ impl Change {
         }
     }
 
-    /// Begins to cancel: nothing will have been changed.
+    /// Starts cancellation. The change is not made.
     pub(super) fn cancel(&mut self, now: Timestamp, done_at: Timestamp) {
         self.enter(OperationStatus::CancelInProgress, now, Some(done_at));
     }
@@ -132,7 +132,7 @@ impl Change {
         self.due = due;
     }
 
-    /// Works out what a create makes, which settles the identifier.
+    /// Prepares the resource of a create, which assigns its identifier.
     fn prepare(
         &mut self,
         resources: &Resources,
@@ -171,7 +171,7 @@ impl Change {
             None => self.apply(resources, caller, at, entropy),
             Some(failure) => {
                 if failure.change == faults::Change::Made {
-                    // What cannot be done is not done; the failure is the one that was ordered.
+                    // If the change cannot be made, the configured failure is still reported.
                     let _ = self.apply(resources, caller, at, entropy);
                 }
                 Err(HandlerFailure {
@@ -192,7 +192,7 @@ impl Change {
         }
     }
 
-    /// Makes the change, and tells the properties that came of it.
+    /// Makes the change, and returns the resulting properties.
     fn apply(
         &mut self,
         resources: &mut Resources,
@@ -238,9 +238,9 @@ impl Change {
         Ok(Some(visible))
     }
 
-    /// Cloud Control's report.
+    /// Returns the progress event of the request.
     pub(super) fn event(&self) -> ProgressEvent {
-        // What exists is named by its caller until the change has failed.
+        // For an existing resource, the caller gave the identifier, so it is hidden only after a failure.
         let may_hide =
             self.operation == Operation::Create || self.status == OperationStatus::Failed;
         let hides = |failure: &Failure| failure.identifier == Disclosure::Hidden;

@@ -14,9 +14,9 @@ use crate::request::{
 };
 use crate::resource_type::ResourceType;
 
-/// The largest page.
+/// The maximum page size.
 const PAGE_MAX: usize = 100;
-/// The page of a caller who does not say.
+/// The default page size.
 const PAGE_DEFAULT: usize = 20;
 
 impl World {
@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-/// Whether a filter lets `value` pass; an empty one lets everything.
+/// Whether a filter accepts `value`. An empty filter accepts everything.
 fn agrees<T: PartialEq>(wanted: Option<&[T]>, value: &T) -> bool {
     wanted.is_none_or(|wanted| wanted.is_empty() || wanted.contains(value))
 }
@@ -128,7 +128,7 @@ pub(super) fn page_size(max_results: Option<i64>, default: usize) -> Result<usiz
         })
 }
 
-/// What a page token says: after what the page begins.
+/// Decodes a page token: the page begins after this item.
 pub(super) fn page_start(next_token: Option<&str>) -> Result<Option<String>, Exception> {
     let Some(token) = next_token else {
         return Ok(None);
@@ -142,7 +142,7 @@ fn invalid_next_token() -> Exception {
     Exception::new(ExceptionCode::InvalidRequest, "Invalid NextToken")
 }
 
-/// The properties that listed resources must have. The list handlers of some types insist on a few.
+/// Returns the properties that listed resources must have. Some list handlers require certain properties.
 fn wanted_model(
     resource_type: &ResourceType,
     resource_model: Option<&str>,
@@ -179,8 +179,8 @@ fn wanted_model(
     ))
 }
 
-/// Whether a resource is one of those that are asked for. What it has no value for does not tell it apart: some list
-/// handlers ask for properties that only other calls know.
+/// Whether a resource matches the wanted properties. Those that it lacks are ignored: some list handlers require
+/// properties that reads do not return.
 fn has(resource: &Resource, wanted: &Value) -> bool {
     let mut members = wanted.as_object().into_iter().flatten();
     members.all(|(name, value)| {

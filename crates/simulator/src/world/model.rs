@@ -1,4 +1,4 @@
-//! What becomes of a model: AWS's rules for creates and patches.
+//! AWS's rules for the models of creates and updates.
 
 use json_patch::{Patch, PatchOperation};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::progress::HandlerErrorCode;
 use crate::read_only::Assigner;
 use crate::resource_type::ResourceType;
 
-/// Why a handler does not do what it is asked.
+/// The failure of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HandlerFailure {
     pub(super) code: HandlerErrorCode,
@@ -24,7 +24,7 @@ fn refused<T>(message: impl Into<String>) -> Result<T, HandlerFailure> {
     })
 }
 
-/// The resource that a desired state describes, and its identifier.
+/// Builds the model of a new resource, and its identifier, from a desired state.
 pub(super) fn created(
     resource_type: &ResourceType,
     desired_state: &str,
@@ -52,8 +52,8 @@ pub(super) fn created(
     }
 }
 
-/// The model that a patch makes of a resource. Cloud Control applies it to what it can read, so not to write-only
-/// properties; those that it does not mention are kept.
+/// Applies a patch to a resource. As in Cloud Control, it applies to the readable properties only. Write-only
+/// properties that the patch does not mention are kept.
 pub(super) fn updated(
     resource: &Resource,
     patch_document: &str,
@@ -88,7 +88,7 @@ pub(super) fn updated(
     }
     let mut violations = resource_type.violations(&after);
     if !violations.is_empty() {
-        // What was wrong before, after a change out of band for example, is not the fault of the patch.
+        // Ignore violations that existed before the patch, for example after a change out of band.
         let already = resource_type.violations(&resource.model);
         violations.retain(|violation| !already.contains(violation));
     }
@@ -99,7 +99,7 @@ pub(super) fn updated(
     Ok(after)
 }
 
-/// The primary identifier that a model has.
+/// Returns the primary identifier in a model.
 pub(super) fn identifier(resource_type: &ResourceType, model: &Value) -> Option<String> {
     let paths = resource_type.schema.primary_identifier().iter();
     let parts: Option<Vec<String>> = paths
@@ -117,7 +117,7 @@ fn model_validation_failed(violations: &[String]) -> String {
     format!("Model validation failed ({})", violations.join("\n"))
 }
 
-/// Refuses operations that write to a read-only property or below it.
+/// Refuses operations that write to a read-only property or within it.
 fn refuse_touched_read_only(
     resource_type: &ResourceType,
     patch: &Patch,
@@ -149,7 +149,7 @@ fn refuse_touched_read_only(
     ))
 }
 
-/// Refuses a patch that leaves a read-only or create-only property, or the identifier, with another value.
+/// Refuses a patch that changes the value of a read-only or create-only property, or of the identifier.
 fn refuse_changed(
     resource_type: &ResourceType,
     before: &Value,
@@ -188,8 +188,8 @@ fn refuse_changed(
     })
 }
 
-/// Whether `after` has a value at `path` that `before` has nowhere there. (What is missing AWS puts back, and elements
-/// of arrays may move.)
+/// Whether `after` has a value at `path` that `before` does not have there. AWS restores missing values, and elements
+/// of arrays may move.
 fn is_invented(path: &[Segment], before: &Value, after: &Value) -> bool {
     let mut known = values(path, before);
     values(path, after).into_iter().any(|value| {
@@ -204,7 +204,7 @@ fn is_invented(path: &[Segment], before: &Value, after: &Value) -> bool {
     })
 }
 
-/// Whether the values at `path` are other ones. Elements of arrays may move, and bring their values or take them away.
+/// Whether the values at `path` differ. Elements of arrays may move, and may be added or removed with their values.
 fn is_changed(path: &[Segment], before: &Value, after: &Value) -> bool {
     let is_in_array = occurrences::of(path, before)
         .iter()

@@ -2,7 +2,7 @@ use ucp_model::{Entropy, Timestamp};
 
 use crate::request::Caller;
 
-/// The circumstances of a call.
+/// The context of a call: caller, time and randomness.
 pub(super) struct Moment<'a> {
     pub(super) caller: &'a Caller,
     pub(super) now: Timestamp,

@@ -16,11 +16,11 @@ use crate::request::{
 };
 use crate::resource_type::ResourceType;
 
-/// The longest document, in characters.
+/// The maximum length of a document, in characters.
 const DOCUMENT_MAX: usize = 262_144;
-/// The longest client token, in characters.
+/// The maximum length of a client token, in characters.
 const CLIENT_TOKEN_MAX: usize = 128;
-/// The longest identifier, in characters.
+/// The maximum length of an identifier, in characters.
 const IDENTIFIER_MAX: usize = 1_024;
 
 impl World {
@@ -98,7 +98,7 @@ impl World {
         let change = region.change(&input.request_token)?;
         match change.status {
             OperationStatus::Pending | OperationStatus::InProgress => {}
-            // Asked for twice: it is under way.
+            // Cancellation is already in progress.
             OperationStatus::CancelInProgress => return Ok(Reply::Progress(change.event())),
             OperationStatus::Success
             | OperationStatus::Failed
@@ -123,7 +123,7 @@ impl World {
         }
     }
 
-    /// The reply to a request that was made before under the same client token.
+    /// Returns the reply to a request that repeats an earlier client token.
     fn repeated(
         &mut self,
         request: &Request,
@@ -185,7 +185,7 @@ impl World {
         let latency = self.faults.latency(&call, moment.entropy);
         let latency = latency.unwrap_or_else(|| self.settings.latency.clone());
         let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
-        // A handler is found and started in a fraction of the time that it works.
+        // Starting a handler takes a fraction of its running time.
         let starts = takes / 4;
         let mut change = Change::accepted(Acceptance {
             request_token: Chance::new(moment.entropy, "simulator.request-token").uuid(),
@@ -207,7 +207,7 @@ impl World {
     }
 }
 
-/// AWS never gets round to these.
+/// Whether an update has an empty patch. AWS leaves such requests PENDING.
 fn is_empty_patch(request: &Request) -> bool {
     let Request::UpdateResource(input) = request else {
         return false;
@@ -216,7 +216,7 @@ fn is_empty_patch(request: &Request) -> bool {
         .is_ok_and(|patch| patch.is_empty())
 }
 
-/// A patch that Cloud Control sees through before it asks the handler.
+/// The exception for a patch that Cloud Control refuses before it calls the handler.
 fn refusal(failure: HandlerFailure) -> Exception {
     let code = match failure.code {
         HandlerErrorCode::NotUpdatable => ExceptionCode::NotUpdatable,
@@ -240,7 +240,7 @@ fn check_document(document: &str, member: &str) -> Result<(), Exception> {
     if (1..=DOCUMENT_MAX).contains(&document.chars().count()) {
         return Ok(());
     }
-    // Never the document itself: it may hold secrets.
+    // The document is never repeated, since it may contain secrets.
     Err(Exception::constraint(
         "'***'",
         member,

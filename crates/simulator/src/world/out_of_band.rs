@@ -1,4 +1,4 @@
-//! What happens to resources without Cloud Control: somebody at a console.
+//! Changes to resources outside Cloud Control, as made in a console.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,13 +8,13 @@ use super::World;
 use super::resources::{Resource, ResourceKey};
 use crate::request::Caller;
 
-/// A resource as it is, without the write-only properties.
+/// The current state of a resource, without write-only properties.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceSnapshot {
-    /// Whose it is.
+    /// The account.
     pub account: String,
-    /// Where it is.
+    /// The region.
     pub region: String,
     /// The resource type.
     pub type_name: String,
@@ -27,16 +27,16 @@ pub struct ResourceSnapshot {
 /// Why a resource cannot be changed out of band.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotInWorld {
-    /// There is none.
+    /// The resource does not exist.
     Absent,
-    /// There are several, in different accounts or regions.
+    /// Several resources match, in different accounts or regions.
     Ambiguous,
-    /// It cannot be patched like that.
+    /// The patch cannot be applied.
     Unpatchable(String),
 }
 
 impl World {
-    /// Every resource there is.
+    /// Returns all resources.
     pub fn resources(&mut self, now: Timestamp, entropy: &dyn Entropy) -> Vec<ResourceSnapshot> {
         self.settle(now, entropy);
         let regions = self.regions.iter();
@@ -47,7 +47,7 @@ impl World {
         resources.collect()
     }
 
-    /// Removes a resource. Where it is may be left out when only one can be meant.
+    /// Deletes a resource. Account and region may be omitted when only one resource matches.
     pub fn delete_out_of_band(
         &mut self,
         account: Option<&str>,
@@ -66,7 +66,8 @@ impl World {
             .ok_or(NotInWorld::Absent)
     }
 
-    /// Changes a resource, by a JSON Patch if `patch` is an array, else by merging it in. No rule of any schema holds.
+    /// Changes a resource, with a JSON Patch if `patch` is an array, otherwise with a merge. The schema is not
+    /// enforced.
     pub fn patch_out_of_band(
         &mut self,
         account: Option<&str>,
@@ -99,7 +100,7 @@ impl World {
         Ok(snapshot(&caller, &key, resource))
     }
 
-    /// Does everything that is due, everywhere.
+    /// Does everything that is due in all accounts and regions.
     fn settle(&mut self, now: Timestamp, entropy: &dyn Entropy) {
         for (caller, region) in &mut self.regions {
             region.settle(caller, now, entropy);

@@ -8,18 +8,18 @@ use super::resources::{ResourceKey, Resources};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::Caller;
 
-/// How long a request is remembered.
+/// How long requests are kept.
 const REQUEST_LIFE: Duration = Duration::from_hours(7 * 24);
-/// How long a client token stands for its request.
+/// How long a client token identifies its request.
 const CLIENT_TOKEN_LIFE: Duration = Duration::from_hours(36);
 
-/// What an account has in a region.
+/// The state of an account in a region.
 #[derive(Default)]
 pub(super) struct Region {
     pub(super) resources: Resources,
-    /// The requests, by the order of their acceptance.
+    /// The requests, in the order of their acceptance.
     changes: BTreeMap<u64, Change>,
-    /// When each change in flight moves next.
+    /// When the status of each change in flight changes next.
     due: BTreeSet<(Timestamp, u64)>,
     request_tokens: BTreeMap<String, u64>,
     client_tokens: BTreeMap<String, u64>,
@@ -27,7 +27,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Does everything that is due, in order, and forgets old requests.
+    /// Does everything that is due, in order, and removes expired requests.
     pub(super) fn settle(&mut self, caller: &Caller, now: Timestamp, entropy: &dyn Entropy) {
         while let Some((at, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.remove(&(at, number));
@@ -53,7 +53,7 @@ impl Region {
         }
     }
 
-    /// Takes in a new request.
+    /// Adds a new request.
     pub(super) fn accept(&mut self, change: Change) {
         let number = self.next;
         self.next += 1;
@@ -87,7 +87,7 @@ impl Region {
         }
     }
 
-    /// The request of this token.
+    /// Returns the request with this token.
     pub(super) fn change(&self, request_token: &str) -> Result<&Change, Exception> {
         let number = self.request_tokens.get(request_token);
         number
@@ -100,7 +100,7 @@ impl Region {
             })
     }
 
-    /// Changes the request of this token.
+    /// Modifies the request with this token.
     pub(super) fn revise(
         &mut self,
         request_token: &str,
@@ -114,18 +114,18 @@ impl Region {
         self.changes.get(&number)
     }
 
-    /// The request that was made with this client token, as long as AWS remembers.
+    /// Returns the request made with this client token, unless the token has expired.
     pub(super) fn change_of_client(&self, token: &str, now: Timestamp) -> Option<&Change> {
         let change = self.changes.get(self.client_tokens.get(token)?)?;
         (now.since(change.accepted_at) < CLIENT_TOKEN_LIFE).then_some(change)
     }
 
-    /// The change in flight that holds a resource.
+    /// Returns the change in flight that locks a resource.
     pub(super) fn change_in_flight(&self, key: &ResourceKey) -> Option<&Change> {
         self.changes.get(&self.resources.holder(key)?)
     }
 
-    /// The requests with their numbers, the latest first, starting below `before`.
+    /// Returns the requests with their numbers, newest first, starting below `before`.
     pub(super) fn changes_before(&self, before: u64) -> impl Iterator<Item = (u64, &Change)> {
         let earlier = self.changes.range(..before).rev();
         earlier.map(|(number, change)| (*number, change))

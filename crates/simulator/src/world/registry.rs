@@ -8,13 +8,14 @@ use super::lists::{page_size, page_start};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{DescribeType, ListTypes, Reply, TypeDescription};
 
-/// The account of AWS's own types is empty in their ARNs.
+/// The ARN prefix of types. The account is empty, as for AWS's own types.
 const ARN_PREFIX: &str = "arn:aws:cloudformation:us-east-1::type/resource/";
 /// When every type last changed: 2024-01-01.
 const LAST_UPDATED: Timestamp = Timestamp::from_millis(1_704_067_200_000);
 
 impl World {
-    /// Registers a type in every account and region, or a new version of one, which holds for its resources at once.
+    /// Registers a type, or a new version of one, in every account and region. A new version applies to existing
+    /// resources immediately.
     pub fn register_type(&mut self, schema: &str) -> Result<TypeName, SchemaError> {
         let name = self.types.register(schema)?;
         if let Ok(registered) = self.types.get(name.as_str()) {
@@ -101,7 +102,7 @@ fn type_not_found() -> Exception {
     )
 }
 
-/// The name of the type that an ARN means: `…:type/resource/AWS-EC2-VPC`.
+/// Returns the name of the type with an ARN such as `…:type/resource/AWS-EC2-VPC`.
 fn type_of_arn(arn: &str) -> Option<String> {
     let (_, name) = arn.split_once(":type/resource/")?;
     let name = name.split('/').next().unwrap_or(name);

@@ -9,24 +9,24 @@ use crate::resource_type::ResourceType;
 /// Type name and identifier.
 pub(super) type ResourceKey = (String, String);
 
-/// The resources in a region, and which of them are being changed.
+/// The resources in a region, and the locks of changes in flight.
 #[derive(Default)]
 pub(super) struct Resources {
     pub(super) existing: BTreeMap<ResourceKey, Resource>,
-    /// Those that a change in flight holds, with its number.
+    /// The resources locked by changes in flight, with the numbers of the changes.
     busy: BTreeMap<ResourceKey, u64>,
 }
 
-/// A resource that exists.
+/// An existing resource.
 #[derive(Clone)]
 pub(super) struct Resource {
     pub(super) resource_type: Arc<ResourceType>,
-    /// All properties, the write-only ones included.
+    /// All properties, including write-only ones.
     pub(super) model: Value,
 }
 
 impl Resource {
-    /// The properties that AWS tells.
+    /// Returns the properties without write-only ones.
     pub(super) fn visible(&self) -> Value {
         self.resource_type.schema.without_write_only(&self.model)
     }
@@ -40,31 +40,31 @@ impl Resource {
 }
 
 impl Resources {
-    /// Another resource that names this one as a whole value somewhere in its model.
+    /// Returns another resource whose model contains the identifier of this one as a value.
     pub(super) fn user_of(&self, key: &ResourceKey) -> Option<&ResourceKey> {
         let mut others = self.existing.iter().filter(|(other, _)| *other != key);
         let user = others.find(|(_, resource)| names(&resource.model, &key.1));
         user.map(|(user, _)| user)
     }
 
-    /// Whether an identifier is taken, or about to be.
+    /// Whether an identifier is in use, or is going to be.
     pub(super) fn is_taken(&self, key: &ResourceKey) -> bool {
         self.existing.contains_key(key) || self.busy.contains_key(key)
     }
 
-    /// Lets the change of this number hold a resource, unless another one does.
+    /// Locks a resource for the change of this number, unless it is locked already.
     pub(super) fn hold(&mut self, key: ResourceKey, number: u64) {
         self.busy.entry(key).or_insert(number);
     }
 
-    /// Lets go of a resource that the change of this number holds.
+    /// Unlocks a resource if the change of this number has locked it.
     pub(super) fn release(&mut self, key: &ResourceKey, number: u64) {
         if self.holder(key) == Some(number) {
             self.busy.remove(key);
         }
     }
 
-    /// The number of the change in flight that holds a resource.
+    /// Returns the number of the change in flight that locks a resource.
     pub(super) fn holder(&self, key: &ResourceKey) -> Option<u64> {
         self.busy.get(key).copied()
     }

@@ -1,4 +1,4 @@
-//! GetCallerIdentity, AssumeRole and AssumeRoleWithWebIdentity: who a caller is, and whose role he acts in.
+//! GetCallerIdentity, AssumeRole and AssumeRoleWithWebIdentity: the identities of callers and the sessions of roles.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,28 +13,28 @@ use crate::request::{
     Action, AssumeRole, AssumeRoleWithWebIdentity, Caller, GetCallerIdentity, Reply, Session,
 };
 
-/// How the access keys of sessions begin; those of users do not.
+/// The prefix of the access keys of sessions.
 const SESSION_KEY: &str = "ASIA";
-/// How long a session may be asked to last, in seconds.
+/// The allowed durations of a session, in seconds.
 const DURATION_SECONDS: std::ops::RangeInclusive<i64> = 900..=43_200;
-/// How long a session lasts that was not asked to, in seconds.
+/// The default duration of a session, in seconds.
 const DURATION_DEFAULT: i64 = 3_600;
 
 /// Who may assume a role, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trust {
-    /// The role.
+    /// The ARN of the role.
     pub role_arn: String,
-    /// Only who knows this may assume it.
+    /// The external id that callers must give.
     #[serde(default)]
     pub external_id: Option<String>,
-    /// Sessions last this long, in milliseconds, whatever they were asked to.
+    /// The duration of sessions, in milliseconds, whatever was requested.
     #[serde(default)]
     pub session_millis: Option<u64>,
 }
 
-/// The sessions that were begun, and what roles want of those who begin one.
+/// The sessions, and the trust settings of roles.
 #[derive(Default)]
 pub(super) struct Sessions {
     begun: BTreeMap<String, Session>,
@@ -46,7 +46,7 @@ impl Sessions {
         self.trusts.insert(trust.role_arn.clone(), trust);
     }
 
-    /// The account that an access key stands for, or the key itself where it is of no session.
+    /// Returns the account of a session's access key; for other access keys, the key itself.
     pub(super) fn account<'a>(
         &'a self,
         access_key_id: &'a str,
@@ -181,7 +181,7 @@ fn root(account: &str) -> String {
     format!("arn:aws:iam::{account}:root")
 }
 
-/// The account and the name in `arn:aws:iam::123456789012:role/path/name`.
+/// Returns the account and the name in `arn:aws:iam::123456789012:role/path/name`.
 fn role(arn: &str) -> Option<(&str, &str)> {
     let (_, rest) = arn.strip_prefix("arn:")?.split_once(":iam::")?;
     let (account, path) = rest.split_once(":role/")?;

@@ -1,4 +1,4 @@
-//! A simulated AWS whose time is moved by hand and whose chance is seeded.
+//! A simulated AWS with a manual clock and seeded randomness.
 
 #![allow(
     clippy::unwrap_used,
@@ -79,7 +79,7 @@ impl Aws {
         }
     }
 
-    /// A call whose reply is a progress event.
+    /// Makes a call whose reply is a progress event.
     pub fn change(&mut self, request: &Request) -> Result<ProgressEvent, Exception> {
         self.call(request).map(|reply| match reply {
             Reply::Progress(event) => event,
@@ -99,7 +99,7 @@ impl Aws {
         }))
     }
 
-    /// A change that is accepted, seen through to its end.
+    /// Makes a change that is accepted, and waits for its end.
     pub fn finish(&mut self, request: &Request) -> ProgressEvent {
         let accepted = self.change(request).unwrap();
         assert_eq!(accepted.operation_status, OperationStatus::Pending);
@@ -107,7 +107,7 @@ impl Aws {
         self.status(&accepted.request_token).unwrap()
     }
 
-    /// A change that succeeds; the identifier of its resource.
+    /// Makes a change that succeeds. Returns the identifier of its resource.
     pub fn succeed(&mut self, request: &Request) -> String {
         let event = self.finish(request);
         assert_eq!(
@@ -194,7 +194,7 @@ pub fn delete(type_name: &str, identifier: &str) -> Request {
     })
 }
 
-/// The same call with a client token.
+/// Adds a client token to a call.
 pub fn with_token(mut request: Request, token: &str) -> Request {
     let client_token = match &mut request {
         Request::CreateResource(input) => &mut input.client_token,

@@ -23,7 +23,7 @@ fn throttling_is_a_bucket_that_refills() {
     aws.pass(Duration::from_millis(500));
     assert_eq!(get(&mut aws), ExceptionCode::ResourceNotFound);
     assert_eq!(get(&mut aws), ExceptionCode::Throttling);
-    // Other operations have buckets of their own.
+    // Other operations have their own buckets.
     assert!(aws.change(&create(VPC, &json!({}))).is_ok());
 }
 
@@ -84,7 +84,7 @@ fn a_create_fails_with_and_without_identifier_and_resource() {
             identifier == Disclosure::Revealed
         );
         assert_eq!(aws.get(LOG_GROUP, "a").is_ok(), change == Change::Made);
-        // Whatever happened, the resource is not busy.
+        // In any case, the resource is unlocked.
         aws.finish(&delete(LOG_GROUP, "a"));
         aws.succeed(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
     }

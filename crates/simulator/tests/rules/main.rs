@@ -1,4 +1,4 @@
-//! AWS's rules, tried on the core.
+//! Tests of AWS's rules on the pure core.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

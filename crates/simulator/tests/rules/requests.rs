@@ -109,7 +109,7 @@ fn requests_are_listed_the_latest_first_and_in_pages() {
     };
     let (first, next_token) = aws.requests(&page).unwrap();
     assert_eq!(names(&first), ["g0", "g4", "g3", "g2"]);
-    // What comes in meanwhile does not disturb the pages.
+    // Requests that arrive meanwhile do not affect the pages.
     aws.change(&delete(LOG_GROUP, "g1")).unwrap();
     page.next_token = next_token;
     let (second, next_token) = aws.requests(&page).unwrap();

@@ -46,7 +46,7 @@ fn a_token_is_forgotten_after_36_hours() {
     );
     aws.pass(Duration::from_secs(1));
     assert_eq!(aws.world.resources(aws.now, &aws.entropy).len(), 2);
-    // The younger request stands for the token, also once the elder is forgotten.
+    // The token identifies the newer request, even after the older one has expired.
     aws.pass(Duration::from_hours(35));
     let repeated = aws.change(&request).unwrap();
     assert_ne!(repeated.request_token, first.request_token);

@@ -73,7 +73,7 @@ fn a_patch_is_applied_in_order_to_what_can_be_read() {
 fn write_only_properties_are_kept_and_never_seen() {
     let (mut aws, id) = broker();
     let resize = json!([{"op": "add", "path": "/Size", "value": 3}]);
-    // `Password` is required: the update is good only because it is kept.
+    // `Password` is required: the update is valid only because the password is kept.
     aws.succeed(&update(BROKER, &id, &resize));
     let renew = json!([{"op": "add", "path": "/Password", "value": "new"}]);
     let event = aws.finish(&update(BROKER, &id, &renew));
