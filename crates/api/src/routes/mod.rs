@@ -17,7 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;
 
-/// A router that takes literal segments such as `:put`, which axum otherwise takes for captures of its version 0.7.
+/// A router that accepts literal segments such as `:put`, which axum otherwise refuses as captures in the syntax of 0.7.
 fn unchecked() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::from(Router::new().without_v07_checks())
 }

@@ -56,7 +56,7 @@ async fn get_operation_status(
 #[utoipa::path(post, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}/:cancel",
     params(OperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
-        (status = 409, description = "It has ended", body = ErrorResponse)))]
+        (status = 409, description = "The operation has ended", body = ErrorResponse)))]
 async fn cancel_operation(
     State(api): State<Arc<Api>>,
     path: OperationPath,
@@ -72,11 +72,11 @@ async fn cancel_operation(
 /// This is the reply that the original request would have received had it waited.
 #[utoipa::path(get, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationResults/{id}",
     params(OperationPath),
-    responses((status = 200, description = "A put succeeded", body = AwsResource),
-        (status = 202, description = "Running", headers(("Location" = String), ("Retry-After" = u64))),
-        (status = 204, description = "A delete succeeded"), (status = 404, body = ErrorResponse),
-        (status = "4XX", description = "It failed", body = ErrorResponse),
-        (status = "5XX", description = "It failed", body = ErrorResponse)))]
+    responses((status = 200, description = "The put succeeded", body = AwsResource),
+        (status = 202, description = "The operation is in progress", headers(("Location" = String), ("Retry-After" = u64))),
+        (status = 204, description = "The delete succeeded"), (status = 404, body = ErrorResponse),
+        (status = "4XX", description = "The operation failed", body = ErrorResponse),
+        (status = "5XX", description = "The operation failed", body = ErrorResponse)))]
 async fn get_operation_result(
     State(api): State<Arc<Api>>,
     path: OperationPath,
@@ -109,7 +109,7 @@ async fn get_plane_operation_status(
 #[utoipa::path(post, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel",
     params(PlaneOperationPath),
     responses(UnderWay, (status = 404, body = ErrorResponse),
-        (status = 409, description = "It has ended", body = ErrorResponse)))]
+        (status = 409, description = "The operation has ended", body = ErrorResponse)))]
 async fn cancel_plane_operation(
     State(api): State<Arc<Api>>,
     path: PlaneOperationPath,
@@ -131,10 +131,10 @@ async fn cancel_plane_operation(
     params(PlaneOperationPath),
     responses((status = 200, description = "The outcomes of an import into a group; the AWS resource for a put",
             body = ImportResult),
-        (status = 202, description = "Running", headers(("Location" = String), ("Retry-After" = u64))),
-        (status = 204, description = "A delete succeeded"), (status = 404, body = ErrorResponse),
-        (status = "4XX", description = "It failed", body = ErrorResponse),
-        (status = "5XX", description = "It failed", body = ErrorResponse)))]
+        (status = 202, description = "The operation is in progress", headers(("Location" = String), ("Retry-After" = u64))),
+        (status = 204, description = "The delete succeeded"), (status = 404, body = ErrorResponse),
+        (status = "4XX", description = "The operation failed", body = ErrorResponse),
+        (status = "5XX", description = "The operation failed", body = ErrorResponse)))]
 async fn get_plane_operation_result(
     State(api): State<Arc<Api>>,
     path: PlaneOperationPath,
