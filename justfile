@@ -1,17 +1,17 @@
-# The daily commands. https://just.systems; `just` alone lists them.
+# Common commands (https://just.systems). `just` without arguments lists them.
 
 _list:
     @just --list --unsorted
 
-# Everything on one machine, against a simulated AWS.
+# Runs everything on one machine, with a simulated AWS.
 dev *flags:
     cargo run --locked -- dev {{ flags }}
 
-# All tests, or those of a package: just test -p ucp-model
+# Runs all tests, or those of a package: just test -p ucp-model
 test *flags='--workspace':
     cargo test --locked {{ flags }}
 
-# End-to-end tests whose names have a text: just e2e puts::
+# Runs the end-to-end tests whose names contain a text: just e2e puts::
 e2e filter='':
     cargo test --locked --package ucp --test e2e -- {{ filter }}
 
@@ -19,23 +19,23 @@ e2e filter='':
 fmt:
     cargo fmt --all
 
-# The compiler's and clippy's lints, as .ci/run has them.
+# Runs the lints of the compiler and clippy, as in .ci/run.
 lint:
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Dependencies: licences, sources, walls between crates, unused ones. Needs cargo-deny and cargo-shear.
+# Checks dependencies: licences, sources, layering, unused ones. Needs cargo-deny and cargo-shear.
 deps:
     cargo deny --locked check bans licenses sources
     cargo shear --locked --deny-warnings
 
-# Writes the OpenAPI document anew.
+# Regenerates the OpenAPI document.
 openapi:
     cargo run --locked -- openapi > api/openapi.json
 
-# Where the time of a build goes.
+# Builds and reports where the time goes.
 timings *flags:
     cargo build --locked --timings {{ flags }}
 
-# All that must pass before a commit lands.
+# Runs all checks that a commit must pass.
 ci:
     .ci/run

@@ -1,4 +1,4 @@
-//! Any schema and any documents: a plan is made, and its patch applies and gives the planned model.
+//! Plans arbitrary documents with arbitrary schemas. The patch must apply and produce the planned model.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

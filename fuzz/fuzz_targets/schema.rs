@@ -1,4 +1,4 @@
-//! Any text as a schema: it is refused, or it is worked out, judges documents and makes samples.
+//! Parses arbitrary text as a schema. If it is accepted, it validates documents and generates samples.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
