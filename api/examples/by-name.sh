@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# AWS resources by their own names: put, read, list page by page, delete.
+# AWS resources by name: put, read, list in pages, delete.
 . "$(dirname "$0")/client.sh"
 
 logs=$aws/AWS.Logs/LogGroup
@@ -10,7 +10,7 @@ follow
 call 201 PUT "$logs/by%2Fname" '{"properties":{"RetentionInDays":7}}'
 follow
 
-echo '== The same again: nothing to do. Another value: an update'
+echo '== The same put again: nothing to do. A different value: an update'
 call 200 PUT "$logs/by-name" '{"properties":{"RetentionInDays":7}}'
 call 201 PUT "$logs/by-name" '{"properties":{"RetentionInDays":14}}'
 follow
@@ -19,7 +19,7 @@ says '"RetentionInDays":14'
 call 200 GET "$logs/by%2Fname"
 says '"name":"by/name"' '/by%2Fname"'
 
-echo '== All that AWS has, page by page'
+echo '== All log groups in AWS, page by page'
 page=$logs found=0
 while [ -n "$page" ]; do
     call 200 GET "$page"
@@ -28,7 +28,7 @@ while [ -n "$page" ]; do
 done
 [ "$found" = 2 ] || die "expected both log groups on the pages, found $found"
 
-echo '== Gone'
+echo '== Delete'
 call 202 DELETE "$logs/by-name"
 follow
 call 204 DELETE "$logs/by-name"

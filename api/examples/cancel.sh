@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cancel: an operation under way is asked to stop. It ends Canceled only when AWS confirms.
+# Cancel: asks AWS to cancel an operation in progress. It ends as Canceled only if AWS confirms.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-cancel
@@ -7,16 +7,16 @@ gateways=$aws/AWS.EC2/InternetGateway
 alias=$group/providers/AWS.EC2/InternetGateway:reference/main
 call 200 PUT "$group?$version" '{"location":"global"}'
 
-echo '== Begun, and taken back'
+echo '== Start a create, and cancel it'
 call 201 POST "$gateways/:put" '{"trackedBy":"'$alias'"}'
 operation=$(header Azure-AsyncOperation)
 call 202 POST "$operation/:cancel"
 follow Canceled
 
-echo '== An end does not change'
+echo '== The result of an operation does not change'
 call 409 POST "$operation/:cancel"
 
-echo '== Nothing is left, and the group tells of what was tried'
+echo '== No resource is left, and the group lists the canceled operation'
 call 404 POST "$gateways/:get" '{"trackedBy":"'$alias'"}'
 call 200 GET "$group/operations?$version&status=Canceled"
 says "${operation##*/}"

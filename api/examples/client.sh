@@ -1,14 +1,14 @@
-# What the examples share: one request, and how an operation is followed to its end. Needs bash and curl, and a running
-# ucp; `cargo run --locked -- dev` starts one. Each example is run by itself: api/examples/first-vpc.sh
+# Functions that the examples share: send a request, and poll an operation until it ends. Needs bash and curl, and a
+# running ucp; `cargo run --locked -- dev` starts one. To run an example: api/examples/first-vpc.sh
 set -euo pipefail
 
 : "${UCP_URL:=http://127.0.0.1:8787}"
 : "${AWS_ACCOUNT:=123456789012}" "${AWS_REGION:=us-west-2}"
-# Planes, resource groups and credentials ask for it; AWS resources and operations do not.
+# Required for planes, resource groups and credentials; not for AWS resources and operations.
 version='api-version=2023-10-01-preview'
-# Where AWS resources are, in this account and region.
+# The path of AWS resources in this account and region.
 aws=/planes/aws/aws/accounts/$AWS_ACCOUNT/regions/$AWS_REGION/providers
-# Where resource groups are.
+# The path of resource groups.
 groups=/planes/radius/local/resourceGroups
 polls_max=120
 
@@ -20,8 +20,8 @@ die() {
     exit 1
 }
 
-# call STATUS METHOD URL [BODY [CURL-OPTION…]]: sends a request that has to be answered with STATUS. The URL may be a path.
-# The reply's body is in $scratch/body then, its headers are in $scratch/headers.
+# call STATUS METHOD URL [BODY [CURL-OPTION…]]: sends a request and expects STATUS. The URL may be a path. Writes the
+# reply's body to $scratch/body and its headers to $scratch/headers.
 call() {
     local expected=$1 method=$2 url=$3 body=${4:-}
     shift $(($# < 4 ? $# : 4))
@@ -36,29 +36,29 @@ call() {
     [ "$status" = "$expected" ] || die "$method $url: expected $expected, got $status"
 }
 
-# header NAME: a header of the last reply.
+# header NAME: prints a header of the last reply.
 header() { tr -d '\r' <"$scratch/headers" | sed -n "s/^$1: //ip"; }
 
-# field NAME: the first text of that name in the last reply. (With jq it would be `jq -r .name`.)
+# field NAME: prints the first string member of that name in the last reply. (With jq: `jq -r .name`.)
 field() { grep -o "\"$1\":\"[^\"]*\"" "$scratch/body" | head -n 1 | cut -d '"' -f 4; }
 
-# says TEXT…: the last reply has to hold each of them.
+# says TEXT…: expects the last reply to contain each text.
 says() {
     local text
     for text in "$@"; do
-        grep -qF -- "$text" "$scratch/body" || die "the reply does not say $text"
+        grep -qF -- "$text" "$scratch/body" || die "the reply does not contain $text"
     done
 }
 
-# silent TEXT: the last reply must not hold it.
-silent() { ! grep -qF -- "$1" "$scratch/body" || die "the reply says $1"; }
+# silent TEXT: expects the last reply not to contain the text.
+silent() { ! grep -qF -- "$1" "$scratch/body" || die "the reply contains $1"; }
 
-# follow [STATE]: polls what the last request began until it has ended, as Succeeded unless another STATE is given. The
-# status is in $scratch/body then.
+# follow [STATE]: polls the operation of the last request until it ends, and expects STATE (Succeeded by default). Leaves
+# the status in $scratch/body.
 follow() {
     local expected=${1:-Succeeded} url state
     url=$(header Azure-AsyncOperation)
-    [ -n "$url" ] || die 'there is nothing to follow'
+    [ -n "$url" ] || die 'the last reply has no operation to follow'
     for ((poll = 0; poll < polls_max; poll++)); do
         sleep "$(header Retry-After)"
         call 200 GET "$url"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deleting a group deletes what it owns, the subnet before its VPC, and forgets the rest.
+# Deleting a group deletes the resources it owns, the subnet before its VPC, and forgets the others.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-deletion
@@ -19,14 +19,14 @@ call 201 POST "$aws/AWS.Logs/LogGroup/:import" \
     '{"trackedBy":"'$references/AWS.Logs/LogGroup:reference/logs'","primaryIdentifier":"not-owned"}'
 call 200 GET "$group/resources?$version"
 
-echo '== One DELETE. It waits for a while before it answers 202; respond-async does so at once'
+echo '== DELETE of the group. By default it waits for a while before it answers 202; with respond-async it answers at once'
 call 202 DELETE "$group?$version" '' --header 'Prefer: respond-async'
 follow
 call 404 GET "$group?$version"
 call 404 GET "$subnet"
 call 404 GET "$vpc"
 
-echo '== What was imported is still there'
+echo '== The imported log group still exists'
 call 200 GET "$aws/AWS.Logs/LogGroup/not-owned"
 call 202 DELETE "$aws/AWS.Logs/LogGroup/not-owned"
 follow

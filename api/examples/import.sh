@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Import: AWS resources that exist get aliases. One at a time, or many into a group.
+# Import: gives existing AWS resources aliases, one at a time or many into a group.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-import
@@ -11,17 +11,17 @@ for name in imported-one imported-two; do
     follow
 done
 
-echo '== One'
+echo '== One resource'
 call 201 POST "$logs/:import" '{"trackedBy":"'$references/one'","primaryIdentifier":"imported-one"}'
 says '"ownedResource":false'
 call 409 POST "$logs/:import" '{"trackedBy":"'$references/one'","primaryIdentifier":"imported-one"}'
 call 404 POST "$logs/:import" '{"trackedBy":"'$references/none'","primaryIdentifier":"not-there"}'
 
-echo '== From now on a put under the alias is an update'
+echo '== Now a put under the alias is an update'
 call 201 POST "$logs/:put" '{"trackedBy":"'$references/one'","properties":{"LogGroupName":"imported-one","RetentionInDays":14}}'
 follow
 
-echo '== Many: the result tells of each'
+echo '== Many resources: the result lists each'
 call 202 POST "$group/:import" '{"resources":[
     {"alias":"one","type":"AWS.Logs/LogGroup","scope":"'${aws%/providers}'","primaryIdentifier":"imported-one"},
     {"alias":"two","type":"AWS.Logs/LogGroup","scope":"'${aws%/providers}'","primaryIdentifier":"imported-two","ownedResource":true},
@@ -31,14 +31,14 @@ follow
 call 200 GET "$result"
 says '"imported":[{"index":1' '"missing":[{"index":2' '"alreadyTracked":[{"index":0'
 
-echo '== The references: read, list, change who owns'
+echo '== References: read, list, change the ownership'
 call 200 GET "$references"
 call 200 GET "$references/one"
 says '"ownedResource":false'
 call 200 PATCH "$references/one" '{"ownedResource":true,"tags":{"team":"net"}}'
 says '"ownedResource":true'
 
-echo '== What is owned goes with its reference'
+echo '== An owned resource is deleted with its reference'
 call 202 DELETE "$references/one"
 follow
 call 404 GET "$logs/imported-one"

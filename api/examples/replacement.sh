@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Replacement: some properties cannot change, so the resource would have to be another one. Only who asks for it gets it.
+# Replacement: some properties can only be set at creation, so a change needs a new resource. ucp replaces on request only.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-replacement
@@ -10,11 +10,11 @@ call 201 POST "$vpcs/:put" '{"trackedBy":"'$alias'","properties":{"CidrBlock":"1
 follow
 old=$(field resourceId)
 
-echo '== Refused, with the property that asks for it'
+echo '== Without a policy: an error that names the property'
 call 409 POST "$vpcs/:put" '{"trackedBy":"'$alias'","properties":{"CidrBlock":"10.3.0.0/16"}}'
 says RequiresReplacement /properties/CidrBlock
 
-echo '== Asked for: the new one stands before the old one goes; deleteBeforeCreate is the other order'
+echo '== With a policy: createBeforeDelete creates the new VPC first; deleteBeforeCreate is the other order'
 call 201 POST "$vpcs/:put" '{"trackedBy":"'$alias'","properties":{"CidrBlock":"10.3.0.0/16"},"replacementPolicy":"createBeforeDelete"}'
 follow
 new=$(field resourceId)

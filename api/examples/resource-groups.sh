@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# Resource groups: make, read, list, write only what one has read, delete.
+# Resource groups: create, read, list, update with an ETag, delete.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-group
 
-echo '== A group, made and replaced by the same request'
+echo '== Create a group; the same request would replace it'
 call 200 PUT "$group?$version" '{"location":"global","tags":{"team":"net"}}'
 call 200 GET "$group?$version"
 etag=$(header ETag)
 call 200 GET "$groups?$version"
 says '"name":"example-group"'
 
-echo '== Only what one has read'
+echo '== Conditional writes'
 call 200 PUT "$group?$version" '{"location":"global","tags":{"team":"ops"}}' --header "If-Match: $etag"
 call 412 PUT "$group?$version" '{"location":"global","tags":{"team":"web"}}' --header "If-Match: $etag"
 call 412 PUT "$group?$version" '{"location":"global"}' --header 'If-None-Match: *'
 call 200 GET "$group?$version"
 says '"team":"ops"'
 
-echo '== What it tracks: nothing yet'
+echo '== Its resources: none yet'
 call 200 GET "$group/resources?$version"
 says '{"value":[]}'
 
-echo '== Gone'
+echo '== Delete'
 call 200 DELETE "$group?$version"
 call 204 DELETE "$group?$version"
 call 404 GET "$group?$version"
