@@ -53,8 +53,8 @@ says() {
 # silent TEXT: expects the last reply not to contain the text.
 silent() { ! grep -qF -- "$1" "$scratch/body" || die "the reply contains $1"; }
 
-# follow [STATE]: polls the operation of the last request until it ends, and expects STATE (Succeeded by default). Leaves
-# the status in $scratch/body.
+# follow [STATE]: polls the operation of the last request until it ends, and expects STATE (by default Succeeded). The
+# status is then in $scratch/body.
 follow() {
     local expected=${1:-Succeeded} url state
     url=$(header Azure-AsyncOperation)

@@ -19,7 +19,7 @@ call 201 POST "$aws/AWS.Logs/LogGroup/:import" \
     '{"trackedBy":"'$references/AWS.Logs/LogGroup:reference/logs'","primaryIdentifier":"not-owned"}'
 call 200 GET "$group/resources?$version"
 
-echo '== DELETE of the group. By default it waits for a while before it answers 202; with respond-async it answers at once'
+echo '== DELETE of the group. It waits for a while before it answers 202; respond-async answers at once'
 call 202 DELETE "$group?$version" '' --header 'Prefer: respond-async'
 follow
 call 404 GET "$group?$version"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Replacement: some properties can only be set at creation, so a change needs a new resource. ucp replaces on request only.
+# Replacement: a change of some properties needs a new resource. ucp replaces a resource only on request.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-replacement
