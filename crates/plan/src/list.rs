@@ -248,7 +248,7 @@ fn by_key(
         .collect()
 }
 
-/// Determines which live elements stay: those declared, and in a keyed list those that were not declared last time.
+/// Determines which live elements stay: those declared, and when merging a keyed list those not declared last time.
 fn kept(lists: &Lists<'_>, pairs: &[Option<usize>], mode: Mode) -> Vec<bool> {
     let mut is_kept = vec![false; lists.live.len()];
     for position in pairs.iter().flatten() {

@@ -20,7 +20,7 @@ pub fn decide(
         (Work::Group(work), Observation::Claimed) if work.ended().is_none() => Decision {
             next: Next::Keep,
             effect: Some(Effect::Survey),
-            reason: "see what there is",
+            reason: "survey the group",
         },
         (
             Work::Group(_),
@@ -33,7 +33,7 @@ pub fn decide(
         ) => Decision {
             next: Next::Keep,
             effect: None,
-            reason: "not what an operation on a group asked for",
+            reason: "not an observation for an operation on a group",
         },
     }
 }

@@ -126,12 +126,12 @@ pub enum Next {
 /// The change to the reference when its operation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceChange {
-    /// The operation succeeded: the reference gets the identifier and the new baseline.
+    /// The reference gets the identifier, and the declaration of a put becomes its baseline.
     Applied {
         /// Whether `ucp` created the resource or was told to own it. If `false`, ownership stays as it was.
         owned: bool,
     },
-    /// The operation failed, and the reference stays.
+    /// The operation ended without success, and the reference stays.
     Kept {
         /// See [`ReferenceChange::Applied`].
         owned: bool,

@@ -21,7 +21,7 @@ pub struct Shape {
     pub types: Types,
     /// The members that are required in every alternative.
     pub required: Vec<String>,
-    /// The sets of alternatives of which exactly one must be given. Each alternative is the list of its members.
+    /// The sets of alternatives of which exactly one may be given. Each alternative is the list of members it requires.
     pub exclusive: Vec<Vec<Vec<String>>>,
     /// The same, as cfn-lint checks it in templates. AWS does not validate models against it, and a read may return
     /// several.

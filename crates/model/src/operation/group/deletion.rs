@@ -12,9 +12,9 @@ use super::survey::{Child, Survey};
 use super::work::GroupWork;
 use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reason, Reference, Timestamp, retry};
 
-/// The number of tries of a delete that fails for a transient reason, while no other resource gets deleted.
+/// The maximum number of tries of a delete that fails for a transient reason, since another resource was last deleted.
 const TRIES_MAX: u32 = 5;
-/// The total number of tries of one delete. Clock skew must not lead to endless tries.
+/// The maximum total number of tries of one delete. Clock skew must not lead to endless tries.
 const TRIES_IN_ALL_MAX: usize = 50;
 /// Delays between tries.
 const FIRST_RETRY: Duration = Duration::from_secs(2);

@@ -87,6 +87,6 @@ pub fn decide(
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
             | Observation::Surveyed(_),
-        ) => Decision::ignore("not what this state asked for"),
+        ) => Decision::ignore("not an observation for this state"),
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
                 | FaultClass::AlreadyExists
                 | FaultClass::Missing
                 | FaultClass::Denied
-                | FaultClass::Rejected => "the poll told nothing",
+                | FaultClass::Rejected => "the poll was inconclusive",
             };
             step.retry(fault.retry_after, reason)
         }

@@ -72,7 +72,7 @@ pub(super) fn salvaged(
             return step.retry(None, "what is left cannot be read yet");
         }
         Presence::Absent if operation.attempt < LOOKS_MIN => {
-            return step.retry(None, "nothing to see of it, yet");
+            return step.retry(None, "nothing is visible yet");
         }
         Presence::Absent => return nothing_left(step, action, setback),
         Presence::Present { live, .. } => Some(live),
