@@ -1,4 +1,5 @@
-//! Reads of live resources: GET by name, lists and `:get` (contract sections 4.1 and 4.2, D20, D22, D23, D26, D27, D33, D34).
+//! Reads of live resources: GET by name, lists and `:get` (contract sections 4.1 and 4.2, D20, D22, D23, D26, D27, D33,
+//! D34).
 
 use serde_json::{Value, json};
 use ucp_model::ids::encode_segment;
