@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the `aws` command line, unmodified, against a simulator: tests/aws-cli.sh http://127.0.0.1:4566
+# Runs the unmodified `aws` command line against a simulator: tests/aws-cli.sh http://127.0.0.1:4566
 set -eu
 
 endpoint=${1:?"usage: aws-cli.sh ENDPOINT"}
@@ -23,12 +23,12 @@ check() {
     echo "ok: $1"
 }
 
-# member EXPRESSION: reads JSON into `it`, prints the value of a Python expression.
+# member EXPRESSION: reads JSON into `it` and prints the value of a Python expression.
 member() {
     python3 -c 'import json, sys; it = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
 }
 
-# finish WHAT REPLY: waits for the request of a reply to succeed, prints its last progress event.
+# finish WHAT REPLY: waits for the request of a reply to succeed and prints its last progress event.
 finish() {
     token=$(echo "$2" | member 'it["ProgressEvent"]["RequestToken"]')
     cloudcontrol wait resource-request-success --request-token "$token" || fail "$1 did not succeed"
@@ -46,7 +46,7 @@ refused() {
     esac
 }
 
-# A name of its own, so that the script can be run again on the same simulator.
+# A unique name, so that the script can be run again with the same simulator.
 group="cli/$$"
 
 event=$(finish 'create of a VPC' "$(cloudcontrol create-resource --type-name AWS::EC2::VPC \
@@ -91,7 +91,7 @@ if cloudcontrol wait resource-request-success --request-token "$token" 2>/dev/nu
 event=$(cloudcontrol get-resource-request-status --request-token "$token")
 check 'a bad document' "$(echo "$event" | member 'it["ProgressEvent"]["ErrorCode"]')" InvalidRequest
 
-# An empty patch never ends by itself, so there is time to cancel it.
+# An update with an empty patch never ends by itself, so there is time to cancel it.
 reply=$(cloudcontrol update-resource --type-name AWS::Logs::LogGroup --identifier "$group" --patch-document '[]')
 token=$(echo "$reply" | member 'it["ProgressEvent"]["RequestToken"]')
 refused 'a change of a busy resource' ConcurrentOperationException \

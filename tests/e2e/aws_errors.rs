@@ -1,5 +1,5 @@
-//! What AWS says when it refuses: codes, messages, tokens and hooks, the status of each, and the page that explains it
-//! (contract section 9, D3, D16, D20).
+//! Errors of AWS: codes, messages, tokens and hooks, their statuses, and the pages that explain them (contract section
+//! 9, D3, D16, D20).
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Effect, Refusal, fail, fault, refuse};
@@ -30,7 +30,7 @@ const HANDLER_ERROR_CODES: [(&str, u16); 16] = [
     ("UnauthorizedTaggingOperation", 403),
 ];
 
-/// The exceptions of Cloud Control and those that AWS has in front of it, and the status of a read that meets them.
+/// The exceptions of Cloud Control and the common AWS errors, with the status of a read that fails with them.
 const EXCEPTIONS: [(&str, u16); 29] = [
     ("AccessDeniedException", 403),
     ("AlreadyExistsException", 409),
@@ -71,7 +71,7 @@ fn once(world: &World, call: Action, effect: impl Into<Effect>) {
     world.aws.add_fault(fault(effect).on(call).times(1));
 }
 
-/// The refusal with the exception that AWS calls so.
+/// A fault that rejects calls with the named exception.
 fn refusal(exception: &str) -> Refusal {
     refuse(ExceptionCode::from_word(exception).expect("an exception")).saying("as ordered")
 }
@@ -81,7 +81,8 @@ fn local(url: &str) -> &str {
         .expect("a URL of ours")
 }
 
-/// Settles what `accepted` began and answers its result, which is `status`; its error is also that of the status.
+/// Waits for the operation of `accepted` and returns its result. Expects `status`, and the same error in the
+/// operation's status.
 async fn failed(world: &World, accepted: &Reply, status: u16) -> Reply {
     world.settle().await;
     let told = world.status(accepted).await;
@@ -93,7 +94,7 @@ async fn failed(world: &World, accepted: &Reply, status: u16) -> Reply {
     result
 }
 
-/// The last detail links to a page about the code that this server serves.
+/// The last detail links to a page about the code, which this server serves.
 async fn assert_explained(world: &World, refused: &Reply) {
     let details = refused.body["error"]["details"].as_array();
     let help = details.and_then(|details| details.last()).expect("details");
@@ -122,7 +123,7 @@ async fn s9_every_handler_error_code_of_a_create_an_update_and_a_delete_is_told(
     for (index, (code, status)) in HANDLER_ERROR_CODES.into_iter().enumerate() {
         let failure = HandlerErrorCode::from_word(code).map(fail);
         let failure = failure.expect("a code").saying("as ordered");
-        // A type that AWS names, so that AlreadyExists leaves nothing to adopt.
+        // AWS names resources of this type, so that AlreadyExists leaves nothing to adopt.
         once(world, Action::CreateResource, failure.clone().hidden());
         let alias = format!("unborn-{index}");
         let vpc = json!({"CidrBlock": "10.0.0.0/16"});
@@ -194,7 +195,7 @@ async fn d20_a_change_that_aws_refuses_outright_fails_with_the_exceptions_status
     let declared = json!({"LogGroupName": "g1"});
     world.put_and_settle(LOG_GROUP, "g1", declared).await;
     for (exception, status) in EXCEPTIONS {
-        // The others are waited for, looked after or told as an unknown outcome: `decide` and its tests have them.
+        // The others lead to a wait, a look or an unknown outcome; the tests of `decide` cover them.
         let is_final = status != 500
             && ![
                 "ClientTokenConflictException",

@@ -1,4 +1,4 @@
-//! Bad input: a 4xx in ARM's error shape that says what is wrong and where; nothing stored, nothing sent.
+//! Bad input: a 4xx in ARM's error format that says what is wrong and where. Nothing is stored or sent.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -9,7 +9,7 @@ fn vpcs() -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC")
 }
 
-/// Nothing was stored and nothing was sent.
+/// Expects that nothing was stored or sent.
 async fn assert_untouched(world: &World) {
     assert!(world.references().await.is_empty(), "something was stored");
     assert_eq!(

@@ -10,7 +10,7 @@ const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 const STAGE: &str = "AWS.ApiGateway/Stage";
 const VPC: &str = "AWS.EC2/VPC";
 
-/// The id of a resource, which is also where it is put and deleted.
+/// The id of a resource, which is also the path of its PUT and DELETE.
 fn id(resource_type: &str, identifier: &str) -> String {
     format!(
         "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}/{}",
@@ -27,7 +27,7 @@ async fn delete(world: &World, resource_type: &str, name: &str) -> Reply {
     world.call("DELETE", &id(resource_type, name), "").await
 }
 
-/// How often AWS was asked to change something.
+/// The number of mutations that AWS received.
 fn changes(world: &World) -> [usize; 3] {
     ["CreateResource", "UpdateResource", "DeleteResource"].map(|call| world.calls(call))
 }

@@ -1,4 +1,4 @@
-//! Cancelling operations: `Canceled` only when AWS confirms, and what is left is read and recorded.
+//! Cancelling operations: `Canceled` only if AWS confirms; the remaining resource is read and recorded.
 
 use serde_json::{Value, json};
 use ucp_simulator::Action;
@@ -13,7 +13,7 @@ async fn cancel(world: &World, reply: &Reply) -> Reply {
     world.call("POST", &format!("{path}/:cancel"), "").await
 }
 
-/// Cancels what `reply` began while it is in flight; the final status.
+/// Cancels the operation of `reply` while it is in progress. Returns the final status.
 async fn cancel_in_flight(world: &World, reply: &Reply) -> Value {
     world.step().await;
     let asked = cancel(world, reply).await.expect(202);

@@ -22,7 +22,7 @@ async fn under_base() -> World {
     World::builder().path_base(base).build().await
 }
 
-/// Rows "Path base" and "Resource id": the base is no part of ids, but of `Location` and `Azure-AsyncOperation`.
+/// Rows "Path base" and "Resource id": the base is part of `Location` and `Azure-AsyncOperation`, but not of ids.
 #[tokio::test]
 async fn the_path_base_is_in_urls_and_not_in_ids() {
     let world = under_base().await;
@@ -65,7 +65,7 @@ async fn the_path_base_is_in_urls_and_not_in_ids() {
         .expect(200);
 }
 
-/// With a path base, planes are not served elsewhere, and the message says where they are.
+/// With a path base, planes are served only under it; elsewhere the message says where they are.
 #[tokio::test]
 async fn planes_are_served_under_the_path_base_alone() {
     let world = under_base().await;
@@ -94,7 +94,7 @@ async fn planes_are_served_under_the_path_base_alone() {
     assert_eq!(document.body["servers"], json!([{"url": BASE}]));
 }
 
-/// Row "Server root": the discovery documents, which only a server with a path base has.
+/// Row "Server root": the discovery documents, which exist only with a path base.
 #[tokio::test]
 async fn a_path_base_can_be_discovered() {
     let world = under_base().await;
@@ -122,8 +122,8 @@ async fn a_path_base_can_be_discovered() {
     }
 }
 
-/// Rows "Path case" and "Ids compare": keywords in any letter case, one trailing slash, and ids as the contract spells
-/// them.
+/// Rows "Path case" and "Ids compare": keywords in any letter case, one trailing slash, and ids in the casing of the
+/// contract.
 #[apply(on_every_store)]
 async fn keywords_are_taken_in_any_case_and_given_in_one(world: &World) {
     let paths = [
@@ -181,7 +181,8 @@ async fn an_empty_segment_is_refused(world: &World) {
     }
 }
 
-/// Row "Referer": the same resource tells scheme, host, base path, and the casing of `id`; another one is ignored.
+/// Row "Referer": a Referer with the same resource determines scheme, host, base path, and the casing of `id`; any
+/// other is ignored.
 #[apply(on_every_store)]
 async fn a_referer_tells_what_the_client_asked_for(world: &World) {
     let body = r#"{"location":"global"}"#;
@@ -273,8 +274,8 @@ async fn refusals(world: &World) -> Vec<Reply> {
     ]
 }
 
-/// Rows "Response type", `x-ms-request-id` and `x-ms-correlation-request-id`: on every reply, whatever it refuses; a
-/// refusal has ARM's error shape.
+/// Rows "Response type", `x-ms-request-id` and `x-ms-correlation-request-id`: on every reply, including errors, which
+/// have ARM's error format.
 #[apply(on_every_store)]
 async fn every_reply_has_its_ids_and_is_json(world: &World) {
     let mut replies = refusals(world).await;
@@ -324,7 +325,7 @@ async fn every_reply_has_its_ids_and_is_json(world: &World) {
     assert_eq!(echoed.header("x-ms-client-request-id"), Some("client-7"));
 }
 
-/// Methods: HEAD is GET without a body; others that a path does not serve are 405 with `Allow` (section 9).
+/// Methods: HEAD is GET without a body; methods that a path does not support are 405 with `Allow` (section 9).
 #[apply(on_every_store)]
 async fn head_and_options_are_sane(world: &World) {
     for path in [

@@ -1,4 +1,4 @@
-//! A process dies at each moment that a change passes, and another goes on: no second create, the reference right, the
+//! A process dies at each crash point of a change, and another continues: no second create, the correct reference, the
 //! outcome reported. (`processes` does the same with real processes.)
 
 use serde_json::json;
@@ -94,7 +94,7 @@ async fn an_import_into_a_group_survives_a_crash_anywhere(kind: StoreKind) {
         let ended = world.see_through("POST", &path, &body.to_string()).await;
         let ended = ended.expect("an import is always an operation");
         assert_eq!(ended["status"], "Succeeded");
-        // A request that is sent again finds it tracked.
+        // If the request is sent again, the resource is already tracked.
         let is_told = |of: &str| ended["properties"][of][0]["alias"] == "a";
         assert!(is_told("imported") || is_told("alreadyTracked"), "{ended}");
         assert_eq!(ended["properties"]["missing"][0]["alias"], "b", "{ended}");
@@ -111,7 +111,7 @@ fn action(name: &str) -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:{name}")
 }
 
-/// Sees a change through, which succeeds, or was made already when a client sends it again.
+/// Carries a change through to success. It may already be made when the client sends it again.
 async fn change(world: &World, method: &str, path: &str, body: &str) {
     if let Some(ended) = world.see_through(method, path, body).await {
         assert_eq!(ended["status"], "Succeeded", "{ended}");

@@ -29,7 +29,7 @@ async fn put(world: &World, name: &str, body: &Value) -> Reply {
     world.call("PUT", &url(name), &body.to_string()).await
 }
 
-/// A request with one more header.
+/// A request with an additional header.
 async fn send(world: &World, method: &str, path: &str, header: (&str, &str), body: &str) -> Reply {
     let request = Request::builder()
         .method(method)
@@ -81,8 +81,8 @@ async fn a_put_replaces_all_and_keeps_the_first_casing(world: &World) {
     assert_eq!(stored.secret, None, "the secret went with the access key");
 }
 
-/// A client that reads, changes and puts back has no secret to send: it is told so, rather than have the old secret kept
-/// for what may be another key.
+/// A client that reads, changes and puts back has no secret to send. It gets an error; the old secret is not kept,
+/// since the key may be a different one.
 #[apply(on_every_store)]
 async fn an_access_key_needs_its_secret_each_time(world: &World) {
     let created = put(world, "default", &access_key()).await.expect(200);

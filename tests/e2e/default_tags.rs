@@ -7,7 +7,7 @@ use ucp_testkit::{ACCOUNT, GROUP, World, apply, on_every_store, tracked_by};
 const VPC: &str = "AWS.EC2/VPC";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
-/// The tags of the one live VPC, as `key=value`, sorted.
+/// The tags of the only live VPC, as `key=value`, sorted.
 fn tags(world: &World) -> Vec<String> {
     let resources = serde_json::to_value(world.aws.resources()).expect("the resources are JSON");
     let tags = &resources[0]["properties"]["Tags"];

@@ -1,4 +1,4 @@
-//! The OpenAPI document and the page that shows it.
+//! The OpenAPI document and the page that displays it.
 
 use ucp_testkit::{World, apply, on_every_store};
 
@@ -12,7 +12,7 @@ fn the_committed_openapi_document_is_the_codes() {
     );
 }
 
-/// The refusals that any route may answer are described at each.
+/// Errors that any route may return are described on each route.
 #[test]
 fn every_operation_describes_what_any_may_answer() {
     let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
@@ -36,7 +36,7 @@ fn every_operation_describes_what_any_may_answer() {
     }
 }
 
-/// Everything that a generated client or a reader needs to know of each operation.
+/// Each operation has everything that a generated client or a reader needs.
 #[test]
 fn every_operation_is_described_in_full() {
     let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
@@ -76,7 +76,7 @@ fn every_operation_is_described_in_full() {
     assert_eq!(ids.len(), count, "operation ids are unique");
 }
 
-/// Every parameter, header, schema and property says what it is, and every tag is declared.
+/// Every parameter, header, schema and property has a description, and every tag is declared.
 #[test]
 fn nothing_in_the_document_goes_without_description() {
     let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();

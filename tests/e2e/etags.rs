@@ -1,4 +1,4 @@
-//! ETags (contract section 9): a plane and a resource group answer them alike.
+//! ETags (contract section 9): planes and resource groups handle them in the same way.
 
 use std::time::Duration;
 

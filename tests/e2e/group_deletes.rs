@@ -20,7 +20,7 @@ async fn delete(world: &World) -> Reply {
     world.call_until_settled("DELETE", &path(), "").await
 }
 
-/// A DELETE that does not.
+/// A DELETE that does not wait for its end.
 async fn begin(world: &World) -> Reply {
     world.send_without_waiting("DELETE", &path(), "").await
 }
@@ -40,14 +40,14 @@ async fn put(world: &World, resource_type: &str, alias: &str, properties: Value)
         .to_owned()
 }
 
-/// AWS refuses to delete what others refer to.
+/// AWS rejects deletes of resources that others refer to.
 fn mind_dependencies(world: &World) {
     world
         .aws
         .add_fault(fault(Effect::InUse {}).on(Action::DeleteResource));
 }
 
-/// The types of the resources in the order of their deletion.
+/// The types of the deleted resources, in order of deletion.
 fn deleted(world: &World) -> Vec<String> {
     let log = serde_json::to_value(world.aws.log()).expect("the log is JSON");
     let entries = log.as_array().cloned().unwrap_or_default();
@@ -135,7 +135,7 @@ async fn what_is_owned_is_deleted_in_order_and_the_rest_is_forgotten(world: &Wor
         Some("delete")
     );
 
-    // The name is free again, and knows nothing.
+    // The name is free again, and has no history.
     world.put_group("rg").await;
     assert!(world.references().await.is_empty());
 }
@@ -159,7 +159,7 @@ async fn a_deletion_that_takes_long_is_polled(world: &World) {
     assert_eq!(status["percentComplete"], 0);
     world.get(location).await.expect(202);
 
-    // D15: a second DELETE answers with the same operation, and nothing else gets in.
+    // D15: a second DELETE returns the same operation, and nothing else is accepted.
     let again = begin(world).await.expect(202);
     assert_eq!(again.status_url(), reply.status_url());
     let conflict = |reply: Reply| {
@@ -276,7 +276,7 @@ async fn what_cannot_be_deleted_is_named_and_the_group_stays_usable(world: &Worl
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
     assert_eq!(world.references().await.len(), 2, "what is left stays");
 
-    // The group is usable, and a second DELETE starts anew with what is left.
+    // The group is usable, and a second DELETE starts again with the remaining resources.
     put(
         world,
         "AWS.Logs/LogGroup",
@@ -330,7 +330,7 @@ async fn what_aws_does_not_have_any_more_is_no_obstacle(world: &World) {
     assert_eq!(world.calls("DeleteResource"), 0);
 }
 
-/// Two security groups that refer to each other: neither can be first by right.
+/// Two security groups that refer to each other: no order is correct for both.
 #[apply(on_every_store)]
 async fn a_cycle_is_broken(world: &World) {
     let first = put(

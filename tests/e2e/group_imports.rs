@@ -1,4 +1,4 @@
-//! `:import` into a resource group: many resources at once, and what became of each (contract section 8).
+//! `:import` into a resource group: many resources at once, and the result of each (contract section 8).
 
 use serde_json::{Value, json};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
@@ -170,7 +170,7 @@ async fn more_items_than_are_under_way_at_once_all_end(world: &World) {
     world.settle().await;
     let result = world.status(&reply).await["properties"].clone();
     let count = |list: &str| result[list].as_array().unwrap().len();
-    // One AWS resource has one operation at a time, so the children that meet go one after the other.
+    // An AWS resource has one operation at a time, so children on the same resource run one after the other.
     assert_eq!(
         (count("imported"), count("missing"), count("failed")),
         (80, 40, 0)

@@ -1,4 +1,4 @@
-//! Resource groups (contract section 3) and how they show what they track (section 7, D10).
+//! Resource groups (contract section 3) and the list of their resources (section 7, D10).
 
 use serde_json::json;
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store};
@@ -53,7 +53,7 @@ async fn a_group_is_created_replaced_and_listed(world: &World) {
     );
 }
 
-/// Every violation at once, name and body together; other members of `properties` are ignored.
+/// All violations of the name and the body are reported at once; other members of `properties` are ignored.
 #[apply(on_every_store)]
 async fn a_group_is_checked_all_at_once(world: &World) {
     let path = |name: &str| format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
@@ -103,7 +103,7 @@ async fn a_group_is_checked_all_at_once(world: &World) {
     );
 }
 
-/// `properties.defaultTags` are stored with the group, and shown only when there are any.
+/// `properties.defaultTags` are stored with the group, and returned only if there are any.
 #[apply(on_every_store)]
 async fn a_group_keeps_default_tags(world: &World) {
     let path = format!("/planes/radius/local/resourceGroups/x?{API_VERSION}");

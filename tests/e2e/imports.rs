@@ -1,4 +1,4 @@
-//! `:import` of one resource (contract section 8, D8, D13, D29, D31) and what a later put makes of it.
+//! `:import` of one resource (contract section 8, D8, D13, D29, D31), and later puts of it.
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{fail, fault, refuse};
@@ -8,7 +8,7 @@ use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store, tracked_
 const VPC: &str = "AWS.EC2/VPC";
 const API: &str = "AWS.ApiGateway/Resource";
 
-/// A VPC that nobody tracks.
+/// Creates a VPC that no alias tracks.
 async fn stray_vpc(world: &World) -> String {
     let before = world.live("AWS::EC2::VPC");
     let body = json!({"properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": true}});
@@ -48,7 +48,7 @@ async fn an_import_answers_the_reference_and_a_later_put_is_an_update(world: &Wo
     assert!(answered["observedAt"].is_string());
     assert_eq!(world.calls("CreateResource"), 1, "only the stray one's own");
 
-    // Nothing is known to be declared, so nothing undeclared is removed.
+    // There is no earlier declaration, so nothing undeclared is removed.
     let changed = world
         .put_and_settle(
             VPC,
@@ -75,7 +75,7 @@ async fn what_aws_does_not_have_is_404_and_leaves_no_reference(world: &World) {
         .expect(404);
     assert_eq!(reply.code(), "NotFound");
     assert!(world.references().await.is_empty());
-    // The alias can be used again at once.
+    // The alias can be reused at once.
     let vpc = stray_vpc(world).await;
     import(world, "main", &vpc, json!({})).await.expect(201);
 }
@@ -277,7 +277,7 @@ async fn who_owns_what(world: &World) {
             .find(|reference| reference["name"] == alias);
         reference.map(|reference| reference["ownedResource"].clone())
     };
-    // Our create, also after an out-of-band deletion.
+    // Created by us, also after an out-of-band deletion.
     world
         .put_and_settle(VPC, "made", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
@@ -292,7 +292,7 @@ async fn who_owns_what(world: &World) {
         .await;
     assert_eq!(owned("made").await, Some(json!(true)));
 
-    // An import, without and with being told; a second owner is refused.
+    // An import, without and with `ownedResource`; a second owner is rejected.
     let vpc = stray_vpc(world).await;
     import(world, "kept", &vpc, json!({})).await.expect(201);
     assert_eq!(owned("kept").await, Some(json!(false)));
@@ -306,7 +306,7 @@ async fn who_owns_what(world: &World) {
     assert_eq!(second.body["error"]["details"][0]["code"], "OwnedElsewhere");
     assert_eq!(owned("second").await, None);
 
-    // An adoption, without and with being told.
+    // An adoption, without and with `ownedResource`.
     let logs = "AWS.Logs/LogGroup";
     let stray = json!({"properties": {"LogGroupName": "stray"}});
     world.post(logs, "put", &stray).await.expect(201);

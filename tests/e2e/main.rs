@@ -1,8 +1,8 @@
-//! The whole product from outside: one module per family of scenarios.
+//! Black-box tests of the whole product, with a module for each family of scenarios.
 //!
-//! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn) where time moves when
-//! told to. `processes` runs the real binary. A module that covers rows of the HTTP contract names their sections and
-//! decisions (D1 to D38) in its first lines.
+//! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn), where the test
+//! controls time. `processes` runs the real binary. A module that covers rows of the HTTP contract names their sections
+//! and decisions (D1 to D38) in its first lines.
 
 mod aws_errors;
 mod bad_input;

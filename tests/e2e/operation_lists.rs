@@ -40,7 +40,7 @@ async fn the_operations_of_a_group_are_listed_latest_first_page_by_page(world: &
         ids.insert(0, id(put.status_url()));
         world.settle().await;
     }
-    // Another group's and untracked ones are not of this group.
+    // Untracked operations and those of other groups are not listed.
     world
         .post(
             VPC,
@@ -99,7 +99,7 @@ async fn the_status_selects_in_arms_words(world: &World) {
     assert!(names(&list(world, "?status=Provisioning").await).contains(&id(put.status_url())));
     world.settle().await;
 
-    // The group's own are among them.
+    // The operations on the group itself are listed too.
     let path = format!("{GROUP}?api-version=2023-10-01-preview");
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))

@@ -1,4 +1,4 @@
-//! `operationStatuses` and `operationResults` (contract section 5, D1 to D6), as the Azure pollers read them.
+//! `operationStatuses` and `operationResults` (contract section 5, D1 to D6), as Azure's pollers read them.
 
 use axum::body::Body;
 use axum::http::Request;

@@ -1,10 +1,11 @@
-//! Paging (contract section 10), as far as every route has it; lists that are paged test their own pages.
+//! Paging rules that hold on every route (contract section 10). Paged lists have their own tests.
 
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
-/// `top` is 5 to 20, or 400 `BadRequest`, on every route, also where there is none: the check runs before routing.
+/// `top` must be 5 to 20; otherwise 400 `BadRequest`. This holds on every path, even one without a route, since the
+/// check runs before routing.
 #[apply(on_every_store)]
 async fn top_is_checked_before_routing(world: &World) {
     let vpcs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC");
@@ -46,7 +47,7 @@ async fn top_is_checked_before_routing(world: &World) {
     }
 }
 
-/// Planes, groups and a group's resources come whole, whatever `top` says, and without a `nextLink`.
+/// Planes, groups and a group's resources are returned completely, without a `nextLink`, regardless of `top`.
 #[apply(on_every_store)]
 async fn lists_that_are_not_paged_come_whole(world: &World) {
     for number in 0..7 {

@@ -39,7 +39,7 @@ async fn the_server_ensures_its_planes(world: &World) {
     );
 }
 
-/// GET `/planes`: all types, and of the properties only `provisioningState`. GET `/planes/{type}`: full properties.
+/// GET `/planes`: all types, with `provisioningState` as the only property. GET `/planes/{type}`: all properties.
 #[apply(on_every_store)]
 async fn planes_are_listed_with_and_without_their_settings(world: &World) {
     let settings = json!({"location": "global", "properties": {"resourceProviders": {"A.B": "http://b"}, "secret": "s3cret"}});
@@ -101,7 +101,7 @@ async fn a_plane_is_created_and_replaced_in_the_casing_of_its_first_write(world:
     );
 }
 
-/// DELETE: 200 without a body; 204 if absent. What lies below the plane does not need it.
+/// DELETE: 200 without a body; 204 if absent. Records below the plane do not require it.
 #[apply(on_every_store)]
 async fn a_plane_is_deleted_and_what_lies_below_it_stays(world: &World) {
     let path = url("/planes/radius/Local");
@@ -236,7 +236,7 @@ async fn planes_want_an_api_version(world: &World) {
     }
 }
 
-/// PATCH is published upstream but not served (D25): 405 with the code `BadRequest`.
+/// The upstream specification has PATCH, but it is not supported (D25): 405 with the code `BadRequest`.
 #[apply(on_every_store)]
 async fn a_patch_of_a_plane_is_not_served(world: &World) {
     let path = url("/planes/aws/aws");
@@ -251,7 +251,7 @@ async fn a_patch_of_a_plane_is_not_served(world: &World) {
     }
 }
 
-/// GET `/planes/radius/{name}/providers` and one of them: an empty list, 404 when the plane is absent.
+/// GET `/planes/radius/{name}/providers` is an empty list, or 404 if the plane is absent. GET of one provider is 404.
 #[apply(on_every_store)]
 async fn a_radius_plane_has_no_resource_providers(world: &World) {
     let none = world

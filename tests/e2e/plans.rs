@@ -1,4 +1,4 @@
-//! What a put changes and what it leaves alone, as a client sees it.
+//! What a put changes and what it preserves, from a client's view.
 
 use serde_json::{Value, json};
 use ucp_testkit::{World, apply, on_every_store, tracked_by};
@@ -7,7 +7,7 @@ const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 const ROLE: &str = "AWS.IAM/Role";
 const VPC: &str = "AWS.EC2/VPC";
 
-/// What AWS has of the only resource there is.
+/// The live properties of the only resource in AWS.
 fn live(world: &World) -> Value {
     let resources = serde_json::to_value(world.aws.resources()).expect("the resources are JSON");
     resources[0]["properties"].clone()
@@ -67,7 +67,7 @@ async fn tags_of_others_survive_unless_the_put_is_strict(world: &World) {
     world
         .put_and_settle(LOG_GROUP, "ours", tags(&["team"]))
         .await;
-    // Somebody else tracks the same log group under another name.
+    // Another alias tracks the same log group.
     world
         .put_and_settle(LOG_GROUP, "theirs", tags(&["cost"]))
         .await;

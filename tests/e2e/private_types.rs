@@ -1,4 +1,5 @@
-//! Types that only the CloudFormation registry knows (contract section 9 "AWS's own code", D34 for their casing).
+//! Types whose schemas are only in the CloudFormation registry (contract section 9 "AWS's own code", D34 for their
+//! casing).
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::puts::all_at_once;
 const REPORT: &str = "Initech.TPS/Report";
 const VPC: &str = "AWS.EC2/VPC";
 
-/// A type whose resources their users name.
+/// A type whose resources are named by the user.
 fn schema() -> Value {
     json!({
         "typeName": "Initech::TPS::Report",
@@ -32,7 +33,7 @@ fn register(world: &World, schema: &Value) {
     registered.expect("the simulator takes the schema");
 }
 
-/// The registry refuses to describe types.
+/// The registry rejects `DescribeType`.
 fn refuse_to_describe(world: &World, exception: ExceptionCode) {
     world
         .aws
@@ -131,7 +132,7 @@ async fn without_the_registry_only_unknown_types_suffer(world: &World) {
     assert_eq!(ended["status"], "Succeeded", "{ended}");
 }
 
-/// Puts until the reply has this status: the refresh in the background takes as long as it takes.
+/// Repeats the put until the reply has this status, because the background refresh takes an unknown time.
 async fn put_until(world: &World, properties: &Value, status: u16) {
     let mut last = None;
     for _ in 0..1_000 {
@@ -191,7 +192,7 @@ async fn a_restarted_server_finds_the_schema_in_the_store(world: &World) {
         .await;
     assert_eq!(ended["status"], "Succeeded", "{ended}");
 
-    // Its AWS has never heard of the type.
+    // Its AWS does not know the type.
     let restarted = World::builder().over(&world.store).build().await;
     let wrong = json!({"Name": "weekly", "Cover": true});
     let refused = restarted.put(REPORT, "weekly", wrong).await.expect(400);

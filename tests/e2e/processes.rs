@@ -1,5 +1,5 @@
-//! The real binary: killed at every crash point, sharing a database, keeping secrets, changing
-//! keys, reaching accounts, serving real clients, shutting down.
+//! Tests of the real binary: kills at every crash point, a shared database, secrets, key rotation, accounts, real
+//! clients, shutdown.
 
 mod accounts;
 mod client;

@@ -147,7 +147,7 @@ async fn fifty_puts_at_once_make_one_create(world: &World) {
     assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
 }
 
-/// The statuses of `count` requests that are all under way at once.
+/// Sends `count` requests concurrently. Returns their statuses.
 pub(crate) async fn all_at_once<F: Future<Output = ucp_testkit::Reply>>(
     count: usize,
     request: impl Fn() -> F,
@@ -480,7 +480,7 @@ fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
         .expect("it is there");
 }
 
-/// Section 7: the client goes away, or its deployment is cancelled.
+/// Section 7: the client disconnects, or its deployment is cancelled.
 #[apply(on_every_store)]
 async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
     world
@@ -497,7 +497,7 @@ async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
         .header("host", "localhost:8787")
         .body(body.to_string().into())
         .unwrap();
-    // The engine stands still, so the request waits for the verdict until its client hangs up.
+    // The engine is paused, so the request waits for the verdict until the client disconnects.
     let accepted = async {
         while world.store.live_operations().await.unwrap().0 == 0 {
             tokio::task::yield_now().await;

@@ -16,7 +16,7 @@ fn collection(resource_type: &str) -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}")
 }
 
-/// The id of a resource, which is also where it is read.
+/// The id of a resource, which is also the path of its GET.
 fn id(resource_type: &str, identifier: &str) -> String {
     format!(
         "{}/{}",
@@ -422,7 +422,7 @@ async fn d33_write_only_values_are_in_no_reply(world: &World) {
 
 #[apply(on_every_store)]
 async fn types_that_cannot_be_read_or_listed_are_refused_with_what_they_support(world: &World) {
-    // Neither read nor list; no list; nothing at all.
+    // Types with neither read nor list handler, without a list handler, and without any handler.
     const WITHOUT_READ: &str = "AWS.IAM/Policy";
     const WITHOUT_LIST: &str = "AWS.ApiGateway/Account";
     const UNSUPPORTED: &str = "AWS.AppMesh/Mesh";

@@ -36,7 +36,7 @@ async fn ownership_and_tags_are_patched(world: &World) {
         "tags are replaced as a whole"
     );
 
-    // What is not owned is only forgotten.
+    // A resource that is not owned is only forgotten.
     world.call("DELETE", &path, "").await.expect(200);
     assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
     let kinds: Vec<String> = world

@@ -1,4 +1,5 @@
-//! What ends before anything is sent to AWS is answered with its failure (contract D30, D31, D35, D36, section 9).
+//! If an operation fails before anything is sent to AWS, the request returns its failure (contract D30, D31, D35, D36,
+//! section 9).
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{fail, fault, refuse};
@@ -22,7 +23,7 @@ fn refuse_read(world: &World, exception: &str) {
     );
 }
 
-/// Nothing was sent but the first create.
+/// Expects that only the first create was sent.
 fn assert_nothing_sent(world: &World) {
     let sent = ["CreateResource", "UpdateResource", "DeleteResource"].map(|call| world.calls(call));
     assert_eq!(sent, [1, 0, 0]);

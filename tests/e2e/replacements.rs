@@ -1,4 +1,4 @@
-//! Replacement on request (contract D35): in both orders, through failures, and through a crash at every step.
+//! Replacement on request (contract D35): in both orders, with failures, and with a crash at every step.
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Failure, fail, fault};
@@ -25,7 +25,7 @@ fn fail_once(world: &World, operation: Action, failure: Failure) {
     world.aws.add_fault(fault(failure).on(operation).times(1));
 }
 
-/// The one live VPC, which the alias stands for and owns.
+/// The only live VPC, which the alias stands for and owns.
 async fn assert_one(world: &World, cidr_block: &str, what: &str) {
     let [vpc] = &world.live("AWS::EC2::VPC")[..] else {
         panic!("{what}: {:?}", world.live("AWS::EC2::VPC"))
@@ -248,7 +248,7 @@ async fn what_has_the_declared_name_already_is_never_touched(world: &World) {
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["foreign", "mine"]);
     assert_eq!(world.creates(), creates);
 
-    // It may also be made between the look and the create.
+    // The resource may also be created between the look and the create.
     let left = fail(HandlerErrorCode::NotStabilized).saying("later").made();
     fail_once(world, Action::CreateResource, left);
     let reply = replace(world, LOG_GROUP, logs("new"), ORDERS[0])

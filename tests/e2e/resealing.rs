@@ -1,4 +1,4 @@
-//! Sealing everything anew under another encryption key: whole, in part, and again.
+//! Resealing everything under another encryption key: completely, partially, and repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use ucp_testkit::{World, apply, on_every_store, tracked_by};
 const ALIASES: usize = 70;
 const VPC: &str = "AWS.EC2/VPC";
 
-/// The key of a world, and two others.
+/// The key of the world, and two others.
 fn key(byte: u8) -> SealingKey {
     SealingKey::new([byte; 32])
 }
@@ -29,7 +29,7 @@ async fn rotate(world: &World, current: u8, previous: &[u8]) -> u64 {
         .expect("the store answers")
 }
 
-/// More operations than are read at once, a credential, and the digest key.
+/// Stores more operations than one page has, a credential, and the digest key.
 async fn fill(world: &World) {
     let path =
         "/planes/aws/aws/providers/System.AWS/credentials/default?api-version=2023-10-01-preview";
@@ -69,19 +69,19 @@ async fn everything_is_sealed_anew_and_still_opens(world: &World) {
         Keyring::from(key(8)).open(AssociatedData::Credential(&id), &stored.secret.unwrap().0);
     assert_eq!(&secret.unwrap()[..], b"canary");
 
-    // Back under the key of this world, whose engine then finds every declaration as it was.
+    // Reseal under the key of this world, whose engine then opens every declaration.
     assert_eq!(rotate(world, 7, &[8]).await, all);
     world.settle().await;
     assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
 }
 
-/// A walk that broke off, or two at once, leave some of each.
+/// After an interrupted walk, or two concurrent ones, values are under several keys.
 #[apply(on_every_store)]
 async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
     world.expect_log("a sealed value does not open");
     fill(world).await;
     let all = ALIASES as u64 + 2;
-    // Some have come under a key that nobody gives.
+    // Some values are under a key that is not given.
     let (some, ring) = (5, Keyring::new(key(9), vec![key(7)]));
     let entropy = SeededEntropy::new(10);
     for (at, old) in world.store.list_sealed(None, some).await.unwrap() {

@@ -1,4 +1,4 @@
-//! Puts without `trackedBy` (contract section 4.2): today's templates keep working.
+//! Puts without `trackedBy` (contract section 4.2): existing templates keep working.
 
 use serde_json::json;
 use ucp_testkit::{World, apply, on_every_store};

@@ -1,8 +1,7 @@
-//! A database that commit bbb7f07 wrote: it is migrated, answers as before, and its operations go on.
+//! A database written by commit bbb7f07 is migrated, replies stay the same, and its operations continue.
 //!
-//! `fixtures/bbb7f07.*.sql` are dumps of the same world on each engine, with operations in every state. `replies.json` has
-//! what that commit answered about it, and `expected.json` what its operations came to there when they went on with an
-//! AWS that has nothing.
+//! `fixtures/bbb7f07.*.sql` are dumps of the same world on each engine, with operations in every state. `replies.json`
+//! has that commit's replies, and `expected.json` the results of its operations when they continued with an empty AWS.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,14 +18,14 @@ use ucp_testkit::World;
 const SQLITE: &str = include_str!("fixtures/bbb7f07.sqlite.sql");
 const POSTGRES: &str = include_str!("fixtures/bbb7f07.postgres.sql");
 
-/// What was recorded with the dumps.
+/// The data recorded with the dumps.
 #[derive(Deserialize)]
 struct Recorded {
-    /// When they were made, in milliseconds since the Unix epoch.
+    /// The time of the dumps, in milliseconds since the Unix epoch.
     moment: i64,
-    /// The operations that were under way.
+    /// The operations in progress.
     live: Vec<Live>,
-    /// What the server answered, by path.
+    /// The server's replies, by path.
     replies: BTreeMap<String, Answer>,
 }
 
@@ -52,10 +51,10 @@ struct Answer {
     body: String,
 }
 
-/// What everything came to in the end.
+/// The final results.
 #[derive(Debug, Deserialize, Serialize, PartialEq)]
 pub(crate) struct Ends {
-    /// The status of each operation that had been under way, by path.
+    /// The status of each operation that was in progress, by path.
     operations: BTreeMap<String, Value>,
     /// Each group with its references, by path.
     groups: BTreeMap<String, Value>,
@@ -65,7 +64,7 @@ fn recorded() -> Recorded {
     serde_json::from_str(include_str!("fixtures/replies.json")).expect("the recorded replies")
 }
 
-/// A database as it was dumped, which goes with this.
+/// A database restored from the dump; it is removed with this value.
 pub(crate) enum Restored {
     Sqlite(TempDir),
     Postgres(TestDatabase),
@@ -78,14 +77,14 @@ impl Restored {
         Self::Sqlite(directory)
     }
 
-    /// None where there is no Postgres.
+    /// Returns `None` without Postgres.
     pub(crate) async fn postgres() -> Option<Self> {
         let database = database().await?;
         database.restore(POSTGRES).await;
         Some(Self::Postgres(database))
     }
 
-    /// A world over the migrated database, at the moment of the dump. Its AWS has nothing.
+    /// A world on the migrated database, at the time of the dump. Its AWS is empty.
     pub(crate) async fn open(&self) -> World {
         let store: Arc<dyn Store> = match self {
             Self::Sqlite(directory) => {
@@ -123,8 +122,8 @@ impl Restored {
     }
 }
 
-/// Lets everything come to its end. What time and chance tell is left out: how long a retry waits is nobody's promise, and
-/// which of several creates comes first decides what AWS names them.
+/// Runs all operations to their end. Omits values that depend on time and randomness: retry waits are not specified,
+/// and the order of creates determines the names that AWS assigns.
 pub(crate) async fn ends(world: &World) -> Ends {
     world.settle().await;
     let Recorded { live, replies, .. } = recorded();
@@ -159,7 +158,7 @@ fn members(value: &mut Value) -> &mut Map<String, Value> {
     value.as_object_mut().expect("an object")
 }
 
-/// Leaves only those of the properties that AWS does not draw.
+/// Keeps only the properties that AWS does not generate randomly.
 fn keep_declared(body: &mut Value) {
     const DECLARED: [&str; 10] = [
         "Anything",
@@ -208,8 +207,8 @@ async fn what_was_under_way_in_a_postgres_database_goes_on() {
     }
 }
 
-/// What each live operation of the fixture is, in words: kind, state, action, step of the replacement, and what else is
-/// special about it. The rows of both dumps have to say the same.
+/// Describes each live operation of the fixture: kind, state, action, step of the replacement, and other special
+/// features. The rows of both dumps must give the same description.
 fn live_in_words() -> Vec<String> {
     let in_words = |live: Live| {
         let id = live.path.rsplit('/').next().expect("an id");
@@ -316,7 +315,8 @@ fn the_fixture_has_operations_in_every_state() {
             assert!(rows(dump).any(is_one), "{kind} {end}");
         }
     }
-    // What breaks whoever reads numbers as floats, unescapes texts, or keeps JSON in a form of the database's own.
+    // These values break code that reads numbers as floats, unescapes strings, or stores JSON in the database's own
+    // type.
     for dump in [SQLITE, POSTGRES] {
         for text in [
             "12345678901234567890123",

@@ -1,4 +1,4 @@
-//! The protocol for programs.
+//! The protocol of `ucp plan --offline`.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn vpc(cidr: &str, dns: bool) -> Value {
     json!({"CidrBlock": cidr, "EnableDnsSupport": dns})
 }
 
-/// A line whose answer is `noop`.
+/// A line that is answered with `noop`.
 fn fine(id: &Value) -> String {
     let vpc = vpc("10.0.0.0/16", true);
     json!({"id": id, "typeName": "AWS::EC2::VPC", "current": vpc, "desired": vpc}).to_string()
@@ -163,7 +163,7 @@ fn a_bad_line_has_an_answer_and_the_others_have_theirs() {
     let without =
         |member: &str| fine(&json!("it")).replace(&format!(r#""{member}""#), r#""other""#);
     let replaced = |from: &str, to: &str| fine(&json!("it")).replace(from, to).into_bytes();
-    // The line, whether its id can be read, the code, and what the message says.
+    // The line, whether its id can be parsed, the code, and a part of the message.
     let bad: Vec<(Vec<u8>, bool, &str, &str)> = vec![
         (
             b"not JSON".to_vec(),
@@ -289,7 +289,7 @@ fn a_bad_line_has_an_answer_and_the_others_have_theirs() {
             "`desired`: recursion limit exceeded",
         ),
     ];
-    // A blank line is a line, and has no answer.
+    // A blank line counts as a line and gets no answer.
     let mut input = b"\n \t\r\n".to_vec();
     for (line, ..) in &bad {
         input.extend_from_slice(line);
@@ -350,7 +350,7 @@ fn answers_come_before_the_end_of_input() {
     let mut dialogue = Dialogue::start();
     dialogue.say(&format!("{}\n", fine(&json!(1))));
     assert_eq!(dialogue.hear()["id"], 1);
-    // A line, a blank one, and the beginning of another.
+    // A line, a blank line, and the beginning of another.
     let third = fine(&json!(3));
     let (begin, end) = third.split_at(20);
     dialogue.say(&format!("{}\n\n{begin}", fine(&json!(2))));
@@ -374,7 +374,7 @@ fn a_reader_that_has_had_enough_is_no_error() {
     stdin
         .write_all(format!("{}\n", fine(&json!(1))).as_bytes())
         .expect("it reads");
-    // The input has not ended: it stops of itself.
+    // It stops by itself, before the end of its input.
     let output = child.wait_with_output().expect("it ends");
     drop(stdin);
     assert!(output.status.success());

@@ -1,4 +1,4 @@
-//! `ucp plan` from outside.
+//! Black-box tests of `ucp plan`.
 
 mod lines;
 mod people;

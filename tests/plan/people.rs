@@ -1,4 +1,4 @@
-//! What people see.
+//! The output of `ucp plan` for people.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::process::run;
 
-/// Files to ask about.
+/// Input files.
 struct Files {
     folder: TempDir,
 }
@@ -140,7 +140,7 @@ fn a_create_tells_what_aws_will_assign() {
 "#;
     let output = files.plan("AWS::EC2::VPC", &Value::Null, &desired, &[]);
     assert_eq!(shown(&output), wanted);
-    // The same from standard input, with no file at all.
+    // The same from standard input, without any file.
     let output = run(
         &["--type", "AWS::EC2::VPC", "--desired", "-"],
         desired.to_string(),

@@ -1,4 +1,4 @@
-//! The real binary, asked for plans.
+//! Runs `ucp plan` of the real binary.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long an answer may take on a busy machine before it counts as none.
+/// How long to wait for an answer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `ucp plan`, which finds nothing in the environment that could change what it does.
+/// `ucp plan`, without environment variables that could change its behaviour.
 pub(super) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
     command
@@ -22,7 +22,7 @@ pub(super) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// A run to its end.
+/// Runs `ucp plan` to its end.
 pub(super) fn run(arguments: &[&str], input: impl Into<Vec<u8>>) -> Output {
     let mut child = command(arguments)
         .stdin(Stdio::piped())
@@ -32,21 +32,21 @@ pub(super) fn run(arguments: &[&str], input: impl Into<Vec<u8>>) -> Output {
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.into();
-    // It may end without reading all.
+    // It may end before it has read everything.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("it ends");
     writer.join().expect("the writer ends");
     output
 }
 
-/// What came of some lines.
+/// The answers to some lines.
 pub(super) struct Answers {
     pub(super) lines: Vec<Value>,
     /// The exit status.
     pub(super) status: i32,
 }
 
-/// Asks all at once.
+/// Sends all lines at once.
 pub(super) fn ask(input: impl Into<Vec<u8>>) -> Answers {
     ask_with(&["--offline"], input)
 }
@@ -65,14 +65,14 @@ pub(super) fn ask_with(arguments: &[&str], input: impl Into<Vec<u8>>) -> Answers
     }
 }
 
-/// The one answer to one line.
+/// The only answer to a line.
 pub(super) fn ask_one(question: &Value) -> Value {
     let mut answers = ask(format!("{question}\n"));
     assert_eq!(answers.lines.len(), 1);
     answers.lines.remove(0)
 }
 
-/// A run that is asked one thing after the other.
+/// A running process that gets lines one after the other.
 pub(super) struct Dialogue {
     child: Child,
     stdin: ChildStdin,
@@ -108,13 +108,13 @@ impl Dialogue {
         sent.and_then(|()| self.stdin.flush()).expect("it reads");
     }
 
-    /// The next answer, which comes before anything else is said.
+    /// Returns the next answer, which arrives before any further input.
     pub(super) fn hear(&self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
         serde_json::from_str(&line).expect("a JSON line")
     }
 
-    /// The end of input, and how it ended.
+    /// Closes the input. Returns the exit status.
     pub(super) fn end(mut self) -> i32 {
         drop(self.stdin);
         let status = self.child.wait().expect("it ends");

@@ -1,4 +1,4 @@
-//! Schemas of one's own, in lines and in folders.
+//! User-supplied schemas, in lines and in folders.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::process::{Dialogue, ask, ask_one, ask_with, run};
 
-/// A schema whose one property cannot be changed.
+/// A schema whose only property is create-only.
 fn thing() -> Value {
     json!({
         "typeName": "Acme::Things::Thing",
@@ -34,7 +34,7 @@ fn a_schema_in_a_line_is_used_in_place_of_the_known_one() {
         json!(["/properties/Size"])
     );
 
-    // The next line does not have it any more.
+    // The next line does not have the schema any more.
     let vpc = json!({
         "typeName": "AWS::EC2::VPC", "properties": {"Id": {}, "Name": {"type": "string"}},
         "primaryIdentifier": ["/properties/Id"],
@@ -165,7 +165,7 @@ fn a_schema_that_comes_back_further_down_is_fine() {
     assert_eq!(ask_one(&question)["patch"], patch);
 }
 
-/// What would take for ever, or all memory, if it were worked out to the end.
+/// Input that would take unlimited time or memory to evaluate completely.
 #[test]
 fn a_schema_takes_no_more_work_than_is_good_for_it() {
     let tree = |definition: Value, read_only: &[String]| {

@@ -1,4 +1,4 @@
-"""A client as Azure's generated SDKs are: the pipeline of azure-mgmt-core, and its pollers."""
+"""A client like those of Azure's generated SDKs: the pipeline of azure-mgmt-core, and its pollers."""
 
 import os
 
@@ -15,12 +15,12 @@ SCOPE = "/planes/aws/aws/accounts/123456789012/regions/us-west-2"
 
 class Ucp:
     def __init__(self, url):
-        # As generated SDKs have them, but for retries, which would hide what the server answers.
+        # The policies of generated SDKs, without retries, which would hide the server's replies.
         policies = [RequestIdPolicy(), HeadersPolicy(), UserAgentPolicy("ucp"), RedirectPolicy()]
         self.client = ARMPipelineClient(base_url=url, policies=policies)
 
     def send(self, method, url, body=None, version=False, headers=None):
-        """The reply, unless it is an error."""
+        """Returns the reply, and raises on an error status."""
         request = HttpRequest(
             method, self.client.format_url(url), json=body, params=VERSION if version else {}, headers=headers or {}
         )
@@ -29,7 +29,7 @@ class Ucp:
         return response
 
     def begin(self, method, url, body=None, final_state_via=None, version=False, headers=None):
-        """A poller, begun as generated SDKs do."""
+        """Returns a poller, started like in generated SDKs."""
         request = HttpRequest(
             method, self.client.format_url(url), json=body, params=VERSION if version else {}, headers=headers or {}
         )
@@ -47,7 +47,7 @@ def ucp():
 
 @pytest.fixture
 def group(ucp, request):
-    """A resource group of the test's own."""
+    """A resource group for one test."""
     name = request.node.name.replace("_", "-").replace("[", "-").replace("]", "")[:63].strip("-")
     path = f"/planes/radius/local/resourceGroups/{name}"
     ucp.send("PUT", path, {"location": "global"}, version=True)

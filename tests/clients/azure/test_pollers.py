@@ -7,9 +7,9 @@ from conftest import SCOPE
 
 VPCS = f"{SCOPE}/providers/AWS.EC2/VPC"
 LOGS = f"{SCOPE}/providers/AWS.Logs/LogGroup"
-# What generated SDKs say of the final state, and what they say when they say nothing.
+# The options that generated SDKs set for the final state, and the default without any.
 FINAL_STATES = [None, "azure-async-operation", "location", "original-uri"]
-# The same for a POST, which has no URI to read anew.
+# The same for a POST, which has no URI to read again.
 FINAL_STATES_OF_ACTIONS = [None, "azure-async-operation", "location"]
 
 
@@ -22,7 +22,7 @@ def test_put_by_name_creates_updates_and_finds_nothing_to_do(ucp, final_state_vi
     url = f"{LOGS}/azure-{final_state_via}"
 
     created = ucp.begin("PUT", url, {"properties": {"RetentionInDays": 7}}, final_state_via)
-    # A PUT always ends with the resource, whatever the final state is said to be.
+    # A PUT always ends with the resource, regardless of the final-state option.
     result = created.result().json()
     assert created.status() == "Succeeded"
     assert result["properties"]["RetentionInDays"] == 7

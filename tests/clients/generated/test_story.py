@@ -1,4 +1,4 @@
-"""A client that openapi-python-client generates from `api/openapi.json` tells one whole story."""
+"""Runs a client that openapi-python-client generates from `api/openapi.json` through a whole scenario."""
 
 import importlib
 import os
@@ -20,7 +20,7 @@ GROUP = {"plane": "local", "group": "generated"}
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory):
-    """Imports modules of the generated client. What the generator skips or doubts fails the test."""
+    """Imports modules of the generated client. A warning of the generator fails the test."""
     package = tmp_path_factory.mktemp("generated") / "ucp_client"
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning"]
     subprocess.run(
@@ -45,7 +45,7 @@ def call(generated):
 
 
 def follow(call, answer):
-    """Polls what `answer` began until it has ended."""
+    """Polls the operation of `answer` until it ends."""
     scope = {name: VPCS[name] for name in ("plane", "account", "region", "namespace")}
     operation = UUID(answer.headers["Azure-AsyncOperation"].rsplit("/", 1)[1])
     for _ in range(120):

@@ -1,4 +1,4 @@
-//! Contract, D32 and section 6: calls land in the account that is named, or nothing is stored and nothing sent.
+//! Calls reach the account in the path, or nothing is stored or sent (contract section 6, D32).
 
 use std::fs;
 use std::process::Command;
@@ -30,7 +30,7 @@ struct Setting {
     url: String,
 }
 
-/// `config` is the configuration file; `arguments` are of the server.
+/// `config` is the content of the configuration file; `arguments` are for the server.
 async fn setting(config: &str, arguments: &[&str]) -> Setting {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (simulator, aws) = Process::simulator("20ms").await;
@@ -56,7 +56,7 @@ impl Setting {
         Client::new(&self.url, account)
     }
 
-    /// Tells the simulated AWS something about itself.
+    /// Configures the simulated AWS.
     async fn order(&self, path: &str, what: &Value) {
         let url = format!("{}/_simulator/{path}", self.aws);
         let answer = self
@@ -73,7 +73,7 @@ impl Setting {
         client.call("POST", &path, &body).await
     }
 
-    /// Puts until it has succeeded, and finds one VPC more in the account.
+    /// Puts a VPC, waits for its success, and expects one more VPC in the account.
     async fn put_lands_in(&self, account: &str, alias: &str) {
         let client = self.client(account);
         let before = client.live(&self.aws).await.len();
@@ -92,7 +92,7 @@ impl Setting {
         assert_eq!(put.body["error"]["code"], "AccountMismatch");
     }
 
-    /// What AWS was asked to do, by whomever.
+    /// All calls that AWS received, of any caller.
     async fn log(&self, operation: &str) -> Vec<Value> {
         let url = format!("{}/_simulator/log", self.aws);
         let log = self.client(HOME).call("GET", &url, "").await.body;
@@ -111,7 +111,7 @@ impl Setting {
         assert_eq!(put.status, 200, "{}", put.text);
     }
 
-    /// An access key of a user of `account`.
+    /// Creates an access key for a user of `account`.
     async fn put_access_key(&self, account: &str) {
         let id = format!("AKIA{account}");
         self.put_credential(
@@ -142,7 +142,7 @@ async fn a_role_leads_to_its_account() {
     let creates = setting.log("CreateResource").await;
     assert_eq!(creates[0]["roleArn"], SERVICE_ROLE);
     assert!(setting.client(HOME).live(&setting.aws).await.is_empty());
-    // Accounts that nothing is said of are reached as they are.
+    // Accounts without configuration are reached directly.
     setting.put_lands_in(HOME, "two").await;
 }
 

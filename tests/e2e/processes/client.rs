@@ -1,4 +1,4 @@
-//! A plain HTTP client, as a user's program would be one.
+//! A plain HTTP client, like a user's program.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-/// How long anything may take before a test gives up; nothing is measured by it.
+/// How long a test waits for anything. It is not a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// How often something is looked at again.
+/// The interval between polls.
 const AGAIN: Duration = Duration::from_millis(50);
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 
-/// What was answered.
+/// A reply.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -46,7 +46,7 @@ impl Client {
         }
     }
 
-    /// One exchange; an error when the connection breaks.
+    /// Sends a request. Returns an error if the connection breaks.
     pub(super) async fn try_call(
         &self,
         method: &str,
@@ -108,7 +108,7 @@ impl Client {
         );
     }
 
-    /// What the group tracks.
+    /// The resources of the group.
     pub(super) async fn references(&self) -> Vec<Value> {
         let group = self
             .call("GET", &format!("{GROUP}?{API_VERSION}"), "")
@@ -137,7 +137,7 @@ impl Client {
         (path, body.to_string())
     }
 
-    /// The same with a `replacementPolicy`, where there is one.
+    /// The same, with a `replacementPolicy` if given.
     pub(super) fn action_with_policy(
         &self,
         action: &str,
@@ -154,8 +154,8 @@ impl Client {
         (path, body.to_string())
     }
 
-    /// Asks for an action until it is done, as a pipeline that is run again would: follows what is under way, whoever
-    /// began it. The final status, or `null` when there was nothing to do.
+    /// Repeats an action until it is done, like a pipeline that is run again: it follows an operation in progress,
+    /// whoever started it. Returns the final status, or `null` if there was nothing to do.
     pub(super) async fn insist(
         &self,
         action: &str,
@@ -167,7 +167,7 @@ impl Client {
         self.insist_on(&path, &body).await
     }
 
-    /// The same for a request that was made before.
+    /// The same for a request that was already sent.
     pub(super) async fn insist_on(&self, path: &str, body: &str) -> Value {
         for _ in 0..10 {
             let answer = self.call("POST", path, body).await;
@@ -231,7 +231,7 @@ impl Client {
     }
 }
 
-/// Looks again and again until there is something to see.
+/// Polls until there is a result.
 pub(super) async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let looking = async {
         loop {

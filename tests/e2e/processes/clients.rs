@@ -1,19 +1,19 @@
-//! Clients that were not written for us, against a running `ucp dev`.
+//! Third-party clients against a running `ucp dev`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::process::Process;
 
-/// Creates of this type take so long that a cancel always comes in time.
+/// Creates of this type take so long that a cancel always arrives in time.
 const SLOW_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::EC2::InternetGateway"},
     "effect":{"kind":"latency","leastMillis":600000,"mostMillis":600000}}"#;
 
 /// Creates of this type fail in AWS.
 const FAILING_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::SQS::Queue"},
     "effect":{"kind":"fail","errorCode":"ServiceLimitExceeded","message":"There can be no more queues.","identifier":"hidden"}}"#;
-/// How long a request may wait for what it depends on: longer than anything takes, so that the outcome is
-/// never in doubt. AWS is quick.
+/// Arguments that make AWS fast and let a request wait longer than anything takes, so that the outcome is
+/// deterministic.
 const PATIENT: [&str; 4] = [
     "--verdict-wait=60s",
     "--group-delete-wait=60s",
@@ -21,12 +21,12 @@ const PATIENT: [&str; 4] = [
     "--simulator-latency-max=100ms",
 ];
 
-/// A file of the project.
+/// The path of a file of the project.
 fn project(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
-/// Runs a command to its end; what it printed when it fails.
+/// Runs a command to its end. If it fails, returns its output as the error.
 async fn run(mut command: Command) -> Result<String, String> {
     let run = tokio::task::spawn_blocking(move || command.output()).await;
     let output = run.expect("it ends").expect("it starts");
@@ -38,7 +38,7 @@ async fn run(mut command: Command) -> Result<String, String> {
     }
 }
 
-/// Whether this machine has what `tests/clients/requirements.txt` names.
+/// Whether the packages of `tests/clients/requirements.txt` are installed.
 fn has_python_clients() -> bool {
     const MODULES: &str = "import azure.mgmt.core, openapi_python_client, openapi_spec_validator, pytest, schemathesis";
     let imported = Command::new("python3").args(["-c", MODULES]).output();
@@ -80,13 +80,13 @@ async fn azures_pollers_work_unmodified() {
     pytest("azure", &["--simulator-fault", FAILING_TYPE]).await;
 }
 
-/// The OpenAPI document is valid, and what is generated from it works.
+/// The OpenAPI document is valid, and a client generated from it works.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_generated_from_the_document_tells_a_story() {
     pytest("generated", &[]).await;
 }
 
-/// Whatever the document allows, and some of what it does not: no defect, no status and no reply that it does not
+/// Generated requests, valid and invalid by the document, cause no defect, and no status or reply that it does not
 /// describe.
 #[tokio::test(flavor = "multi_thread")]
 async fn schemathesis_finds_nothing() {
@@ -125,7 +125,7 @@ async fn schemathesis_finds_nothing() {
     );
 }
 
-/// curl, as `api/examples` has it for each flow: every one of them is run, and checks the statuses that it expects.
+/// Runs every script in `api/examples`, which checks the statuses that it expects.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_do_what_they_say() {
     let directory = tempfile::tempdir().expect("a temporary directory");

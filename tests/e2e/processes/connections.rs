@@ -1,5 +1,5 @@
-//! What comes over the wire, byte by byte: clients that are slow or talk too much, and identifiers in raw request targets
-//! (contract section 9, D22).
+//! Raw connections: clients that are slow or send too much, and identifiers in raw request targets (contract section 9,
+//! D22).
 
 use std::time::Duration;
 
@@ -28,12 +28,12 @@ async fn dev() -> (Process, String, tempfile::TempDir) {
 /// Sends bytes, and reads until the server closes the connection.
 async fn exchange(address: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    // The server may have closed it before it has heard everything.
+    // The server may close the connection before it has received everything.
     let _ = stream.write_all(bytes).await;
     let mut reply = Vec::new();
     let closed = timeout(PATIENCE, stream.read_to_end(&mut reply)).await;
     let closed = closed.expect("the server closes the connection");
-    // It may also reset it, what it said having arrived.
+    // It may also reset the connection after its reply has arrived.
     assert!(closed.is_ok() || !reply.is_empty(), "{closed:?}");
     String::from_utf8_lossy(&reply).into_owned()
 }
@@ -109,7 +109,7 @@ async fn heads_are_bounded() {
     assert_eq!(status(&reply), "200", "{reply}");
 }
 
-/// Whatever stands in the place of the identifier is one, or is refused; a slash is written `%2F` (D22).
+/// Any text in the place of the identifier is an identifier or is rejected; a slash is written `%2F` (D22).
 #[tokio::test(flavor = "multi_thread")]
 async fn identifiers_may_hold_anything_that_is_escaped() {
     let (_ucp, address, _directory) = dev().await;
@@ -156,7 +156,7 @@ async fn identifiers_may_hold_anything_that_is_escaped() {
     assert!(matches!(status(&reply), "400" | "404"), "{reply}");
 }
 
-/// Bodies whose meaning is in doubt are refused; numbers that no double holds are kept.
+/// Ambiguous bodies are rejected; numbers that do not fit a double are preserved.
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_mean_one_thing() {
     let (_ucp, address, _directory) = dev().await;

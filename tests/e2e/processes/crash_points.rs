@@ -1,5 +1,5 @@
-//! SIGKILL at each named moment of a create, an update, a delete and a replacement in either order, then a restart: the
-//! operation is terminal and right, nothing was created twice or left behind, and the reference is right.
+//! SIGKILL at each crash point of a create, an update, a delete and a replacement in either order, then a restart: the
+//! operation ends with the correct result, nothing was created twice or left behind, and the reference is correct.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const VPC: &str = "AWS.EC2/VPC";
 /// How many processes are killed at once.
 const AT_ONCE: usize = 4;
 
-/// A change, and the moments that its operation passes.
+/// A change, and the crash points that its operation passes.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Create,
@@ -26,7 +26,7 @@ enum Change {
 }
 
 impl Change {
-    /// How often it passes a moment of [`Moment::ALL`], at the least.
+    /// The minimum number of times that it passes a moment of [`Moment::ALL`].
     fn passes(self, moment: Moment) -> u32 {
         use Change::{Create, CreateBeforeDelete, Delete, DeleteBeforeCreate, Update};
         match (moment, self) {
@@ -42,7 +42,7 @@ impl Change {
                 Moment::Claim | Moment::RecordIntent | Moment::RecordProgress | Moment::Poll,
                 Create | Update | Delete,
             ) => 1,
-            // Before anything is decided, unless it is a create of a server-named type; and after each verdict.
+            // Before the first decision, except for a create of a server-named type; and after each verdict.
             (Moment::Look, Create | Delete) => 1,
             (Moment::Look, Update | DeleteBeforeCreate) => 2,
             (Moment::Look, CreateBeforeDelete) => 3,
@@ -54,7 +54,7 @@ impl Change {
             (Moment::Delete, Create | Update) => 0,
             (Moment::RecordVerdict, Create | Update | DeleteBeforeCreate) => 1,
             (Moment::RecordVerdict, Delete) => 0,
-            // Only operations on groups have children; `crashes` walks theirs.
+            // Only operations on groups have children; `crashes` covers these.
             (Moment::Cancel | Moment::StartChild, _) => 0,
         }
     }
@@ -83,7 +83,7 @@ impl Change {
         }
     }
 
-    /// How many resources are created from the first put to the last.
+    /// The number of resources created from the first put to the last.
     fn creates(self) -> usize {
         match self {
             Change::Create | Change::Update | Change::Delete => 1,
@@ -145,7 +145,7 @@ async fn kill_everywhere(database: impl AsyncFn(CrashTurn) -> Option<(String, Bo
                 .acquire_owned()
                 .await
                 .expect("the semaphore is open");
-            // An account of its own keeps the case's AWS apart.
+            // A separate account isolates the AWS of each case.
             let account = format!("{:012}", 100_000_000_000 + index);
             kill_once(change, point, &url, &aws, &account).await;
             drop(guard);

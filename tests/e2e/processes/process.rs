@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::client::{PATIENCE, eventually};
 
-/// The encryption key that servers have when nothing else is said.
+/// The default encryption key of servers.
 pub(super) const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 
 /// A running `ucp`. It is killed when dropped.
@@ -53,7 +53,7 @@ impl Process {
         Self { child, output }
     }
 
-    /// A simulated AWS, and its URL.
+    /// Starts a simulated AWS. Returns its URL too.
     pub(super) async fn simulator(latency: &str) -> (Self, String) {
         let process = Self::start(Command::new(env!("CARGO_BIN_EXE_ucp")).args([
             "simulator",
@@ -68,7 +68,7 @@ impl Process {
         (process, url)
     }
 
-    /// A server, and its URL. `pause_at` names a crash point.
+    /// Starts a server. Returns its URL too. `pause_at` names a crash point.
     pub(super) async fn serve(
         database: &str,
         aws: &str,
@@ -78,7 +78,7 @@ impl Process {
         Self::serve_under(&[KEY], database, aws, account, pause_at).await
     }
 
-    /// The same with more arguments.
+    /// The same with additional arguments.
     pub(super) async fn serve_with(
         arguments: &[&str],
         database: &str,
@@ -114,7 +114,7 @@ impl Process {
         (process, format!("http://{address}"))
     }
 
-    /// `ucp rotate-key`, to its end: whether it succeeded, and what it printed. The current key is the first.
+    /// Runs `ucp rotate-key` to its end. Returns whether it succeeded, and its output. The current key is the first.
     pub(super) async fn rotate_key(
         keys: &[&str],
         database: &str,
@@ -132,7 +132,7 @@ impl Process {
         (output.status.success(), printed)
     }
 
-    /// `ucp dev` with these arguments, and its URL.
+    /// Starts `ucp dev` with these arguments. Returns its URL too.
     pub(super) async fn dev(data_dir: &Path, arguments: &[&str]) -> (Self, String) {
         let process = Self::start(
             Command::new(env!("CARGO_BIN_EXE_ucp"))
@@ -150,7 +150,7 @@ impl Process {
         (process, url)
     }
 
-    /// `ucp dev --demo` with these arguments, to its end.
+    /// Runs `ucp dev --demo` with these arguments to its end.
     pub(super) async fn demo(data_dir: &Path, arguments: &[&str]) -> (ExitStatus, String) {
         let mut process = Self::start(
             Command::new(env!("CARGO_BIN_EXE_ucp"))
@@ -168,7 +168,7 @@ impl Process {
         (status, process.output())
     }
 
-    /// The first line of its output, past or to come, that holds `text`.
+    /// Waits for the first line of its output that contains `text`, including earlier output.
     pub(super) async fn line(&self, text: &str) -> String {
         let (output, text) = (Arc::clone(&self.output), text.to_owned());
         let waiting = tokio::task::spawn_blocking(move || {
@@ -187,7 +187,7 @@ impl Process {
         waiting.await.expect("the line comes")
     }
 
-    /// All that it has printed.
+    /// All its output.
     pub(super) fn output(&self) -> String {
         self.output
             .text
@@ -196,13 +196,13 @@ impl Process {
             .clone()
     }
 
-    /// SIGKILL, and gone.
+    /// Sends SIGKILL and waits for the process to end.
     pub(super) fn kill(mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
     }
 
-    /// SIGTERM.
+    /// Sends SIGTERM.
     pub(super) fn terminate(&self) {
         let status = Command::new("kill")
             .args(["-TERM", &self.child.id().to_string()])
@@ -210,7 +210,7 @@ impl Process {
         assert!(status.expect("kill runs").success());
     }
 
-    /// How it ended.
+    /// Waits for its exit status.
     pub(super) async fn ended(&mut self) -> ExitStatus {
         eventually(async || self.child.try_wait().expect("it can be asked")).await
     }
@@ -218,7 +218,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

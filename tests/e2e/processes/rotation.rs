@@ -1,4 +1,4 @@
-//! The encryption key is changed while servers run, and the digest key with it.
+//! Changing the encryption key, and the digest key, while servers run.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ async fn change_keys(database: &str) {
     let (_simulator, aws) = Process::simulator("50ms").await;
     let declared = json!({"Name": "s", "SecretString": "as it was"});
 
-    // An operation stands still with its declaration and its intent sealed under the first key.
+    // An operation is paused with its declaration and its intent sealed under the first key.
     let paused = Some("before-create");
     let (first, url) = Process::serve(database, &aws, ACCOUNT, paused).await;
     let client = Client::new(&url, ACCOUNT);
@@ -58,7 +58,7 @@ async fn change_keys(database: &str) {
     );
     first.kill();
 
-    // Whoever has the new key alone takes it from there.
+    // A server with only the new key continues the operation.
     let (mut second, url) = Process::serve_under(&[NEXT_KEY], database, &aws, ACCOUNT, None).await;
     let client = Client::new(&url, ACCOUNT);
     let ended = client.follow(&status_url).await;
@@ -92,7 +92,7 @@ async fn put_credential(client: &Client) {
     assert_eq!(put.status, 200, "{}", put.text);
 }
 
-/// A key that cannot be one is named by where it was given, not by what it is.
+/// The error about an invalid key says where it was given, and does not contain the key.
 async fn refuse_other_keys(database: &str) {
     let (done, told) = Process::rotate_key(&[OTHER_KEY, "not-a-key"], database, &[]).await;
     assert!(

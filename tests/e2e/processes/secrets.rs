@@ -1,5 +1,5 @@
-//! Canaries in write-only properties and in credentials (section 6, D33): none is found in a database, a dump, a reply or
-//! a log, while operations are in flight and when they have ended.
+//! Canaries in write-only properties and in credentials (section 6, D33): none appears in a database, a dump, a reply
+//! or a log, neither during an operation nor after it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,18 @@ const CANARY: &str = "canary-3f9c";
 const CREDENTIALS: &str = "/planes/aws/aws/providers/System.AWS/credentials";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
-/// What becomes of a declaration.
+/// The fate of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     /// It is accepted and succeeds.
     Applied,
     /// It is accepted, and AWS fails to create it.
     Failed,
-    /// It is refused with a message, and the message must not repeat the value.
+    /// It is rejected with a message, which must not contain the value.
     Refused,
 }
 
-/// Declarations with canaries in write-only properties, as a first put and as a changed second one.
+/// Declarations with canaries in write-only properties: a first put, and a second one with changes.
 fn declarations(round: &str) -> Vec<(Fate, &'static str, &'static str, Value)> {
     let canary = format!("{CANARY}-\"é\"-{round}");
     vec![
@@ -109,7 +109,7 @@ async fn secrets_are_nowhere_on_postgres() {
     .await;
 }
 
-/// `at_rest` is all that the database keeps.
+/// `at_rest` returns everything that the database stores.
 async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let (_simulator, aws) = Process::simulator("700ms").await;
     let fault = json!({"match": {"operation": "CreateResource", "typeName": "AWS::DirectoryService::SimpleAD"},
@@ -132,7 +132,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
             assert_eq!(accepted, fate != Fate::Refused, "{alias}: {}", answer.text);
             followed.extend(answer.status_url.map(|url| (fate, url)));
         }
-        // While AWS works on it, the document waits in the database.
+        // While AWS works on the change, the document is in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
         assert_hidden("the database, with operations in flight", &at_rest());
         for (fate, url) in followed {
@@ -157,7 +157,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     assert_hidden("the logs", server.output().as_bytes());
 }
 
-/// Puts a credential with a canary, is refused another one, and reads: what was answered.
+/// Puts a credential with a canary, then another one that is rejected, and reads. Returns the replies.
 async fn put_credentials(client: &Client, round: &str) -> String {
     let body = |kind: &str| {
         json!({"location": "global", "properties": {"kind": kind, "accessKeyId": format!("AKIA{ACCOUNT}"),
@@ -198,7 +198,7 @@ fn holds(bytes: &[u8], form: &str) -> bool {
         .any(|window| window == form.as_bytes())
 }
 
-/// The canary as it would look in the encodings that a leak is likely to have.
+/// The canary in the encodings that a leak is likely to have.
 fn forms() -> Vec<(&'static str, String)> {
     let escaped: Vec<String> = CANARY
         .bytes()
@@ -215,7 +215,8 @@ fn forms() -> Vec<(&'static str, String)> {
         ),
     ];
     for before in 0..3 {
-        // In base64 it looks different at each of three offsets; of the outermost digits its neighbours have a part.
+        // Its base64 form depends on the offset, of which there are three; the outermost digits also encode adjacent
+        // bytes.
         let bytes = [&vec![0; before], CANARY.as_bytes()].concat();
         let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
         for (encoding, engine) in [("in base64", STANDARD), ("in base64 for URLs", URL_SAFE)] {
@@ -252,7 +253,7 @@ fn a_canary_would_be_found() {
     );
 }
 
-/// Every byte of every file in a folder: the database, its log and its lock.
+/// All bytes of all files in a folder: the database, its log and its lock.
 fn files(directory: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in fs::read_dir(directory).expect("the folder is there") {
@@ -262,7 +263,7 @@ fn files(directory: &Path) -> Vec<u8> {
     bytes
 }
 
-/// A program of the Postgres that the test cluster runs on.
+/// The path of a program of the Postgres that runs the test cluster.
 fn postgres_program(name: &str) -> PathBuf {
     let directory = Command::new("pg_config").arg("--bindir").output().ok();
     let directory = directory.filter(|output| output.status.success());

@@ -1,4 +1,4 @@
-//! What a newcomer and an operator run.
+//! The commands that a new user and an operator run.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ async fn the_demo_tells_its_story() {
     );
 }
 
-/// The same under a path base (contract section 1): every URL that is polled has it.
+/// The same under a path base (contract section 1): every polled URL contains it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demo_tells_its_story_under_a_path_base() {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -45,7 +45,7 @@ async fn two_replicas_share_two_hundred_creates() {
     }
 
     assert_eq!(clients[0].live(&aws).await.len(), CREATES);
-    // A worker whose lease ran out on a busy machine leaves its create to the other, who sends it under the same token.
+    // If a worker's lease expires on a busy machine, the other worker sends the create again with the same token.
     let calls = clients[0].calls(&aws).await;
     let creates = calls
         .iter()
