@@ -17,6 +17,7 @@ mod polling_paths;
 mod precondition;
 mod problem;
 mod query;
+mod router;
 mod routes;
 mod segments;
 mod state;

@@ -1,27 +1,29 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::{Credential, CredentialId, PlaneId};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::context::RequestContext;
 use crate::path::{CredentialPath, CredentialsPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
+use crate::router::router;
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest};
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
-        .routes(routes!(list_credentials))
-        .routes(routes!(get_credential, put_credential, delete_credential))
+    router().routes(routes!(list_credentials)).routes(routes!(
+        get_credential,
+        put_credential,
+        delete_credential
+    ))
 }
 
 /// The prefix of a `skipToken`.

@@ -1,19 +1,20 @@
-use crate::routes::unchecked;
-use crate::state::Api;
+use std::sync::Arc;
+
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::error_code::{ErrorCode, INDEX};
 use crate::path::ErrorCodePath;
 use crate::problem::Problem;
+use crate::router::router;
+use crate::state::Api;
 use crate::wire::ErrorResponse;
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked().routes(routes!(get_error_page))
+    router().routes(routes!(get_error_page))
 }
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";

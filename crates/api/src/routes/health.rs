@@ -1,19 +1,19 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::router::router;
 use crate::state::Api;
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .routes(routes!(get_health))
         .routes(routes!(get_readiness))
 }

@@ -12,19 +12,14 @@ mod resource_groups;
 
 use std::sync::Arc;
 
-use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::router::router;
 use crate::state::Api;
-
-/// A router that accepts literal segments such as `:put`, which axum otherwise refuses as captures in the syntax of 0.7.
-fn unchecked() -> OpenApiRouter<Arc<Api>> {
-    OpenApiRouter::from(Router::new().without_v07_checks())
-}
 
 /// The routes of the API.
 pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .merge(error_pages::routes())
         .merge(planes::routes())
         .merge(resource_groups::routes())

@@ -1,7 +1,4 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,20 +8,23 @@ use serde_json::{Map, Value};
 use ucp_app::OperationQuery;
 use ucp_model::operation::{GroupWork, Kind, ResourceWork, Work};
 use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::context::{RequestContext, UnderWay};
 use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
 use crate::query::{OperationFilter, Page, shown};
+use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
     AwsResource, ErrorResponse, ImportResult, List, OperationList, OperationStatus, ReferenceBody,
 };
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .routes(routes!(list_resource_group_operations))
         .routes(routes!(get_operation_status))
         .routes(routes!(cancel_operation))

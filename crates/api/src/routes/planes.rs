@@ -1,17 +1,17 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::{ErrorCode, Failure, Plane};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::ApiVersion;
+use crate::router::router;
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
@@ -19,9 +19,9 @@ use crate::wire::{
     ResourceProviderList,
 };
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .routes(routes!(list_planes))
         .routes(routes!(list_planes_of_type))
         .routes(routes!(get_plane, put_plane, delete_plane))

@@ -1,25 +1,25 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::DeleteOutcome;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::context::{RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
+use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked().routes(routes!(list_references)).routes(routes!(
+    router().routes(routes!(list_references)).routes(routes!(
         get_reference,
         update_reference,
         delete_reference

@@ -1,13 +1,12 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::DeleteGroupOutcome;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
@@ -15,6 +14,7 @@ use crate::path::{GroupPath, RadiusPlanePath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::ApiVersion;
+use crate::router::router;
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
@@ -22,9 +22,9 @@ use crate::wire::{
     ResourceGroupBody, ResourceGroupList,
 };
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .routes(routes!(list_resource_groups))
         .routes(routes!(
             put_resource_group,

@@ -1,25 +1,25 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteResource, ImportOutcome, ReadResource};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use super::{delete, put};
+use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::CollectionPath;
 use crate::problem::Problem;
+use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference};
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
+    router()
         .routes(routes!(import_aws_resource))
         .routes(routes!(put_aws_resource))
         .routes(routes!(get_aws_resource))

@@ -1,31 +1,29 @@
-use crate::routes::unchecked;
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use ucp_app::{DeleteResource, ReadResource, Selector};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use super::{delete, put};
+use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{CollectionPath, ResourcePath};
 use crate::problem::Problem;
 use crate::query::AwsPage;
+use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List};
 
-/// The routes of this file.
+/// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    unchecked()
-        .routes(routes!(list_aws_resources))
-        .routes(routes!(
-            get_named_aws_resource,
-            put_named_aws_resource,
-            delete_named_aws_resource
-        ))
+    router().routes(routes!(list_aws_resources)).routes(routes!(
+        get_named_aws_resource,
+        put_named_aws_resource,
+        delete_named_aws_resource
+    ))
 }
 
 /// Lists the resources of a type in AWS, with the properties that AWS includes in lists.

@@ -1,0 +1,46 @@
+//! The replies to puts and deletes, by action or by name.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
+use ucp_model::operation::ResourceWork;
+
+use crate::context::RequestContext;
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::AwsResource;
+
+/// Puts a resource, and replies with what is known of it.
+pub(super) async fn put(
+    api: &Api,
+    put: PutResource,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
+    let outcome = api.app.put_resource(put, &context.caller).await?;
+    let is_unchanged = outcome.is_unchanged();
+    let work = outcome.operation.work.resource();
+    let target = work.and_then(ResourceWork::target);
+    let body = AwsResource::of(&outcome.type_name, target, outcome.properties);
+    Ok(if is_unchanged {
+        Json(body.in_state("Succeeded")).into_response()
+    } else {
+        context.created(body.in_state("Provisioning"), &outcome.operation)
+    })
+}
+
+/// Deletes a resource, and replies with the URLs to poll.
+pub(super) async fn delete(
+    api: &Api,
+    delete: DeleteResource,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
+    Ok(
+        match api.app.delete_resource(delete, &context.caller).await? {
+            DeleteOutcome::Accepted(operation) => context.accepted(&*operation),
+            DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
+                StatusCode::NO_CONTENT.into_response()
+            }
+        },
+    )
+}
