@@ -1,8 +1,8 @@
 //! The effects of operations on groups: survey the group and start children.
 
 use tracing::debug;
-use ucp_model::operation::Options;
-use ucp_model::operation::group::{Child, Refusal, Survey};
+use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey};
+use ucp_model::operation::{Kind, Options};
 use ucp_model::{Detail, ErrorCode, Failure, OperationId};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
@@ -47,7 +47,13 @@ impl Stepper<'_> {
         } = self.engine.parts();
         let schema = types.get(&child.scope, &child.reference.type_name).await;
         let header = &self.claimed.operation.header;
-        let kind = child.kind;
+        let (kind, identifier, take_ownership) = match child.goal {
+            ChildGoal::Delete => (Kind::Delete, None, false),
+            ChildGoal::Import {
+                identifier,
+                take_ownership,
+            } => (Kind::Import, Some(identifier), take_ownership),
+        };
         let new = NewOperation {
             id: OperationId(entropy.uuid("operation")),
             parent: Some(header.id),
@@ -59,9 +65,9 @@ impl Stepper<'_> {
                 scope: child.scope,
                 type_name: child.reference.type_name.clone(),
                 reference: Some(child.reference),
-                identifier: child.identifier,
+                identifier,
                 options: Options {
-                    take_ownership: child.take_ownership,
+                    take_ownership,
                     ..Options::default()
                 },
                 desired: None,

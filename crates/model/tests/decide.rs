@@ -9,8 +9,8 @@ use serde_json::json;
 use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
     Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Effect, Intent, Kind,
-    Observation, Options, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder,
-    Replacing, ResourceWork as Operation, State, Verdict,
+    Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder, Replacing,
+    ResourceWork as Operation, State, Verdict,
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
@@ -43,25 +43,13 @@ fn decide(
 }
 
 fn operation(kind: Kind) -> Operation {
+    let scope = Scope::new("aws", "123456789012", "us-west-2").unwrap();
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
     Operation {
-        kind,
-        scope: Scope::new("aws", "123456789012", "us-west-2").unwrap(),
-        type_name: TypeName::from_cloudformation("AWS::EC2::VPC").unwrap(),
         reference: "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/a"
             .parse()
             .ok(),
-        identifier: None,
-        was_referenced: false,
-        was_owned: false,
-        created: false,
-        replacing: None,
-        options: Options::default(),
-        state: State::Accepted,
-        state_since: START,
-        attempt: 0,
-        changes: Vec::new(),
-        result: None,
-        schema_fingerprint: String::new(),
+        ..Operation::new(kind, scope, type_name, START)
     }
 }
 

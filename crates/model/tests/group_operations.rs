@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::operation::group::{
-    self, Decision, GroupState, GroupWork, Next, Refusal, Survey, Task,
-};
-use ucp_model::operation::{Header, Kind, Options, ResourceWork, State, Work};
+use ucp_model::operation::group::{self, Decision, GroupWork, Next, Refusal, Survey, Task};
+use ucp_model::operation::{Header, Kind, ResourceWork, State, Work};
 use ucp_model::{
     CorrelationId, Ended, Failure, GroupId, Identifier, Operation, OperationId, ProvisioningState,
     Reference, ReferenceId, Scope, Timestamp, TypeName,
@@ -71,23 +69,14 @@ fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
         cancel_requested_at: None,
         ended_at: ended_at.map(at),
     };
+    let type_name = id.type_name.clone();
     let work = ResourceWork {
-        kind: Kind::Delete,
-        scope: scope(),
-        type_name: id.type_name.clone(),
         reference: Some(id),
         identifier: Some(Identifier::new(alias)),
         was_referenced: true,
         was_owned: true,
-        created: false,
-        replacing: None,
-        options: Options::default(),
         state: ended.map_or(State::Accepted, State::Ended),
-        state_since: at(from),
-        attempt: 0,
-        changes: Vec::new(),
-        result: None,
-        schema_fingerprint: String::new(),
+        ..ResourceWork::new(Kind::Delete, scope(), type_name, at(from))
     };
     Operation {
         header,
@@ -100,15 +89,7 @@ fn failed(code: &str, message: &str) -> Ended {
 }
 
 fn deletion(total: u32) -> GroupWork {
-    GroupWork {
-        group: group(),
-        task: Task::Delete,
-        state: GroupState::Running,
-        ended_children: 0,
-        total,
-        done: 0,
-        outcomes: BTreeMap::new(),
-    }
+    GroupWork::new(group(), Task::Delete, total as usize)
 }
 
 fn next(references: &[Reference], children: &[Operation], now: i64) -> Decision {

@@ -1,8 +1,8 @@
 //! The resource groups.
 
 use async_trait::async_trait;
-use ucp_model::operation::Work;
 use ucp_model::operation::group::Task;
+use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
 };
@@ -84,7 +84,7 @@ impl Groups for Sql {
                 return Ok(GroupDeletion::Removed);
             }
             let owned = references.iter().filter(|reference| reference.owned);
-            let work = rules::accept_on_group(group.id, task.clone(), owned.count());
+            let work = GroupWork::new(group.id, task.clone(), owned.count());
             let operation = Operation {
                 header: deletion.header(),
                 work: Work::Group(Box::new(work)),

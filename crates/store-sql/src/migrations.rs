@@ -17,7 +17,8 @@ macro_rules! files {
             "0005_groups_with_content",
             "0006_type_schemas",
             "0007_arm_resources",
-            "0008_one_operation",            "0009_references",
+            "0008_one_operation",
+            "0009_references",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

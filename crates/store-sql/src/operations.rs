@@ -163,7 +163,7 @@ async fn accept(
         )?),
         NewWork::Group { group, task } => {
             let group = groups::hold(transaction, group).await?;
-            let work = rules::accept_on_group(group, task.clone(), 0);
+            let work = GroupWork::new(group, task.clone(), 0);
             let operation = Operation {
                 header: new.header(),
                 work: Work::Group(Box::new(work)),

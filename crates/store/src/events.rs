@@ -9,7 +9,7 @@ pub struct Event {
     pub at: Timestamp,
     /// Who requested it.
     pub caller: String,
-    /// `put`, `delete`, `import`, `deleteGroup`, `importGroup`, `forget` or `update`.
+    /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget` or `update`.
     pub kind: String,
     /// The operation. `None` for `update`, and for `forget` unless its group was deleted.
     pub operation: Option<OperationId>,

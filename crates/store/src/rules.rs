@@ -61,22 +61,13 @@ pub fn accept(
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let work = ResourceWork {
-        kind: new.kind,
-        scope: new.scope,
-        type_name: new.type_name,
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         identifier: referenced.or(new.identifier),
-        created: false,
-        replacing: None,
         options: new.options,
-        state: State::Accepted,
-        state_since: now,
-        attempt: 0,
-        changes: Vec::new(),
-        result: None,
         schema_fingerprint: new.schema_fingerprint,
+        ..ResourceWork::new(new.kind, new.scope, new.type_name, now)
     };
     Ok((work, reference))
 }
@@ -239,19 +230,6 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
         && work.state == State::Ended(Ended::Succeeded)
         && ended_at.is_some_and(|ended_at| ended_at > since)
         && work.target().is_some_and(is_target)
-}
-
-/// Returns what is recorded for an operation on `group`, which has `owned` owned references.
-pub fn accept_on_group(group: GroupId, task: Task, owned: usize) -> GroupWork {
-    GroupWork {
-        group,
-        state: GroupState::Running,
-        total: u32::try_from(task.total(owned)).unwrap_or(u32::MAX),
-        task,
-        done: 0,
-        ended_children: 0,
-        outcomes: BTreeMap::new(),
-    }
 }
 
 /// Returns whether the group is removed when the operation on it ends.

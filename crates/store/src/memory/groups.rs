@@ -1,6 +1,6 @@
 use async_trait::async_trait;
-use ucp_model::operation::Work;
 use ucp_model::operation::group::Task;
+use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use super::Memory;
@@ -72,7 +72,7 @@ impl Groups for Memory {
             return Ok(GroupDeletion::Removed);
         }
         let owned = references.iter().filter(|reference| reference.owned);
-        let work = rules::accept_on_group(group.id.clone(), task.clone(), owned.count());
+        let work = GroupWork::new(group.id.clone(), task.clone(), owned.count());
         let operation = Operation {
             header: deletion.header(),
             work: Work::Group(Box::new(work)),

@@ -201,7 +201,7 @@ impl Tables {
                 let group = self.group(&group)?.id.clone();
                 let operation = Operation {
                     header,
-                    work: Work::Group(Box::new(rules::accept_on_group(group, task, 0))),
+                    work: Work::Group(Box::new(GroupWork::new(group, task, 0))),
                 };
                 self.insert(operation.clone(), None, Documents::default());
                 return Ok(Accepted {

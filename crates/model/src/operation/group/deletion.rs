@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::super::record::Operation;
-use super::super::resource::Kind;
 use super::decision::{Decision, Finish, Next};
 use super::naming::Names;
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
-use super::survey::{Child, Survey};
+use super::survey::{Child, ChildGoal, Survey};
 use super::work::GroupWork;
 use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reason, Reference, Timestamp, retry};
 
@@ -134,11 +133,9 @@ struct Member<'a> {
 impl Member<'_> {
     fn delete(&self) -> Child {
         Child {
-            kind: Kind::Delete,
             reference: self.reference.id.clone(),
             scope: self.reference.scope.clone(),
-            identifier: None,
-            take_ownership: false,
+            goal: ChildGoal::Delete,
         }
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::record::Operation;
-use super::super::resource::Kind;
 use super::decision::{Decision, Finish, Next};
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
-use super::survey::{Child, Refusal, Survey};
+use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::task::{ImportItem, ImportOutcome};
 use super::work::GroupWork;
 use crate::{Ended, Reason, Timestamp};
@@ -109,10 +108,11 @@ fn outcome(ended: &Ended) -> ImportOutcome {
 
 fn child(item: &ImportItem) -> Child {
     Child {
-        kind: Kind::Import,
         reference: item.reference.clone(),
         scope: item.scope.clone(),
-        identifier: Some(item.identifier.clone()),
-        take_ownership: item.owned,
+        goal: ChildGoal::Import {
+            identifier: item.identifier.clone(),
+            take_ownership: item.owned,
+        },
     }
 }

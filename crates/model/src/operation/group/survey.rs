@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::super::record::Operation;
-use super::super::resource::Kind;
 use crate::{Failure, Identifier, Reference, ReferenceId, Scope};
 
 /// The input of a decision about a group: its rows, and the children that could not be started.
@@ -29,16 +28,26 @@ pub enum Refusal {
 /// A child operation to start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
-    /// The goal of the operation.
-    pub kind: Kind,
     /// The id of the reference it works on.
     pub reference: ReferenceId,
     /// The account and region of the resource.
     pub scope: Scope,
-    /// The primary identifier, if the reference does not have it yet.
-    pub identifier: Option<Identifier>,
-    /// Whether the reference takes ownership of the resource.
-    pub take_ownership: bool,
+    /// The goal of the operation.
+    pub goal: ChildGoal,
+}
+
+/// The goal of a child operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChildGoal {
+    /// Delete the resource and its reference.
+    Delete,
+    /// Import a resource.
+    Import {
+        /// Its primary identifier.
+        identifier: Identifier,
+        /// Whether the reference takes ownership of it.
+        take_ownership: bool,
+    },
 }
 
 impl Survey {

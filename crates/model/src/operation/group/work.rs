@@ -24,6 +24,7 @@ pub struct GroupWork {
     /// The goal of the operation.
     pub task: Task,
     /// The current state.
+    // Rows have it under its former name.
     #[serde(rename = "progress")]
     pub state: GroupState,
     /// How many resources it concerns.
@@ -41,6 +42,19 @@ pub struct GroupWork {
 }
 
 impl GroupWork {
+    /// Returns the work of an operation that has just been accepted, on a group that owns `owned` resources.
+    pub fn new(group: GroupId, task: Task, owned: usize) -> Self {
+        Self {
+            group,
+            state: GroupState::Running,
+            total: u32::try_from(task.total(owned)).unwrap_or(u32::MAX),
+            task,
+            done: 0,
+            ended_children: 0,
+            outcomes: BTreeMap::new(),
+        }
+    }
+
     /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         match &self.state {

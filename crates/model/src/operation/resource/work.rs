@@ -52,6 +52,7 @@ pub struct ResourceWork {
     #[serde(default)]
     pub identifier: Option<Identifier>,
     /// Whether the reference had an identifier when the operation was accepted.
+    // Rows have it under its former name.
     #[serde(default, rename = "wasMapped")]
     pub was_referenced: bool,
     /// Whether the reference owned its resource when the operation was accepted.
@@ -100,6 +101,28 @@ pub enum Verdict<'a> {
 }
 
 impl ResourceWork {
+    /// Returns the work of an operation that has just been accepted, on a resource that nothing is known of yet.
+    pub fn new(kind: Kind, scope: Scope, type_name: TypeName, now: Timestamp) -> Self {
+        Self {
+            kind,
+            scope,
+            type_name,
+            reference: None,
+            identifier: None,
+            was_referenced: false,
+            was_owned: false,
+            created: false,
+            replacing: None,
+            options: Options::default(),
+            state: State::Accepted,
+            state_since: now,
+            attempt: 0,
+            changes: Vec::new(),
+            result: None,
+            schema_fingerprint: String::new(),
+        }
+    }
+
     /// Returns the AWS resource it works on, once known. An old resource that is deleted first in a replacement does
     /// not count.
     pub fn target(&self) -> Option<Target<'_>> {
