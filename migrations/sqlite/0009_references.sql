@@ -1,4 +1,5 @@
--- What an alias stands for is called a reference everywhere. REFERENCES is a reserved word of SQL, so the table says of what.
+-- An alias and the resource it stands for are called a reference everywhere. REFERENCES is a reserved word of SQL, so the
+-- table is called resource_references.
 --
 -- Contract: servers of earlier versions ask for the old name, so stop them first.
 

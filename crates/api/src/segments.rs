@@ -124,3 +124,30 @@ fn fold_keywords(segments: &mut [String]) {
         fold(last, ACTIONS);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A route with a keyword that is not listed would be found in one letter case only.
+    #[test]
+    fn keywords_of_routes_are_folded() {
+        let document = crate::openapi();
+        let routes = document.paths.paths.keys();
+        for route in routes.filter(|route| route.starts_with("/planes")) {
+            let sample = route.replace(['{', '}'], "").replace("/type", "/aws");
+            let shouted = sample.to_uppercase();
+            let literals = |path: &str| -> Vec<String> {
+                let segments = Segments::of(path).expect("a path");
+                let given = route.split('/').skip(1);
+                let literal = segments
+                    .0
+                    .into_iter()
+                    .zip(given)
+                    .filter(|(_, given)| !given.starts_with('{'));
+                literal.map(|(segment, _)| segment).collect()
+            };
+            assert_eq!(literals(&shouted), literals(&sample), "{route}");
+        }
+    }
+}
