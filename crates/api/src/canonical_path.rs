@@ -48,11 +48,12 @@ fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, Ba
         return Err(Problem::bad_request(message));
     }
     judge_top(uri)?;
-    let path = match base.strip(uri.path()) {
+    let given = with_one_slash(uri.path());
+    let path = match base.strip(given).map(with_one_slash) {
         Some("" | "/") => base.as_str(),
         Some(path) => path,
-        None if is_id(uri.path()) => return Err(outside(base, uri.path())),
-        None => uri.path(),
+        None if is_id(given) => return Err(outside(base, given)),
+        None => given,
     };
     if !is_id(path) {
         let base_url = origin::base_url(headers, None, base);
@@ -67,9 +68,16 @@ fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, Ba
     Ok((with_path(uri, &segments.path())?, base_url))
 }
 
-/// Whether the path is at or under `/planes`, ignoring extra leading slashes.
+/// Reduces the slashes at the start of the path to one. Clients that join an endpoint and an id send two.
+fn with_one_slash(path: &str) -> &str {
+    let rest = path.trim_start_matches('/');
+    let slashes = path.len() - rest.len();
+    &path[slashes.saturating_sub(1)..]
+}
+
+/// Whether the path is at or under `/planes`.
 fn is_id(path: &str) -> bool {
-    let mut segments = path.trim_start_matches('/').split('/');
+    let mut segments = path.split('/').skip(1);
     segments
         .next()
         .is_some_and(|first| first.eq_ignore_ascii_case("planes"))
@@ -141,9 +149,22 @@ mod tests {
     }
 
     #[test]
+    fn slashes_at_the_start_count_as_one() {
+        assert_eq!(path("//planes/aws/aws"), "/planes/aws/aws");
+        assert_eq!(path("///planes/aws/aws/"), "/planes/aws/aws");
+        assert_eq!(path("//docs/"), "/docs/");
+        let (headers, base) = (HeaderMap::new(), "/base".parse().unwrap());
+        for text in ["//base//planes/aws", "/base///planes/aws"] {
+            let (uri, _) = canonical(&text.parse().unwrap(), &headers, &base).unwrap();
+            assert_eq!(uri, "/planes/aws", "{text}");
+        }
+    }
+
+    #[test]
     fn what_no_id_can_hold_is_refused() {
         for text in [
             "/planes//aws",
+            "//planes//aws",
             "/planes/aws/%00",
             "/planes/aws/%ff",
             "/planes/../x",

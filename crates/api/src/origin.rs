@@ -37,6 +37,7 @@ impl Referrer {
         let authority = uri.authority()?.as_str();
         let id_at = uri.path().to_ascii_lowercase().find("/planes/")?;
         let (base, path) = uri.path().split_at_checked(id_at)?;
+        let base = base.trim_end_matches('/');
         let segments = Segments::of(path).ok()?;
         // A base with an empty segment would produce links to other hosts.
         let same = segments.same_resource(own) && !base.contains("//") && !authority.contains('@');
@@ -127,6 +128,14 @@ mod tests {
         assert_eq!(url, "https://front.example/apis/v1");
         let id = id.unwrap();
         assert_eq!(id, "/planes/radius/LOCAL/resourcegroups/My-RG");
+        let doubled = (
+            "referer",
+            "https://front.example/apis/v1//planes/radius/local/resourcegroups/my-rg",
+        );
+        assert_eq!(
+            seen(&[HOST, doubled], path).0,
+            "https://front.example/apis/v1"
+        );
         let forwarded = ("x-forwarded-proto", "http");
         let (url, _) = seen(&[HOST, same, forwarded], path);
         assert_eq!(url, "http://front.example/apis/v1");
