@@ -351,12 +351,49 @@ async fn every_reply_has_its_ids_and_is_json(world: &World) {
     assert_eq!(echoed.header("x-ms-client-request-id"), Some("client-7"));
 }
 
-/// Methods: HEAD is GET without a body; methods that a path does not support are 405 with `Allow` (section 9).
+/// D40: HEAD on a single resource answers 204 if it exists and 404 if not, always without a body.
+#[apply(on_every_store)]
+async fn head_tells_whether_a_resource_exists(world: &World) {
+    world
+        .put_and_settle("AWS.Logs/LogGroup", "a", json!({"LogGroupName": "logs"}))
+        .await;
+    let credentials = "/planes/aws/aws/providers/System.AWS/credentials";
+    let credential = json!({"location": "global", "properties": {"kind": "IRSA",
+        "roleARN": "arn:aws:iam::123456789012:role/ucp", "storage": {"kind": "Internal"}}});
+    world
+        .call(
+            "PUT",
+            &format!("{credentials}/default?{API_VERSION}"),
+            &credential.to_string(),
+        )
+        .await
+        .expect(200);
+    let log_groups = vpcs().replace("AWS.EC2/VPC", "AWS.Logs/LogGroup");
+    for path in [
+        GROUP.to_owned(),
+        "/planes/radius/local".to_owned(),
+        format!("{credentials}/default"),
+        tracked_by("AWS.Logs/LogGroup", "a"),
+        format!("{log_groups}/logs"),
+    ] {
+        let path = format!("{path}?{API_VERSION}");
+        let get = world.get(&path).await.expect(200);
+        let head = world.call("HEAD", &path, "").await.expect(204);
+        assert_eq!(head.text, "");
+        assert_eq!(head.header("content-type"), None, "{path}");
+        assert_eq!(head.header("etag"), get.header("etag"), "{path}");
+        let absent = path.replace('?', "-absent?");
+        let absent = world.call("HEAD", &absent, "").await.expect(404);
+        assert_eq!(absent.text, "");
+    }
+}
+
+/// Methods: HEAD on a list is GET without a body; methods that a path does not serve are 405 with `Allow` (section 9).
 #[apply(on_every_store)]
 async fn head_and_options_are_sane(world: &World) {
     for path in [
         format!("/planes?{API_VERSION}"),
-        format!("{GROUP}?{API_VERSION}"),
+        format!("{GROUP}/resources?{API_VERSION}"),
         "/healthz".to_owned(),
     ] {
         let (get, head) = (

@@ -12,18 +12,20 @@ use crate::path::{CredentialPath, CredentialsPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
-use crate::router::router;
+use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    router().routes(routes!(list_credentials)).routes(routes!(
-        get_credential,
-        put_credential,
-        delete_credential
-    ))
+    router()
+        .routes(routes!(list_credentials))
+        .merge(single(routes!(
+            get_credential,
+            put_credential,
+            delete_credential
+        )))
 }
 
 /// The prefix of a `skipToken`.

@@ -11,7 +11,7 @@ use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPat
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::ApiVersion;
-use crate::router::router;
+use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
@@ -24,7 +24,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     router()
         .routes(routes!(list_planes))
         .routes(routes!(list_planes_of_type))
-        .routes(routes!(get_plane, put_plane, delete_plane))
+        .merge(single(routes!(get_plane, put_plane, delete_plane)))
         .routes(routes!(list_resource_providers))
         .routes(routes!(get_resource_provider))
 }

@@ -13,17 +13,19 @@ use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
-use crate::router::router;
+use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    router().routes(routes!(list_references)).routes(routes!(
-        get_reference,
-        update_reference,
-        delete_reference
-    ))
+    router()
+        .routes(routes!(list_references))
+        .merge(single(routes!(
+            get_reference,
+            update_reference,
+            delete_reference
+        )))
 }
 
 /// Returns a reference.

@@ -14,7 +14,7 @@ use crate::path::{GroupPath, RadiusPlanePath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::ApiVersion;
-use crate::router::router;
+use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
@@ -26,11 +26,11 @@ use crate::wire::{
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     router()
         .routes(routes!(list_resource_groups))
-        .routes(routes!(
+        .merge(single(routes!(
             put_resource_group,
             get_resource_group,
             delete_resource_group
-        ))
+        )))
         .routes(routes!(list_resource_group_resources))
         .routes(routes!(import_resource_group_resources))
 }

@@ -13,17 +13,19 @@ use crate::json::JsonObject;
 use crate::path::{CollectionPath, ResourcePath};
 use crate::problem::Problem;
 use crate::query::AwsPage;
-use crate::router::router;
+use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    router().routes(routes!(list_aws_resources)).routes(routes!(
-        get_named_aws_resource,
-        put_named_aws_resource,
-        delete_named_aws_resource
-    ))
+    router()
+        .routes(routes!(list_aws_resources))
+        .merge(single(routes!(
+            get_named_aws_resource,
+            put_named_aws_resource,
+            delete_named_aws_resource
+        )))
 }
 
 /// Lists the resources of a type in AWS, with the properties that AWS includes in lists.
