@@ -125,6 +125,62 @@ async fn section_4_1_absent_is_created_different_is_updated_same_is_left_alone(w
     );
 }
 
+/// D42: PATCH is PUT in merge mode on what exists.
+#[apply(on_every_store)]
+async fn a_patch_updates_what_exists_and_creates_nothing(world: &World) {
+    let path = id(LOG_GROUP, "logs");
+    let patch = async |body: Value| world.call("PATCH", &path, &body.to_string()).await;
+    let declared = json!({"properties": {"RetentionInDays": 14}});
+    let absent = patch(declared.clone()).await.expect(404);
+    assert_eq!(absent.code(), "NotFound");
+    assert_eq!(absent.body["error"]["target"], path);
+    assert_eq!(changes(world), [0, 0, 0]);
+
+    let tags = json!([{"Key": "team", "Value": "net"}]);
+    put(
+        world,
+        LOG_GROUP,
+        "logs",
+        json!({"RetentionInDays": 7, "Tags": tags}),
+    )
+    .await
+    .expect(201);
+    world.settle().await;
+    let patched = patch(declared.clone()).await.expect(202);
+    assert_eq!(patched.body["id"], path);
+    assert_eq!(
+        patched.body["properties"]["provisioningState"],
+        "Provisioning"
+    );
+    assert_eq!(patched.header("retry-after"), Some("1"));
+    world.settle().await;
+    assert_eq!(world.status(&patched).await["status"], "Succeeded");
+    let read = world.get(&path).await.expect(200);
+    assert_eq!(read.body["properties"]["RetentionInDays"], 14);
+    assert_eq!(read.body["properties"]["Tags"], tags);
+    let same = patch(declared.clone()).await.expect(200);
+    assert_eq!(same.body["properties"]["provisioningState"], "Succeeded");
+    assert_eq!(changes(world), [1, 1, 0]);
+
+    let replace = json!({"updateMode": "replace", "properties": {}});
+    let refused = patch(replace).await.expect(400);
+    assert!(refused.text.contains("/updateMode"), "{}", refused.text);
+    let tracked = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "properties": {}});
+    assert_eq!(patch(tracked).await.expect(400).code(), "BadRequest");
+
+    delete(world, LOG_GROUP, "logs").await.expect(202);
+    world.settle().await;
+    let gone = world
+        .send_without_waiting("PATCH", &path, &declared.to_string())
+        .await;
+    let gone = gone.expect(202);
+    world.settle().await;
+    let status = world.status(&gone).await;
+    assert_eq!(status["status"], "Failed");
+    assert_eq!(status["error"]["code"], "NotFound");
+    assert_eq!(changes(world), [1, 1, 1], "nothing was created");
+}
+
 #[apply(on_every_store)]
 async fn section_4_1_bodies_of_puts(world: &World) {
     let path = id(LOG_GROUP, "logs");

@@ -281,7 +281,7 @@ async fn refusals(world: &World) -> Vec<Reply> {
             .expect(403),
         world.get(&absent).await.expect(404),
         world.get("/nothing").await.expect(404),
-        world.call("PATCH", GROUP, "").await.expect(405),
+        world.call("PATCH", "/planes/aws/aws", "").await.expect(405),
         world.call("DELETE", "/planes", "").await.expect(405),
         world.call("POST", "/healthz", "").await.expect(405),
         world.call("POST", "/docs/", "").await.expect(405),

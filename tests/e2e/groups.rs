@@ -53,7 +53,57 @@ async fn a_group_is_created_replaced_and_listed(world: &World) {
     );
 }
 
-/// All violations of the name and the body are reported at once; other members of `properties` are ignored.
+/// D42: PATCH merges tags and settings by key, and `null` removes; only a group that exists is changed.
+#[apply(on_every_store)]
+async fn a_group_is_patched_by_key(world: &World) {
+    let path = format!("{GROUP}?{API_VERSION}");
+    let declared = json!({"location": "west", "tags": {"a": "1", "b": "2"},
+        "properties": {"defaultTags": {"team": "net", "stage": "test"}}});
+    let put = world.call("PUT", &path, &declared.to_string()).await;
+    let put = put.expect(200);
+    let patch = async |body: serde_json::Value| world.call("PATCH", &path, &body.to_string()).await;
+
+    let patched = patch(json!({"tags": {"b": null, "c": "3"}}))
+        .await
+        .expect(200);
+    assert_eq!(patched.body["tags"], json!({"a": "1", "c": "3"}));
+    assert_eq!(patched.body["location"], "west");
+    assert_eq!(patched.body["properties"], put.body["properties"]);
+    assert_ne!(patched.header("etag"), put.header("etag"));
+    let seen = world.get(&path).await.expect(200);
+    assert_eq!(
+        (&seen.body, seen.header("etag")),
+        (&patched.body, patched.header("etag"))
+    );
+
+    let settings = json!({"location": "global", "properties": {"defaultTags": {"stage": null}}});
+    let patched = patch(settings).await.expect(200);
+    assert_eq!(
+        patched.body["properties"],
+        json!({"defaultTags": {"team": "net"}})
+    );
+    assert_eq!(patched.body["tags"], json!({"a": "1", "c": "3"}));
+    let patched = patch(json!({"tags": null, "properties": null}))
+        .await
+        .expect(200);
+    assert_eq!(patched.body["tags"], json!({}));
+    assert_eq!(patched.body.get("properties"), None);
+
+    let refused =
+        patch(json!({"tags": {"a": 1}, "properties": {"defaultTags": {"aws:x": "y"}}})).await;
+    let refused = refused.expect(400);
+    for place in ["$.tags['a']", "$.properties.defaultTags['aws:x']"] {
+        assert!(refused.text.contains(place), "{}", refused.text);
+    }
+    let condition = [("if-match", put.header("etag").unwrap())];
+    let stale = world.send_with(&condition, "PATCH", &path, "{}").await;
+    assert_eq!(stale.expect(412).code(), "PreconditionFailed");
+    let absent = format!("{GROUP}x?{API_VERSION}");
+    let absent = world.call("PATCH", &absent, "{}").await.expect(404);
+    assert_eq!(absent.code(), "NotFound");
+}
+
+/// Every violation at once, name and body together; other members of `properties` are ignored.
 #[apply(on_every_store)]
 async fn a_group_is_checked_all_at_once(world: &World) {
     let path = |name: &str| format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
@@ -131,14 +181,14 @@ async fn a_group_keeps_default_tags(world: &World) {
     }
 }
 
-/// PATCH is not served (D25). An absent group is 404 `NotFound` with its id, and so are its resources.
+/// POST is not served. An absent group is 404 `NotFound` with its id, and so are its resources.
 #[apply(on_every_store)]
 async fn what_a_group_does_not_answer(world: &World) {
-    let patch = world
-        .call("PATCH", &format!("{GROUP}?{API_VERSION}"), "{}")
+    let post = world
+        .call("POST", &format!("{GROUP}?{API_VERSION}"), "{}")
         .await
         .expect(405);
-    assert_eq!(patch.code(), "BadRequest");
+    assert_eq!(post.code(), "BadRequest");
     for path in [
         "/planes/radius/local/resourceGroups/No-RG",
         "/planes/radius/local/resourceGroups/No-RG/resources",

@@ -2,7 +2,7 @@
 //!
 //! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn), where the test
 //! controls time. `processes` runs the real binary. A module that covers rows of the HTTP contract names their sections
-//! and decisions (D1 to D38) in its first lines.
+//! and decisions (D1 to D53) in its first lines.
 
 mod aws_errors;
 mod bad_input;

@@ -43,20 +43,19 @@ impl RequestContext {
         format!("{}{path}", self.base_url)
     }
 
-    /// 201 with `body`, and the headers for polling `operation`.
-    pub(crate) fn created(
+    /// 202 with the headers for polling `operation`.
+    pub(crate) fn accepted(&self, operation: impl Into<PollingPaths>) -> Response {
+        self.under_way(StatusCode::ACCEPTED, json!({}), operation)
+    }
+
+    /// 201 or 202 with `body`, and the headers for polling `operation`.
+    pub(crate) fn under_way(
         &self,
+        status: StatusCode,
         body: impl Serialize,
         operation: impl Into<PollingPaths>,
     ) -> Response {
-        let created = (StatusCode::CREATED, Json(body));
-        (self.polling(operation.into()), created).into_response()
-    }
-
-    /// 202 with the headers for polling `operation`.
-    pub(crate) fn accepted(&self, operation: impl Into<PollingPaths>) -> Response {
-        let accepted = (StatusCode::ACCEPTED, Json(json!({})));
-        (self.polling(operation.into()), accepted).into_response()
+        (status, self.polling(operation.into()), Json(body)).into_response()
     }
 
     /// 202: the result at `path` is not available yet.

@@ -42,7 +42,7 @@ pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
 pub use ucp_store::place;
-pub use ucp_store::{Precondition, ReferenceUpdate, Status, Tags};
+pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
 
 /// The dependencies of an [`App`].
 pub struct Parts {

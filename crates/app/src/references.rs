@@ -82,7 +82,7 @@ fn not_referenced(id: &ReferenceId) -> Rejection {
     Rejection::Missing(failure.with_target(id.to_string()))
 }
 
-fn group_not_found(id: &GroupId) -> Rejection {
+pub(crate) fn group_not_found(id: &GroupId) -> Rejection {
     let failure = Failure::new(
         ErrorCode::NotFound,
         format!("The resource group '{}' does not exist.", id.name),

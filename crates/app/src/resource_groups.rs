@@ -1,6 +1,7 @@
-use ucp_model::{NewResourceGroup, PlaneId, ResourceGroup};
-use ucp_store::Precondition;
+use ucp_model::{GroupId, NewResourceGroup, PlaneId, ResourceGroup};
+use ucp_store::{GroupUpdate, Precondition};
 
+use crate::references::group_not_found;
 use crate::{App, Rejection};
 
 impl App {
@@ -17,6 +18,23 @@ impl App {
             .await
         {
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
+            Err(ucp_store::Error::GroupDeleting(running)) => Err(self.busy(running).await),
+            other => Ok(other?),
+        }
+    }
+
+    /// Changes an existing group.
+    pub async fn update_resource_group(
+        &self,
+        id: &GroupId,
+        update: GroupUpdate,
+        precondition: &Precondition,
+    ) -> Result<ResourceGroup, Rejection> {
+        let store = &self.parts.store;
+        let updated = store.update_resource_group(id, update, precondition, self.now());
+        match updated.await {
+            Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(id)),
+            Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(id)),
             Err(ucp_store::Error::GroupDeleting(running)) => Err(self.busy(running).await),
             other => Ok(other?),
         }

@@ -9,7 +9,7 @@ use ucp_model::{
 };
 use ucp_store::{
     Accepted, Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion,
-    Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage, Operations, Planes,
+    GroupUpdate, Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage, Operations, Planes,
     Precondition, Reachable, ReferenceUpdate, References, Sealed, SealedKey, SealedPlace,
     SealedValues, Store, StoredCredential, TypeSchema, TypeSchemas,
 };
@@ -91,6 +91,12 @@ observed! {
     Groups {
         fn put_resource_group(
             group: NewResourceGroup,
+            precondition: &Precondition,
+            now: Timestamp
+        ) -> ResourceGroup;
+        fn update_resource_group(
+            id: &GroupId,
+            update: GroupUpdate,
             precondition: &Precondition,
             now: Timestamp
         ) -> ResourceGroup;

@@ -4,7 +4,7 @@
 //! valid, a replacement must be requested, and an identifier that AWS assigns cannot be chosen.
 
 use serde_json::Value;
-use ucp_model::operation::{Options, ReplacementOrder, ReplacementPolicy};
+use ucp_model::operation::{CreationPolicy, Options, ReplacementOrder, ReplacementPolicy};
 use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName};
 use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation};
 
@@ -146,6 +146,9 @@ impl<'a> Question<'a> {
 
     /// Judges a create. The declaration is then the whole model.
     fn create(&self, plan: &Plan) -> Result<Verdict, Failure> {
+        if self.options.creation_policy == CreationPolicy::Fail {
+            return Err(self.not_found());
+        }
         self.refuse_invalid()?;
         refuse(UNSATISFIABLE, plan.errors.clone())?;
         Ok(Verdict::Create {
@@ -212,6 +215,25 @@ impl<'a> Question<'a> {
             .schema
             .validate_model(self.desired.declaration.properties());
         refuse(INVALID, violations)
+    }
+
+    /// The failure of a change of a resource that does not exist.
+    fn not_found(&self) -> Failure {
+        let Subject {
+            scope,
+            type_name,
+            identifier,
+            ..
+        } = self.subject;
+        let what = type_name.arm();
+        let Some(identifier) = identifier else {
+            let message = format!("The {what} does not exist. Create it with a PUT.");
+            return Failure::new(ErrorCode::NotFound, message);
+        };
+        let name = self.schema.identifier_in_words(identifier);
+        let message = format!("There is no {what} with {name}. Create it with a PUT.");
+        Failure::new(ErrorCode::NotFound, message)
+            .with_target(scope.resource(type_name, identifier))
     }
 
     /// Refuses to create a resource with an identifier that AWS assigns.

@@ -6,7 +6,9 @@ use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
 };
-use ucp_store::{Error, GroupDeletion, Groups, NewOperation, NewWork, Precondition, rules};
+use ucp_store::{
+    Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition, rules,
+};
 
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, transaction, values};
@@ -33,6 +35,22 @@ impl Groups for Sql {
         transaction!(self, |tx| async {
             let current = lock(&mut tx, &group.id).await?;
             let written = rules::put_group(current.as_ref(), group.clone(), precondition, now)?;
+            let parent = written.id.plane_id().key();
+            TABLE.put(&mut tx, &written, parent).await?;
+            Ok(written)
+        })
+    }
+
+    async fn update_resource_group(
+        &self,
+        id: &GroupId,
+        update: GroupUpdate,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error> {
+        transaction!(self, |tx| async {
+            let current = lock(&mut tx, id).await?.ok_or(Error::NoSuchGroup)?;
+            let written = rules::update_group(&current, update.clone(), precondition, now)?;
             let parent = written.id.plane_id().key();
             TABLE.put(&mut tx, &written, parent).await?;
             Ok(written)

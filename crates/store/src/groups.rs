@@ -1,5 +1,7 @@
 //! Resource groups: the scopes in which aliases are unique per type.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
@@ -18,6 +20,48 @@ pub enum GroupDeletion {
     Running(Box<Operation>),
 }
 
+/// A change of a resource group, as a JSON Merge Patch (RFC 7396) describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupUpdate {
+    /// The change of its tags.
+    pub tags: TagsUpdate,
+    /// The change of the default tags of its resources.
+    pub default_tags: TagsUpdate,
+}
+
+/// A change of tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagsUpdate {
+    /// Set or, where the value is `None`, remove these; keep all others.
+    Merge(BTreeMap<String, Option<String>>),
+    /// Remove all.
+    Clear,
+}
+
+impl Default for TagsUpdate {
+    fn default() -> Self {
+        Self::Merge(BTreeMap::new())
+    }
+}
+
+impl TagsUpdate {
+    /// Returns the tags after the change.
+    pub(crate) fn applied_to(self, mut tags: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        match self {
+            Self::Merge(changes) => {
+                for (key, value) in changes {
+                    match value {
+                        Some(value) => tags.insert(key, value),
+                        None => tags.remove(&key),
+                    };
+                }
+                tags
+            }
+            Self::Clear => BTreeMap::new(),
+        }
+    }
+}
+
 /// Storage of resource groups.
 #[async_trait]
 pub trait Groups: Send + Sync {
@@ -26,6 +70,16 @@ pub trait Groups: Send + Sync {
     async fn put_resource_group(
         &self,
         group: NewResourceGroup,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error>;
+
+    /// Changes the group. [`Error::NoSuchGroup`] if there is none, [`Error::PreconditionFailed`] if `precondition` does
+    /// not hold, [`Error::GroupDeleting`] while the group is being deleted.
+    async fn update_resource_group(
+        &self,
+        id: &GroupId,
+        update: GroupUpdate,
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<ResourceGroup, Error>;

@@ -24,7 +24,7 @@ mod type_schemas;
 pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
-pub use groups::{GroupDeletion, Groups};
+pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate};
 pub use leases::{Claimed, Lease, LeaseTerm, Leases};
 pub use memory::Memory;
 pub use operations::{

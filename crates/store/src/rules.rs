@@ -8,11 +8,13 @@ use ucp_model::operation::{
     GroupWork, Header, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
 };
 use ucp_model::{
-    CorrelationId, Ended, GroupId, NewResourceGroup, Operation, ProvisioningState, Reference,
-    ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation, ProvisioningState,
+    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 
-use crate::{Error, Event, FinishOperation, NewResourceWork, Precondition, ReferenceUpdate};
+use crate::{
+    Error, Event, FinishOperation, GroupUpdate, NewResourceWork, Precondition, ReferenceUpdate,
+};
 
 /// Returns what a PUT of a group writes over `current`.
 pub fn put_group(
@@ -26,6 +28,27 @@ pub fn put_group(
         Some(deletion) => Err(Error::GroupDeleting(deletion)),
         None => Ok(put),
     }
+}
+
+/// Returns what [`Groups::update_resource_group`](crate::Groups::update_resource_group) writes.
+pub fn update_group(
+    current: &ResourceGroup,
+    update: GroupUpdate,
+    precondition: &Precondition,
+    now: Timestamp,
+) -> Result<ResourceGroup, Error> {
+    let new = NewResourceGroup {
+        id: current.id.clone(),
+        location: current.location.clone(),
+        tags: update.tags.applied_to(current.tags.clone()),
+        body: GroupBody {
+            default_tags: update
+                .default_tags
+                .applied_to(current.body.default_tags.clone()),
+            deletion: None,
+        },
+    };
+    put_group(Some(current), new, precondition, now)
 }
 
 /// The recorded state of an alias.

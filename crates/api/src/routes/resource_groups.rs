@@ -19,7 +19,7 @@ use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
     ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
-    ResourceGroupBody, ResourceGroupList,
+    ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
 };
 
 /// Registers the handlers.
@@ -29,6 +29,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(single(routes!(
             put_resource_group,
             get_resource_group,
+            update_resource_group,
             delete_resource_group
         )))
         .routes(routes!(list_resource_group_resources))
@@ -54,6 +55,30 @@ async fn put_resource_group(
     let group = api
         .app
         .put_resource_group(request.put(id), &conditions.into())
+        .await?;
+    Ok(Tagged(group.etag(), group.into()))
+}
+
+/// Changes the tags and settings of a resource group.
+///
+/// The body is a JSON Merge Patch: members that it does not name stay, and `null` removes a member.
+#[utoipa::path(patch, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
+    params(GroupPath, ApiVersion, Conditions),
+    request_body = UpdateResourceGroup,
+    responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 412, body = ErrorResponse)))]
+async fn update_resource_group(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    _: ApiVersion,
+    conditions: Conditions,
+    payload: Payload,
+) -> Result<Tagged<ResourceGroupBody>, Problem> {
+    let (id, request) = payload.judge(path.id(), UpdateResourceGroup::read)?;
+    let group = api
+        .app
+        .update_resource_group(&id, request.update(), &conditions.into())
         .await?;
     Ok(Tagged(group.etag(), group.into()))
 }

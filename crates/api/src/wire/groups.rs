@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use ucp_app::GroupView;
+use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
 use ucp_model::{GroupBody, GroupId, NewResourceGroup, ResourceGroup};
 use utoipa::ToSchema;
 
@@ -32,22 +32,98 @@ struct ResourceGroupProperties {
     default_tags: BTreeMap<String, String>,
 }
 
-impl PutResourceGroupRequest {
+/// The body of a PATCH of a resource group.
+#[derive(Debug, ToSchema)]
+pub(crate) struct UpdateResourceGroup {
+    /// Tags of the group itself to set, or with `null` to remove. `null` instead of the object removes all.
+    #[schema(value_type = Option<BTreeMap<String, Option<String>>>, example = json!({"team": "net", "stage": null}))]
+    tags: TagsUpdate,
+    /// The settings to change.
+    #[schema(value_type = Option<UpdateResourceGroupProperties>)]
+    properties: UpdateResourceGroupProperties,
+}
+
+/// The settings of a resource group to change.
+#[derive(Debug, Default, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct UpdateResourceGroupProperties {
+    /// Default AWS tags of the resources in the group to set, or with `null` to remove.
+    #[schema(value_type = Option<BTreeMap<String, Option<String>>>, example = json!({"team": "net"}))]
+    default_tags: TagsUpdate,
+}
+
+const TAGS: &str = "$.tags";
+const PROPERTIES: &str = "$.properties";
+const DEFAULT_TAGS: &str = "$.properties.defaultTags";
+
+impl UpdateResourceGroup {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
-        const DEFAULT_TAGS: &str = "$.properties.defaultTags";
-        let properties = violations.object("$.properties", body.get("properties"));
-        let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
-        let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
-        for key in default_tags.keys() {
-            let reserved = key.get(..4);
-            if reserved.is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:")) {
-                let path = format!("{DEFAULT_TAGS}['{}']", key.escape_debug());
-                violations.property(&path, "must not begin with 'aws:', which AWS reserves");
+        let default_tags = match body.get("properties") {
+            Some(Value::Null) => TagsUpdate::Clear,
+            properties => {
+                let properties = violations.object(PROPERTIES, properties);
+                let default_tags = properties.and_then(|members| members.get("defaultTags"));
+                tags_update(DEFAULT_TAGS, default_tags, violations)
             }
+        };
+        if let TagsUpdate::Merge(tags) = &default_tags {
+            refuse_reserved(tags.keys(), violations);
         }
         Some(Self {
+            tags: tags_update(TAGS, body.get("tags"), violations),
+            properties: UpdateResourceGroupProperties { default_tags },
+        })
+    }
+
+    /// Converts the request to the app's type.
+    pub(crate) fn update(self) -> GroupUpdate {
+        GroupUpdate {
+            tags: self.tags,
+            default_tags: self.properties.default_tags,
+        }
+    }
+}
+
+/// Reads a change of tags: an object of strings and `null`, or `null`.
+fn tags_update(path: &str, value: Option<&Value>, violations: &mut Violations) -> TagsUpdate {
+    let Some(value) = value else {
+        return TagsUpdate::default();
+    };
+    match violations.object(path, Some(value)) {
+        Some(members) => {
+            let (removed, set): (Map<String, Value>, Map<String, Value>) = members
+                .clone()
+                .into_iter()
+                .partition(|(_, value)| value.is_null());
+            let set = violations.texts(path, Some(&Value::Object(set)));
+            let set = set.into_iter().map(|(key, value)| (key, Some(value)));
+            let removed = removed.into_iter().map(|(key, _)| (key, None));
+            TagsUpdate::Merge(set.chain(removed).collect())
+        }
+        None => TagsUpdate::Clear,
+    }
+}
+
+/// Refuses default tags that AWS would refuse on every resource.
+fn refuse_reserved<'a>(keys: impl Iterator<Item = &'a String>, violations: &mut Violations) {
+    for key in keys {
+        let reserved = key.get(..4);
+        if reserved.is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:")) {
+            let path = format!("{DEFAULT_TAGS}['{}']", key.escape_debug());
+            violations.property(&path, "must not begin with 'aws:', which AWS reserves");
+        }
+    }
+}
+
+impl PutResourceGroupRequest {
+    pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
+        let properties = violations.object(PROPERTIES, body.get("properties"));
+        let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
+        let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
+        refuse_reserved(default_tags.keys(), violations);
+        Some(Self {
             location: violations.location(body),
-            tags: violations.texts("$.tags", body.get("tags")),
+            tags: violations.texts(TAGS, body.get("tags")),
             properties: ResourceGroupProperties { default_tags },
         })
     }

@@ -12,7 +12,7 @@ mod resources;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;
-pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody};
+pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup};
 pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
 pub(crate) use self::list::{
     AwsResourceList, CredentialList, List, OperationList, PlaneList, PlaneSummaryList,

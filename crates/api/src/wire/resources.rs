@@ -8,6 +8,8 @@ use ucp_model::operation::{self, Options};
 use ucp_model::{Scope, Target, TypeName, valid_tag};
 use utoipa::ToSchema;
 
+use crate::problem::Problem;
+
 /// The body of a PUT by name, and of the actions `:put`, `:get` and `:delete`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -106,11 +108,32 @@ impl ActionRequest {
             default_tags: self.default_tags,
             options: Options {
                 adoption_policy: self.adoption_policy,
+                creation_policy: operation::CreationPolicy::Create,
                 update_mode: self.update_mode,
                 take_ownership: self.owned_resource,
                 replacement_policy: self.replacement_policy,
             },
         }
+    }
+
+    /// Converts the request to a PATCH of the resource `name`, which must exist.
+    pub(crate) fn patch(
+        self,
+        scope: Scope,
+        type_name: TypeName,
+        name: String,
+    ) -> Result<PutResource, Problem> {
+        if self.update_mode == operation::UpdateMode::Replace {
+            return Err(Problem::bad_request(
+                "/updateMode: a PATCH merges. Use PUT to replace, or omit it.",
+            ));
+        }
+        let put = self.put(scope, type_name, Some(name));
+        let options = Options {
+            creation_policy: operation::CreationPolicy::Fail,
+            ..put.options
+        };
+        Ok(PutResource { options, ..put })
     }
 
     /// The resource that a `:get` or `:delete` selects.

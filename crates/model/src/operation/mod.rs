@@ -18,9 +18,9 @@ pub use group::GroupWork;
 pub use header::Header;
 pub use record::{Operation, Work};
 pub use resource::{
-    AdoptionPolicy, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Change, Intent, Kind, Options,
-    PATIENCE, REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork,
-    State, TRIES_BEFORE_GIVING_UP, UpdateMode, Verdict,
+    AdoptionPolicy, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Change, CreationPolicy, Intent,
+    Kind, Options, PATIENCE, REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing,
+    ResourceWork, State, TRIES_BEFORE_GIVING_UP, UpdateMode, Verdict,
 };
 
 pub use crate::cloud::Action;

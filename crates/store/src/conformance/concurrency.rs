@@ -1,12 +1,12 @@
 //! Guarantees under concurrency.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::task::JoinSet;
 use ucp_model::{OperationId, PlaneKind};
 
 use super::fixture::*;
-use crate::{Error, NewOperation, Precondition, SealedKey};
+use crate::{Error, GroupUpdate, NewOperation, Precondition, SealedKey, TagsUpdate};
 
 /// Accepts all of them concurrently. One wins; the others fail with its id.
 async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {
@@ -192,4 +192,28 @@ pub async fn fifty_puts_after_one_look_come_to_one(store: Engine) {
         Precondition::matches(group.etag()),
     );
     assert_eq!(written.await, [1, 1]);
+}
+
+/// Concurrent updates of different tags all take effect: none is based on what another has changed meanwhile.
+pub async fn fifty_updates_of_one_group_lose_nothing(store: Engine) {
+    with_group(&store, "rg").await;
+    let mut tasks = JoinSet::new();
+    for number in 0..50 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let change = BTreeMap::from([(format!("tag-{number}"), Some("set".to_owned()))]);
+            let update = GroupUpdate {
+                tags: TagsUpdate::Merge(change),
+                ..GroupUpdate::default()
+            };
+            let (id, any) = (group("rg"), Precondition::NONE);
+            let updated = store.update_resource_group(&id, update, &any, at(1));
+            updated.await.unwrap();
+        });
+    }
+    while let Some(outcome) = tasks.join_next().await {
+        outcome.unwrap();
+    }
+    let found = store.get_resource_group(&group("rg")).await.unwrap();
+    assert_eq!((found.tags.len(), found.revision), (51, 51));
 }

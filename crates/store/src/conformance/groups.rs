@@ -8,8 +8,8 @@ use ucp_model::{Ended, Failure, Identifier, Operation, OperationId};
 
 use super::fixture::*;
 use crate::{
-    Claimed, Error, FinishOperation, GroupDeletion, NewOperation, OperationPage, Precondition,
-    ReferenceUpdate, Status,
+    Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation, OperationPage,
+    Precondition, ReferenceUpdate, Status, TagsUpdate,
 };
 
 fn item(name: &str) -> ImportItem {
@@ -55,6 +55,58 @@ fn all(limit: usize) -> OperationPage {
         status: None,
         after: None,
         limit,
+    }
+}
+
+/// Tags that an update does not name stay, `None` removes a tag, and `Clear` removes all.
+pub async fn an_update_merges_the_tags_of_a_group(store: Engine) {
+    let put = put_group(group("RG"), "west", "old");
+    let put = store.put_resource_group(put, &Precondition::NONE, at(0));
+    put.await.unwrap();
+    let tags = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        pairs.iter().map(owned).collect()
+    };
+    let merge = |key: &str, value: Option<&str>| {
+        TagsUpdate::Merge(BTreeMap::from([(key.to_owned(), value.map(str::to_owned))]))
+    };
+    for (update, tags_after, default_tags_after) in [
+        (
+            GroupUpdate {
+                tags: merge("new", Some("1")),
+                default_tags: TagsUpdate::default(),
+            },
+            tags(&[("new", "1"), ("tag", "old")]),
+            tags(&[("default", "old")]),
+        ),
+        (
+            GroupUpdate {
+                tags: merge("tag", None),
+                default_tags: merge("default", Some("2")),
+            },
+            tags(&[("new", "1")]),
+            tags(&[("default", "2")]),
+        ),
+        (
+            GroupUpdate {
+                tags: TagsUpdate::Clear,
+                default_tags: merge("absent", None),
+            },
+            tags(&[]),
+            tags(&[("default", "2")]),
+        ),
+    ] {
+        let (id, any) = (group("rg"), Precondition::NONE);
+        let updated = store.update_resource_group(&id, update, &any, at(1));
+        let updated = updated.await.unwrap();
+        assert_eq!(updated.tags, tags_after);
+        assert_eq!(updated.body.default_tags, default_tags_after);
+        assert_eq!(
+            (updated.location.as_str(), updated.updated_at),
+            ("west", at(1))
+        );
+        let found = store.get_resource_group(&group("rg")).await.unwrap();
+        assert_eq!(found, updated);
     }
 }
 

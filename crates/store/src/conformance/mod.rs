@@ -98,6 +98,7 @@ macro_rules! conformance {
             preconditions {
                 a_plane_is_written_when_the_precondition_holds
                 a_group_is_written_when_the_precondition_holds
+                a_group_is_updated_when_the_precondition_holds
                 a_tag_never_comes_back
             }
             credentials {
@@ -116,6 +117,7 @@ macro_rules! conformance {
                 a_digest_key_can_be_replaced
             }
             groups {
+                an_update_merges_the_tags_of_a_group
                 an_empty_group_is_removed
                 only_a_deletion_deletes_a_group
                 a_busy_group_is_not_deleted
@@ -145,6 +147,7 @@ macro_rules! conformance {
                 offered_digest_keys_come_to_one
                 fifty_first_puts_make_one_plane_and_one_group
                 fifty_puts_after_one_look_come_to_one
+                fifty_updates_of_one_group_lose_nothing
             }
             random {
                 random_commands_get_the_replies_of_memory

@@ -3,7 +3,7 @@
 use ucp_model::{ETag, Plane, PlaneKind, ResourceGroup};
 
 use super::fixture::*;
-use crate::{Error, Precondition, Tags};
+use crate::{Error, GroupUpdate, Precondition, Tags};
 
 async fn write_plane(store: &Engine, when: &Precondition, value: &str) -> Result<Plane, Error> {
     let put = put_plane(plane(PlaneKind::Aws, "a"), "global", value);
@@ -63,6 +63,29 @@ pub async fn a_group_is_written_when_the_precondition_holds(store: Engine) {
     let found = store.get_resource_group(&group("RG")).await.unwrap();
     assert_eq!(found, second);
     write_group(&store, &exists, "5").await.unwrap();
+}
+
+/// An update checks the precondition with the write, as a put does.
+pub async fn a_group_is_updated_when_the_precondition_holds(store: Engine) {
+    let update = |precondition| {
+        let store = store.clone();
+        async move {
+            let (id, change) = (group("RG"), GroupUpdate::default());
+            let updated = store.update_resource_group(&id, change, &precondition, at(1));
+            updated.await
+        }
+    };
+    refused!(update(Precondition::NONE), Error::NoSuchGroup);
+    let first = write_group(&store, &Precondition::absent(), "1")
+        .await
+        .unwrap();
+    let seen = Precondition::matches(first.etag());
+    let second = update(seen.clone()).await.unwrap();
+    assert_ne!(second.etag(), first.etag());
+    assert_eq!(second.id, first.id);
+    refused!(update(seen), Error::PreconditionFailed);
+    let found = store.get_resource_group(&group("rg")).await.unwrap();
+    assert_eq!(found, second);
 }
 
 /// A plane that is created again never has an ETag of its predecessor.

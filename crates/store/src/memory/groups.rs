@@ -4,7 +4,10 @@ use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use super::Memory;
-use crate::{Documents, Error, GroupDeletion, Groups, NewOperation, NewWork, Precondition, rules};
+use crate::{
+    Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition,
+    rules,
+};
 
 #[async_trait]
 impl Groups for Memory {
@@ -18,6 +21,20 @@ impl Groups for Memory {
         let current = tables.groups.get(&group.id.key());
         let written = rules::put_group(current, group, precondition, now)?;
         tables.groups.insert(written.id.key(), written.clone());
+        Ok(written)
+    }
+
+    async fn update_resource_group(
+        &self,
+        id: &GroupId,
+        update: GroupUpdate,
+        precondition: &Precondition,
+        now: Timestamp,
+    ) -> Result<ResourceGroup, Error> {
+        let mut tables = self.tables();
+        let current = tables.groups.get(&id.key()).ok_or(Error::NoSuchGroup)?;
+        let written = rules::update_group(current, update, precondition, now)?;
+        tables.groups.insert(id.key(), written.clone());
         Ok(written)
     }
 

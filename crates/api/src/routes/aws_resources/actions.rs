@@ -51,7 +51,8 @@ async fn put_aws_resource(
         ));
     }
     let request: ActionRequest = JsonObject(body).read()?;
-    put(&api, request.put(scope, type_name, None), &context).await
+    let declared = request.put(scope, type_name, None);
+    put(&api, declared, StatusCode::CREATED, &context).await
 }
 
 /// Reads a resource from AWS, selected by its reference or by the parts of its identifier.

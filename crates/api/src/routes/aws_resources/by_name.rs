@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use ucp_app::{DeleteResource, ReadResource, Selector};
 use utoipa_axum::router::OpenApiRouter;
@@ -24,6 +25,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(single(routes!(
             get_named_aws_resource,
             put_named_aws_resource,
+            update_named_aws_resource,
             delete_named_aws_resource
         )))
 }
@@ -94,6 +96,35 @@ async fn put_named_aws_resource(
     body: Option<JsonObject>,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let declared = untracked(body)?.put(scope, type_name, Some(path.identifier));
+    put(&api, declared, StatusCode::CREATED, &context).await
+}
+
+/// Updates the named resource to match the declaration, and keeps its other properties.
+///
+/// The same as a PUT in merge mode, except that it creates nothing. References to the resource are not changed.
+#[utoipa::path(patch, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
+    params(ResourcePath, Preference),
+    request_body = ActionRequest,
+    responses((status = 200, description = "Nothing to do", body = AwsResource),
+        (status = 202, description = "Accepted; poll the URLs in the headers", body = AwsResource,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, description = "The resource does not exist", body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+async fn update_named_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: ResourcePath,
+    context: RequestContext,
+    body: Option<JsonObject>,
+) -> Result<Response, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let declared = untracked(body)?.patch(scope, type_name, path.identifier)?;
+    put(&api, declared, StatusCode::ACCEPTED, &context).await
+}
+
+/// Reads the body of a request by name, which is not tracked.
+fn untracked(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
     let body = body.ok_or_else(|| {
         Problem::bad_request(
             "The body is empty. Send {\"properties\":{…}}; {} declares only the name.",
@@ -105,8 +136,7 @@ async fn put_named_aws_resource(
             "/trackedBy: a put by name is not tracked. Use :put, or omit it.",
         ));
     }
-    let declared = request.put(scope, type_name, Some(path.identifier));
-    put(&api, declared, &context).await
+    Ok(request)
 }
 
 /// Deletes the named resource.

@@ -11,10 +11,11 @@ use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::AwsResource;
 
-/// Puts a resource, and replies with what is known of it.
+/// Puts a resource, and replies with what is known of it; with the status `accepted` if something has to be done.
 pub(super) async fn put(
     api: &Api,
     put: PutResource,
+    accepted: StatusCode,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
     let outcome = api.app.put_resource(put, &context.caller).await?;
@@ -25,7 +26,7 @@ pub(super) async fn put(
     Ok(if is_unchanged {
         Json(body.in_state("Succeeded")).into_response()
     } else {
-        context.created(body.in_state("Provisioning"), &outcome.operation)
+        context.under_way(accepted, body.in_state("Provisioning"), &outcome.operation)
     })
 }
 

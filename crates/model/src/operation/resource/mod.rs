@@ -21,7 +21,7 @@ mod work;
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
 pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
-pub use options::{AdoptionPolicy, Options, ReplacementPolicy, UpdateMode};
+pub use options::{AdoptionPolicy, CreationPolicy, Options, ReplacementPolicy, UpdateMode};
 pub use progressing::REQUEST_TOKEN_LIFE;
 pub use reading::CONSISTENCY_BOUND;
 pub use replacement::{ReplacementOrder, Replacing};

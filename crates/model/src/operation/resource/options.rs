@@ -11,6 +11,17 @@ pub enum AdoptionPolicy {
     Fail,
 }
 
+/// What a put does if the resource does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CreationPolicy {
+    /// Create the resource.
+    #[default]
+    Create,
+    /// Fail: the request was a PATCH, which changes what exists.
+    Fail,
+}
+
 /// What a put does with properties that it does not declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +52,8 @@ pub enum ReplacementPolicy {
 pub struct Options {
     /// What to do if the resource already exists.
     pub adoption_policy: AdoptionPolicy,
+    /// What to do if the resource does not exist.
+    pub creation_policy: CreationPolicy,
     /// What to do with undeclared properties.
     pub update_mode: UpdateMode,
     /// `"ownedResource": true`: own the resource even if it is adopted.
