@@ -103,7 +103,7 @@ async fn a_group_is_patched_by_key(world: &World) {
     assert_eq!(absent.code(), "NotFound");
 }
 
-/// Every violation at once, name and body together; other members of `properties` are ignored.
+/// All violations of the name and the body are reported at once; other members of `properties` are ignored.
 #[apply(on_every_store)]
 async fn a_group_is_checked_all_at_once(world: &World) {
     let path = |name: &str| format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
