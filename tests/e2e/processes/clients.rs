@@ -40,7 +40,8 @@ async fn run(mut command: Command) -> Result<String, String> {
 
 /// Whether the packages of `tests/clients/requirements.txt` are installed.
 fn has_python_clients() -> bool {
-    const MODULES: &str = "import azure.mgmt.core, openapi_python_client, openapi_spec_validator, pytest, schemathesis";
+    const MODULES: &str = "import azure.mgmt.core, openapi_generator_cli, \
+        openapi_python_client, openapi_spec_validator, pytest, schemathesis";
     let imported = Command::new("python3").args(["-c", MODULES]).output();
     let has_them = imported.is_ok_and(|output| output.status.success());
     let required =
@@ -53,6 +54,43 @@ fn has_python_clients() -> bool {
         eprintln!("skipped: pip install -r tests/clients/requirements.txt");
     }
     has_them
+}
+
+/// Whether this machine has what `tests/clients/javascript/package.json` names, and the browser.
+fn has_javascript_clients() -> bool {
+    let has_packages = project("tests/clients/javascript/node_modules").exists();
+    let has_browser = Path::new("/usr/bin/chromium-headless-shell").exists();
+    let has_them = has_packages && has_browser;
+    let required =
+        std::env::var("UCP_REQUIRE_JAVASCRIPT_CLIENTS").is_ok_and(|required| required == "1");
+    assert!(
+        has_them || !required,
+        "UCP_REQUIRE_JAVASCRIPT_CLIENTS is set, but tests/clients/javascript has no node_modules, or Debian's \
+         chromium-headless-shell is missing"
+    );
+    if !has_them {
+        eprintln!(
+            "skipped: npm ci --ignore-scripts in tests/clients/javascript; apt-get install chromium-headless-shell"
+        );
+    }
+    has_them
+}
+
+/// Runs a script of `tests/clients/javascript/package.json` against a `ucp dev`.
+async fn npm(script: &str) {
+    if !has_javascript_clients() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (_ucp, url) = Process::dev(&directory.path().join("data"), &PATIENT).await;
+    let mut command = Command::new("npm");
+    command
+        .args(["run", "--silent", script])
+        .current_dir(project("tests/clients/javascript"))
+        .env("UCP_URL", url);
+    if let Err(printed) = run(command).await {
+        panic!("{printed}");
+    }
 }
 
 /// Runs the pytest suite in a directory of `tests/clients` against a `ucp dev`.
@@ -84,6 +122,46 @@ async fn azures_pollers_work_unmodified() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_generated_from_the_document_tells_a_story() {
     pytest("generated", &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_typescript_client_generated_from_the_document_tells_a_story() {
+    npm("generated").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_get_of_the_docs_page_can_be_executed_in_a_browser() {
+    npm("browser").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rust_client_generated_from_the_document_tells_a_story() {
+    if !has_python_clients() {
+        return;
+    }
+    let rust = project("tests/clients/rust");
+    let mut generate = Command::new("python3");
+    generate
+        .args(["-c", "from openapi_generator_cli import cli; cli()"])
+        .args(["generate", "--minimal-update", "--config", "generator.yml"])
+        .current_dir(&rust);
+    if let Err(printed) = run(generate).await {
+        panic!("{printed}");
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (_ucp, url) = Process::dev(&directory.path().join("data"), &PATIENT).await;
+    let mut story = Command::new(env!("CARGO"));
+    story
+        .args(["test", "--locked"])
+        .current_dir(&rust)
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-client"),
+        )
+        .env("UCP_URL", url);
+    if let Err(printed) = run(story).await {
+        panic!("{printed}");
+    }
 }
 
 /// Generated requests, valid and invalid by the document, cause no defect, and no status or reply that it does not
