@@ -34,3 +34,4 @@ mod replacements;
 mod resealing;
 mod untracked;
 mod upgrades;
+mod write_only;

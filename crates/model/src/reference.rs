@@ -1,10 +1,10 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Identifier, ReferenceId, Scope, Target, Timestamp};
+use crate::{Identifier, ReferenceId, Scope, Target, Timestamp, pointer};
 
 /// A reference: the AWS resource that an alias stands for, and what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,8 @@ impl Reference {
 }
 
 /// ARM's `provisioningState` of a reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ProvisioningState {
     /// A put is in progress.
     Provisioning,
@@ -103,6 +104,18 @@ pub struct Baseline {
     /// A digest of each declared write-only value, by JSON Pointer.
     #[serde(default)]
     pub digests: BTreeMap<String, Digest>,
+    /// The top-level properties, as JSON Pointers, that a later put sent and whose values in AWS are unknown until a put
+    /// succeeds.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unconfirmed: BTreeSet<String>,
+}
+
+impl Baseline {
+    /// Returns whether the value at `pointer` may have been changed by a put that has not succeeded.
+    pub fn is_unconfirmed(&self, pointer: &str) -> bool {
+        let mut above = self.unconfirmed.iter();
+        above.any(|above| pointer::is_within(pointer, above))
+    }
 }
 
 /// A keyed digest of a value. Digests under different keys are not comparable.

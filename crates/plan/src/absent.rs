@@ -49,7 +49,7 @@ impl<'a> Merge<'a> {
                 .holds(member.declared, last, cursor, member.parent)
         };
         let has_same_secrets =
-            || !cursor.holds(Classes::WRITE_ONLY) || self.secrets_below() == Secret::Same;
+            || !cursor.holds(Classes::WRITE_ONLY) || self.secrets_below(cursor) == Secret::Same;
         let is_known = member.last.is_some_and(is_last) && has_same_secrets();
         let why = if is_known { Why::Resend } else { Why::Change };
         match is_known && cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
@@ -36,6 +36,7 @@ impl Desired {
         let baseline = Baseline {
             declared: schema.without_write_only(properties),
             digests: secrets.digests,
+            unconfirmed: BTreeSet::new(),
         };
         Self {
             declaration,

@@ -43,7 +43,7 @@ impl<'a> Merge<'a> {
             None => self.was_created_with(member, cursor),
         };
         let has_changed_secret =
-            || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below() == Secret::Changed;
+            || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below(cursor) == Secret::Changed;
         if !is_same || has_changed_secret() {
             self.replace(member.declared, member.live, cursor);
         }

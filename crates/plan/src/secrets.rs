@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use ucp_model::Digest;
+use ucp_model::{Baseline, Digest};
 use ucp_schema::{Classes, Cursor};
 
 use crate::desired::without_fixed;
@@ -23,7 +23,7 @@ pub(crate) enum Secret {
 
 impl<'a> Merge<'a> {
     pub(crate) fn write_only(&mut self, declared: &'a Value, cursor: Cursor<'a>) -> Edit {
-        let secret = self.secret();
+        let secret = self.secret(cursor);
         if cursor.is(Classes::CREATE_ONLY) {
             self.fixed_secret(secret, declared, cursor);
             return Edit::Keep;
@@ -68,10 +68,10 @@ impl<'a> Merge<'a> {
                     };
                     self.path.push_key(name);
                     if below.is(Classes::CREATE_ONLY) {
-                        let secret = self.secret();
+                        let secret = self.secret(below);
                         self.fixed_secret(secret, value, below);
                     } else if below.is(Classes::CONDITIONAL_CREATE_ONLY) {
-                        if self.secret() == Secret::Changed {
+                        if self.secret(below) == Secret::Changed {
                             sent.insert(name.clone(), value.clone());
                             is_changed = true;
                         }
@@ -102,8 +102,9 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Compares the write-only value at this path with the last applied one.
-    fn secret(&self) -> Secret {
+    /// Compares the write-only value at this path with the last applied one. A value that may have been sent since then
+    /// counts as changed.
+    fn secret(&self, cursor: Cursor<'_>) -> Secret {
         let Some(last) = self.last else {
             return Secret::Unknown;
         };
@@ -113,13 +114,22 @@ impl<'a> Merge<'a> {
             .and_then(|at| last.digests.get(&at));
         match (known, self.digests.get(&self.path.pointer())) {
             (Some(known), Some(declared)) if known.key_id != declared.key_id => Secret::Unknown,
-            (known, declared) if known == declared => Secret::Same,
+            (known, declared) if known == declared && !self.may_have_been_sent(last, cursor) => {
+                Secret::Same
+            }
             _ => Secret::Changed,
         }
     }
 
-    /// Compares all write-only values below this path, ignoring the order of lists.
-    pub(crate) fn secrets_below(&self) -> Secret {
+    /// Returns whether the value at this path may have been sent since it was last applied. A create-only value never
+    /// is.
+    fn may_have_been_sent(&self, last: &Baseline, cursor: Cursor<'_>) -> bool {
+        !cursor.is(Classes::CREATE_ONLY) && last.is_unconfirmed(&self.path.pointer())
+    }
+
+    /// Compares all write-only values below this path, ignoring the order of lists. Values that may have been sent since
+    /// they were last applied count as changed.
+    pub(crate) fn secrets_below(&self, cursor: Cursor<'_>) -> Secret {
         let Some(last) = self.last else {
             return Secret::Unknown;
         };
@@ -144,7 +154,9 @@ impl<'a> Merge<'a> {
             known.is_empty() || declared.is_empty() || keys(&known) == keys(&declared);
         match is_comparable {
             false => Secret::Unknown,
-            true if hmacs(&known) == hmacs(&declared) => Secret::Same,
+            true if hmacs(&known) == hmacs(&declared) && !self.may_have_been_sent(last, cursor) => {
+                Secret::Same
+            }
             true => Secret::Changed,
         }
     }

@@ -4,11 +4,12 @@
 
 mod judge;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use ucp_model::TypeName;
+use ucp_model::{Baseline, TypeName};
 use ucp_plan::{
     Action, ChangeKind, Mode, Plan, Reason, SENSITIVE, WarningCode, flatten, plan, unflatten,
 };
@@ -570,4 +571,46 @@ fn flat_names_are_those_of_the_field() {
         Value::Object(flat),
         json!({"ClusterEndpoint/Address": "a", "ClusterEndpoint/Port": 1, "Labels/a~1b": "c", "Empty": {}})
     );
+}
+
+/// A secret that a put without success may have sent is sent again, even if it is the one last applied.
+#[test]
+fn a_secret_that_may_have_been_sent_counts_as_changed() {
+    let live = json!({"Id": "arn:s", "Name": "s"});
+    let declared = json!({"Name": "s", "SecretString": "one"});
+    let schema = schema(SECRET);
+    let last = baseline(&declared, &schema);
+    let unconfirmed = Baseline {
+        unconfirmed: BTreeSet::from(["/SecretString".to_owned()]),
+        ..last.clone()
+    };
+    let desired = desired(&declared, &schema);
+    let planned = |last| plan(&desired, Some(last), Some(&live), &schema, Mode::Merge);
+    assert_eq!(planned(&last).action, Action::Noop);
+    let again = planned(&unconfirmed);
+    assert_eq!(again.action, Action::Update);
+    assert_eq!(
+        patch(&again),
+        json!([{"op": "add", "path": "/SecretString", "value": "one"}])
+    );
+}
+
+/// An update never sends what can only be set at creation.
+#[test]
+fn a_fixed_secret_stays_known_whatever_was_sent() {
+    let schema = schema("AWS::EC2::KeyPair");
+    let declared = json!({"KeyName": "k", "KeyFormat": "pem"});
+    let unconfirmed = Baseline {
+        unconfirmed: BTreeSet::from(["/KeyFormat".to_owned()]),
+        ..baseline(&declared, &schema)
+    };
+    let live = json!({"KeyName": "k", "KeyPairId": "key-1"});
+    let again = plan(
+        &desired(&declared, &schema),
+        Some(&unconfirmed),
+        Some(&live),
+        &schema,
+        Mode::Merge,
+    );
+    assert_eq!((again.action, again.warnings.len()), (Action::Noop, 0));
 }

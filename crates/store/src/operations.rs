@@ -225,7 +225,9 @@ pub trait Operations: Send + Sync {
     ///
     /// In the same transaction the reference of an operation on a resource takes the identifier that the alias now
     /// stands for ([`referenced`](ucp_model::operation::ResourceWork::referenced)), which may be `None`; if it changes,
-    /// the observed properties are dropped. After a replacement has deleted the old resource
+    /// or the resource is created again, the baseline is dropped, and if it changes the observed properties too. While an
+    /// update is recorded, the baseline notes what it sends and no read returns
+    /// ([`unconfirmed`](ucp_model::Baseline::unconfirmed)). After a replacement has deleted the old resource
     /// ([`rules::replaced`](crate::rules::replaced)), every reference to the old resource is removed, unless a live
     /// operation holds it. Ownership is settled when the operation ends, since a create may still turn out to have been
     /// refused; but if another reference owns the resource, this one gives up ownership at once. If another live

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::{
-    GroupWork, Header, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
+    Call, GroupWork, Header, Intent, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
 };
 use ucp_model::{
-    CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation, ProvisioningState,
-    Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    Baseline, CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation,
+    ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    pointer,
 };
 
 use crate::{
@@ -153,21 +154,51 @@ pub fn step(
     let being_created =
         work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
     let owned = reference.owned && !owned_elsewhere && !being_created;
-    if reference.identifier == referenced && reference.owned == owned {
+    // The baseline and the observed properties belong to the old resource.
+    let stays = reference.identifier == referenced;
+    let baseline = reference.baseline.as_ref();
+    let baseline = baseline
+        .filter(|_| stays && !being_created)
+        .map(|baseline| while_sent(baseline, work));
+    if stays && reference.owned == owned && reference.baseline == baseline {
         return None;
     }
-    // The observed properties belong to the old identifier.
-    let stays = reference.identifier == referenced;
     let observed = reference.observed.clone().filter(|_| stays);
     Some(Reference {
         identifier: referenced,
         owned,
+        baseline,
         observed_at: reference.observed_at.filter(|_| stays),
         observed,
         updated_at: now,
         revision: reference.revision + 1,
         ..reference.clone()
     })
+}
+
+/// Returns the baseline while an update is recorded: what the update sends, and no read returns, is unknown until a put
+/// succeeds.
+fn while_sent(baseline: &Baseline, work: &ResourceWork) -> Baseline {
+    let mut baseline = baseline.clone();
+    let State::Submitting(Intent {
+        call: Call::Update(_),
+        base,
+        ..
+    }) = &work.state
+    else {
+        return baseline;
+    };
+    for change in &work.changes {
+        let name = change.path.split('/').nth(1).unwrap_or_default();
+        let property = format!("/{name}");
+        let mut digests = baseline.digests.keys();
+        let holds_secrets = digests.any(|digest| pointer::is_within(digest, &property));
+        // An update that was planned on no live properties is one of a type that cannot be read.
+        if holds_secrets || base.is_none() {
+            baseline.unconfirmed.insert(property);
+        }
+    }
+    baseline
 }
 
 /// Returns the key of the old resource, if a replacement has deleted it in the step from `before` to `after`.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::resource::Finish;
-use ucp_model::operation::{GroupWork, Header, Kind, Options, ReferenceChange, ResourceWork, Work};
+use ucp_model::operation::{
+    Call, GroupWork, Header, Intent, Kind, Options, ReferenceChange, ResourceWork, Work,
+};
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope,
@@ -76,7 +78,7 @@ pub(super) fn sealed(text: &str) -> Sealed {
 pub(super) fn baseline(text: &str) -> Baseline {
     Baseline {
         declared: json!({ "declared": text }),
-        digests: BTreeMap::new(),
+        ..Baseline::default()
     }
 }
 
@@ -243,6 +245,17 @@ pub(super) fn stepped_on_group(
 /// The operation with another identifier.
 pub(super) fn naming(operation: &Operation, name: &str) -> Operation {
     stepped(operation, |work| work.identifier = identifier(name))
+}
+
+/// An intent that was sent once.
+pub(super) fn intent(call: Call, base: Option<&str>) -> Intent {
+    Intent {
+        call,
+        client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
+        issued_at: at(4),
+        unanswered: 1,
+        base: base.map(str::to_owned),
+    }
 }
 
 /// The operation, due at `due_at`.

@@ -57,6 +57,8 @@ macro_rules! conformance {
                 the_reference_follows_the_identifier
                 a_step_that_reveals_nothing_leaves_the_reference_alone
                 a_created_resource_is_not_owned_before_the_end
+                what_an_update_sends_is_unconfirmed_until_a_put_succeeds
+                a_recreated_resource_has_no_baseline
                 a_revealed_target_keeps_others_off
                 a_busy_target_does_not_stop_a_step
                 a_replacement_moves_the_reference_when_it_says_so

@@ -1,6 +1,6 @@
 //! Planes, groups, references, JSON and keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use ucp_model::{
@@ -192,6 +192,7 @@ pub async fn json_survives(store: Engine) {
                 hmac: "00ff".to_owned(),
             },
         )]),
+        unconfirmed: BTreeSet::from(["/Password".to_owned()]),
     };
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let end = FinishOperation {

@@ -1,10 +1,14 @@
 //! [`Operations::commit_step`](crate::Operations::commit_step).
 
-use ucp_model::operation::{Action, Call, Change, Header, Intent, ReplacementPolicy, Replacing};
-use ucp_model::{Failure, Operation, Reference, RequestToken, Setback, State};
+use std::collections::BTreeMap;
+
+use ucp_model::operation::{
+    Action, Call, Change, Header, ReferenceChange, ReplacementPolicy, Replacing,
+};
+use ucp_model::{Baseline, Digest, Failure, Operation, Reference, RequestToken, Setback, State};
 
 use super::fixture::*;
-use crate::{Error, Lease};
+use crate::{Error, FinishOperation, Lease};
 
 async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
     store
@@ -16,13 +20,7 @@ async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
 /// Each non-terminal state is read back as written, as are the fields beside it.
 pub async fn a_step_is_remembered_in_every_state(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
-    let intent = |base: Option<&str>| Intent {
-        call: Call::Update(identifier("x").unwrap()),
-        client_token: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
-        issued_at: at(4),
-        unanswered: 1,
-        base: base.map(str::to_owned),
-    };
+    let intent = |base| intent(Call::Update(identifier("x").unwrap()), base);
     let failure = Failure::new("AlreadyExists", "It's \"there\" — \u{1f512}\0");
     let states = [
         State::Submitting(intent(None)),
@@ -133,6 +131,84 @@ pub async fn a_created_resource_is_not_owned_before_the_end(store: Engine) {
     assert!(!reference(&store, "a").await.owned);
 }
 
+/// What an update sends and no read returns is unknown from the intent until a put succeeds.
+pub async fn what_an_update_sends_is_unconfirmed_until_a_put_succeeds(store: Engine) {
+    with_group(&store, "rg").await;
+    let digest = |hmac: &str| Digest {
+        key_id: "key".to_owned(),
+        hmac: hmac.to_owned(),
+    };
+    let declared = Baseline {
+        digests: BTreeMap::from([
+            ("/Login/Password".to_owned(), digest("1")),
+            ("/Token".to_owned(), digest("2")),
+        ]),
+        ..baseline("x")
+    };
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let end = FinishOperation {
+        baseline: Some(declared.clone()),
+        ..applied(&claimed.operation, "x", true)
+    };
+    finish(&store, &claimed.lease, end).await;
+
+    let change = |path: &str| Change {
+        path: path.to_owned(),
+        op: "replace".to_owned(),
+    };
+    let updating = |operation: &Operation, base: Option<&str>| {
+        let call = Call::Update(identifier("x").unwrap());
+        stepped(operation, |work| {
+            work.state = State::Submitting(intent(call, base));
+            work.changes = vec![change("/Login/Password"), change("/Name")];
+        })
+    };
+    let unconfirmed = |names: &[&str]| Baseline {
+        unconfirmed: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..declared.clone()
+    };
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    assert_eq!(claimed.baseline.as_ref(), Some(&declared));
+    let updating_readable = updating(&claimed.operation, Some("digest"));
+    let lease = step(&store, &claimed.lease, &updating_readable).await;
+    // Only the new worker of a crash or the next put reads it.
+    store.release_lease(&lease).await.unwrap();
+    let claimed = claim_one(&store, at(6)).await;
+    assert_eq!(claimed.baseline, Some(unconfirmed(&["/Login"])));
+    let kept = ReferenceChange::Kept { owned: false };
+    let failure = super::fixture::end(&claimed.operation, failed(), kept, Some("x"));
+    finish(&store, &claimed.lease, failure).await;
+    let after = reference(&store, "a").await;
+    assert_eq!(after.baseline, Some(unconfirmed(&["/Login"])));
+
+    // Without live properties to plan on, everything sent is unknown.
+    let claimed = accept_and_claim(&store, put(3, "a")).await;
+    let updating_unreadable = updating(&claimed.operation, None);
+    let lease = step(&store, &claimed.lease, &updating_unreadable).await;
+    let sent = reference(&store, "a").await;
+    assert_eq!(sent.baseline, Some(unconfirmed(&["/Login", "/Name"])));
+    finish(&store, &lease, applied(&updating_unreadable, "y", true)).await;
+    assert_eq!(reference(&store, "a").await.baseline, Some(baseline("y")));
+}
+
+/// The baseline belongs to a resource: a successor has none until a put succeeds.
+pub async fn a_recreated_resource_has_no_baseline(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    assert!(before.baseline.is_some());
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let creating = stepped(&claimed.operation, |work| {
+        work.created = true;
+        work.state = State::Submitting(intent(Call::Create, None));
+    });
+    let lease = step(&store, &claimed.lease, &creating).await;
+    assert_eq!(reference(&store, "a").await.baseline, None);
+    let kept = ReferenceChange::Kept { owned: true };
+    let left = super::fixture::end(&creating, failed(), kept, Some("x"));
+    finish(&store, &lease, left).await;
+    assert_eq!(reference(&store, "a").await.baseline, None);
+}
+
 /// As soon as the identifier is known, no other operation may work on the resource.
 pub async fn a_revealed_target_keeps_others_off(store: Engine) {
     with_group(&store, "rg").await;
@@ -203,6 +279,7 @@ pub async fn a_replacement_moves_the_reference_when_it_says_so(store: Engine) {
     let lease = step(&store, &lease, &deleting).await;
     let moved = Reference {
         identifier: identifier("new"),
+        baseline: None,
         observed: None,
         observed_at: None,
         updated_at: at(5),
