@@ -28,6 +28,7 @@ mod private_types;
 mod processes;
 mod puts;
 mod reads;
+mod reference_states;
 mod references;
 mod refusals;
 mod replacements;

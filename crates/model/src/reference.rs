@@ -19,7 +19,7 @@ pub struct Reference {
     pub owned: bool,
     /// ARM tags of the reference itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
-    /// The provisioning state after the latest operation.
+    /// The operation in progress, or the outcome of the last change that was carried out.
     pub provisioning_state: ProvisioningState,
     /// The declaration of the last successful put.
     pub baseline: Option<Baseline>,
@@ -55,11 +55,11 @@ pub enum ProvisioningState {
     Provisioning,
     /// A delete is in progress.
     Deleting,
-    /// The latest put succeeded.
+    /// The latest change that was carried out succeeded.
     Succeeded,
-    /// The latest change failed.
+    /// The latest change that was carried out failed.
     Failed,
-    /// The latest change was cancelled.
+    /// The latest change that was carried out was cancelled.
     Canceled,
 }
 

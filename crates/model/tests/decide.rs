@@ -230,6 +230,52 @@ fn a_put_follows_its_plan() {
 }
 
 #[test]
+fn what_is_refused_before_aws_takes_it_leaves_the_reference_untouched() {
+    let ends_with = |operation: &Operation, is_cancelled, observation| {
+        let decision = resource::decide(operation, is_cancelled, observation, START, chance(9));
+        match decision.next {
+            Next::Finish(finish) => finish.reference,
+            other => panic!("it ends: {other:?}"),
+        }
+    };
+    let there = referenced(operation(Kind::Put));
+    let impossible = PlanOutcome::Impossible(Failure::new("RequiresReplacement", ""));
+    let unknown = Presence::Unknown(denied());
+    let throttled = |kind, action| Operation {
+        state: State::Submitting(Intent {
+            unanswered: 0,
+            ..intent(action, None)
+        }),
+        ..referenced(operation(kind))
+    };
+    for (operation, observation) in [
+        (&there, Observation::Looked(present("d"), impossible)),
+        (&there, Observation::Looked(unknown, create())),
+        (&there, Observation::Claimed),
+        (
+            &referenced(operation(Kind::Delete)),
+            Observation::Looked(Presence::Unknown(denied()), deletion()),
+        ),
+        (&throttled(Kind::Put, Action::Update), Observation::Claimed),
+        (
+            &throttled(Kind::Delete, Action::Delete),
+            Observation::Claimed,
+        ),
+    ] {
+        let is_cancelled = observation == Observation::Claimed;
+        let reference = ends_with(operation, is_cancelled, observation);
+        assert_eq!(reference, ReferenceChange::Untouched, "{operation:?}");
+    }
+    let submitted = in_state(there, State::Submitting(intent(Action::Update, None)));
+    let refused = Observation::Submitted(Err(rejected()));
+    assert_eq!(
+        ends_with(&submitted, false, refused),
+        ReferenceChange::Kept { owned: false },
+        "AWS refused a change that was sent"
+    );
+}
+
+#[test]
 fn a_create_is_resent_while_its_token_lives_and_never_after() {
     let create = in_state(
         operation(Kind::Put),

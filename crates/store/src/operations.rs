@@ -256,6 +256,7 @@ pub trait Operations: Send + Sync {
     ///   its ownership, but is not owned if another reference owns the resource.
     /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays, and the state becomes `Failed` or `Canceled`,
     ///   like that of the operation.
+    /// - [`ReferenceChange::Untouched`]: as `Kept`, but the state is again what it was before the operation.
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///

@@ -79,6 +79,8 @@ pub fn accept(
     alias: Option<Alias>,
     now: Timestamp,
 ) -> Result<(ResourceWork, Option<Reference>), Error> {
+    let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
+    let state_before = before.map(|reference| reference.provisioning_state);
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
         (Some(id), Some(alias)) => Some(claim(&new, id, alias, now)?),
@@ -88,6 +90,7 @@ pub fn accept(
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
+        state_before,
         identifier: referenced.or(new.identifier),
         options: new.options,
         schema_fingerprint: new.schema_fingerprint,
@@ -241,13 +244,12 @@ pub fn end(
         ReferenceChange::Applied { owned } => {
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
         }
-        ReferenceChange::Kept { owned } => {
-            let state = match work.state.ended() {
-                Some(Ended::Canceled(_)) => ProvisioningState::Canceled,
-                Some(Ended::Succeeded | Ended::Failed(_)) | None => ProvisioningState::Failed,
-            };
-            (state, owned, reference.baseline)
+        ReferenceChange::Untouched => {
+            // Operations that an earlier version accepted do not know the state.
+            let state = work.state_before.unwrap_or_else(|| outcome(work));
+            (state, false, reference.baseline)
         }
+        ReferenceChange::Kept { owned } => (outcome(work), owned, reference.baseline),
         ReferenceChange::Removed => return None,
     };
     let now = ended_at(&finish.operation.header);
@@ -266,6 +268,14 @@ pub fn end(
         revision: reference.revision + 1,
         ..reference
     })
+}
+
+/// Returns the state of a reference after a change that ended without success.
+fn outcome(work: &ResourceWork) -> ProvisioningState {
+    match work.state.ended() {
+        Some(Ended::Canceled(_)) => ProvisioningState::Canceled,
+        Some(Ended::Succeeded | Ended::Failed(_)) | None => ProvisioningState::Failed,
+    }
 }
 
 /// Returns whether every reference to the operation's target is removed with the operation's own.

@@ -131,7 +131,10 @@ pub enum ReferenceChange {
         /// Whether `ucp` created the resource or was told to own it. If `false`, ownership stays as it was.
         owned: bool,
     },
-    /// The operation ended without success, and the reference stays.
+    /// The operation ended without success before AWS took a change, and the reference stays as it was, with the
+    /// provisioning state of its last change.
+    Untouched,
+    /// The operation ended without success after a change, and the reference stays.
     Kept {
         /// See [`ReferenceChange::Applied`].
         owned: bool,

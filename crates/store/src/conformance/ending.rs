@@ -71,6 +71,35 @@ pub async fn kept_leaves_the_baseline(store: Engine) {
     assert_eq!(salvaged.identifier, identifier("y"));
 }
 
+/// A change that was refused before anything was carried out leaves the state of the last one that was.
+pub async fn untouched_restores_the_state(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    let untouched = ReferenceChange::Untouched;
+    for (number, new) in [(2, put(2, "a")), (3, delete(3, "a"))] {
+        let claimed = accept_and_claim(&store, new).await;
+        let refused = end(&claimed.operation, failed(), untouched, Some("x"));
+        finish(&store, &claimed.lease, finding(refused, None)).await;
+        let expected = Reference {
+            updated_at: at(3),
+            revision: before.revision + 2 * (number - 1),
+            ..before.clone()
+        };
+        assert_eq!(reference(&store, "a").await, expected);
+    }
+
+    let claimed = accept_and_claim(&store, put(4, "a")).await;
+    let kept = ReferenceChange::Kept { owned: false };
+    let failure = end(&claimed.operation, failed(), kept, Some("x"));
+    finish(&store, &claimed.lease, failure).await;
+    let claimed = accept_and_claim(&store, put(5, "a")).await;
+    let canceled = Ended::Canceled(Failure::new("Canceled", "It was cancelled."));
+    let canceled = end(&claimed.operation, canceled, untouched, Some("x"));
+    finish(&store, &claimed.lease, canceled).await;
+    let after = reference(&store, "a").await;
+    assert_eq!(after.provisioning_state, ProvisioningState::Failed);
+}
+
 /// The reference is removed.
 pub async fn removed_takes_the_reference(store: Engine) {
     with_group(&store, "rg").await;

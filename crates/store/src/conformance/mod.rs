@@ -69,6 +69,7 @@ macro_rules! conformance {
             ending {
                 applied_writes_the_reference
                 kept_leaves_the_baseline
+                untouched_restores_the_state
                 removed_takes_the_reference
                 ownership_once_had_stays
                 only_one_reference_owns_a_resource

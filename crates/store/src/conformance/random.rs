@@ -414,12 +414,13 @@ impl Player {
     fn end_of(&mut self, operation: &Operation, work: &ResourceWork) -> FinishOperation {
         let owned = self.flip();
         let name = self.pick(&NAMES);
-        let (ended, reference) = match (work.kind, self.below(4)) {
+        let (ended, reference) = match (work.kind, self.below(5)) {
             (Kind::Put | Kind::Import, 0 | 1) => {
                 (Ended::Succeeded, ReferenceChange::Applied { owned })
             }
             (Kind::Delete, 0 | 1) => (Ended::Succeeded, ReferenceChange::Removed),
             (_, 2) => (failed(), ReferenceChange::Kept { owned }),
+            (_, 3) => (failed(), ReferenceChange::Untouched),
             _ => (failed(), ReferenceChange::Removed),
         };
         let finish = Finish {

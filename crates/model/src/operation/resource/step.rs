@@ -9,7 +9,7 @@ use super::decision::{Decision, Finish, Moved, Next};
 use super::intent::{Call, Intent};
 use super::replacement::Replacing;
 use super::state::State;
-use super::work::ResourceWork;
+use super::work::{ResourceWork, Verdict};
 use crate::{Action, Ended, Setback, Timestamp, retry};
 
 /// How many consecutive inconclusive tries are needed before elapsed time alone can end an operation: time in which the
@@ -128,6 +128,7 @@ impl Step<'_> {
                 Some(Action::Update | Action::Delete)
             );
         let reference = match operation.identifier {
+            Some(_) if refers_to_something && self.is_nothing_taken() => ReferenceChange::Untouched,
             Some(_) if refers_to_something => ReferenceChange::Kept {
                 owned: operation.created,
             },
@@ -140,6 +141,20 @@ impl Step<'_> {
             live,
         };
         self.finish(finish, reason)
+    }
+
+    /// Returns whether AWS has taken no change: nothing was recorded to be sent, or AWS has answered every send and taken
+    /// none.
+    fn is_nothing_taken(&self) -> bool {
+        match &self.operation.state {
+            State::Accepted => self.operation.verdict() == Verdict::Undecided,
+            State::Submitting(intent) => intent.unanswered == 0,
+            State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_)
+            | State::Ended(_) => false,
+        }
     }
 
     /// Ends the operation. The message of a failure names an old resource that is already deleted.

@@ -7,7 +7,10 @@ use super::intent::Change;
 use super::options::Options;
 use super::replacement::Replacing;
 use super::state::State;
-use crate::{Action, Ended, Failure, Identifier, ReferenceId, Scope, Target, Timestamp, TypeName};
+use crate::{
+    Action, Ended, Failure, Identifier, ProvisioningState, ReferenceId, Scope, Target, Timestamp,
+    TypeName,
+};
 
 /// The goal of an operation on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +61,9 @@ pub struct ResourceWork {
     /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
+    /// The provisioning state of the reference when the operation was accepted; `None` for a new alias.
+    #[serde(default)]
+    pub state_before: Option<ProvisioningState>,
     /// Whether a create was recorded for the resource that `identifier` names. Without `take_ownership`, only this
     /// makes the reference its owner.
     #[serde(default)]
@@ -111,6 +117,7 @@ impl ResourceWork {
             identifier: None,
             was_referenced: false,
             was_owned: false,
+            state_before: None,
             created: false,
             replacing: None,
             options: Options::default(),
