@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use ucp_model::{Baseline, Digest, json};
-use ucp_schema::{Classes, Cursor, Violation, holds_unknown, is_unknown};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Violation, holds_unknown, is_unknown};
 
 use crate::edit::{Edit, Why};
 use crate::found::Found;
@@ -29,6 +29,8 @@ pub(crate) struct Merge<'a> {
     pub(crate) path: Path<'a>,
     pub(crate) same: Sameness<'a>,
     pub(crate) found: Found,
+    /// Whether resources of the type can be updated.
+    pub(crate) is_updatable: bool,
     /// Whether an unknown value is declared anywhere.
     has_unknown: bool,
 }
@@ -48,6 +50,7 @@ impl<'a> Merge<'a> {
         desired: &'a Desired,
         last: Option<&'a Baseline>,
         mode: Mode,
+        schema: &ResourceSchema,
         budget: &'a Budget,
     ) -> Self {
         Self {
@@ -60,6 +63,7 @@ impl<'a> Merge<'a> {
                 budget,
             },
             found: Found::default(),
+            is_updatable: schema.is_updatable(),
             has_unknown: holds_unknown(desired.declaration.properties()),
         }
     }

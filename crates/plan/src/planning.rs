@@ -23,7 +23,7 @@ pub fn plan(
         return Plan::impossible(errors, live);
     }
     let budget = Budget::new();
-    let merge = Merge::new(desired, last_applied, mode, &budget);
+    let merge = Merge::new(desired, last_applied, mode, schema, &budget);
     match live {
         None => create::plan(desired, merge, schema),
         Some(live) if change::is_sensitive(live, schema.root()) => {
@@ -76,7 +76,11 @@ fn change_plan<'a>(
     let (patch, planned) = match action {
         Action::Update => (edit.patch(live), edit.apply(live).unwrap_or_default()),
         Action::Replace => {
-            let new = create::plan(desired, Merge::new(desired, None, mode, budget), schema);
+            let new = create::plan(
+                desired,
+                Merge::new(desired, None, mode, schema, budget),
+                schema,
+            );
             unknown = new.unknown;
             (Patch(Vec::new()), new.planned)
         }

@@ -28,7 +28,9 @@ impl<'a> Merge<'a> {
             self.fixed_secret(secret, declared, cursor);
             return Edit::Keep;
         }
-        if cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
+        if cursor.is(Classes::CONDITIONAL_CREATE_ONLY)
+            || secret == Secret::Unknown && !self.is_updatable
+        {
             return match secret {
                 Secret::Same => Edit::Keep,
                 Secret::Unknown => {

@@ -49,6 +49,27 @@ fn what_is_applied_already_is_not_applied_again() {
     });
 }
 
+/// After an import no digest is known. A write-only value of a type without an update handler can be neither compared
+/// nor sent, so it is assumed to be unchanged, with a warning.
+#[test]
+fn what_can_be_neither_compared_nor_sent_is_assumed_unchanged() {
+    for_every_type(|schema, seed| {
+        if schema.is_updatable() {
+            return Ok(());
+        }
+        let mut chance = Chance::new(seed);
+        let declared = ucp_sample::declaration(schema, seed);
+        let live = worlds::live(schema, &declared, &mut chance);
+        let imported = planned(schema, &declared, None, &live, Mode::Merge);
+        match imported.action {
+            Action::Noop => Ok(()),
+            _ => Err(format!(
+                "{imported:?}\n  live {live}\n  declared {declared}"
+            )),
+        }
+    });
+}
+
 #[test]
 fn the_order_of_members_says_nothing() {
     for_every_type(|schema, seed| {
