@@ -18,6 +18,7 @@ mod etags;
 mod group_deletes;
 mod group_imports;
 mod groups;
+mod handlers;
 mod imports;
 mod operation_lists;
 mod operations;

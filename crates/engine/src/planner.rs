@@ -85,6 +85,7 @@ pub(crate) fn plan_put(
             Presence::Present {
                 identifier, live, ..
             } => Live::Present(identifier, live),
+            Presence::Unreadable(identifier) if work.was_referenced => Live::Unread(identifier),
             Presence::Unreadable(_) | Presence::Unknown(_) => Live::Unknown,
         },
         subject: subject(work),

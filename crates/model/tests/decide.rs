@@ -276,6 +276,34 @@ fn what_is_refused_before_aws_takes_it_leaves_the_reference_untouched() {
 }
 
 #[test]
+fn a_type_that_cannot_be_read_follows_its_plan_and_relies_on_the_token() {
+    let unreadable = || Presence::Unreadable(name("vpc-1"));
+    let there = referenced(operation(Kind::Put));
+    assert_line(
+        &there,
+        Observation::Looked(unreadable(), PlanOutcome::Nothing),
+        "succeeded: it is as it should be",
+    );
+    let updating = step(
+        &there,
+        Observation::Looked(unreadable(), update()),
+        "submitting, then Submit: it differs from the declaration",
+    );
+    let looked = || Observation::Looked(unreadable(), update());
+    assert_line(
+        &updating,
+        looked(),
+        "submitting, then Submit: the token makes the same bytes the same request",
+    );
+    assert_line_at(
+        &updating,
+        looked(),
+        START.after(CLIENT_TOKEN_LIFE),
+        "failed: looking cannot tell what the lost reply did",
+    );
+}
+
+#[test]
 fn a_create_is_resent_while_its_token_lives_and_never_after() {
     let create = in_state(
         operation(Kind::Put),

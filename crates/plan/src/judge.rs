@@ -8,7 +8,7 @@ use ucp_model::operation::{CreationPolicy, Options, ReplacementOrder, Replacemen
 use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName};
 use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation};
 
-use crate::{Action, Desired, Plan, plan};
+use crate::{Action, Desired, Plan, plan, unread};
 
 const INVALID: &str = "The declaration does not lead to a valid resource, and nothing was sent to AWS. Correct what the details name.";
 
@@ -38,6 +38,8 @@ pub enum Live<'a> {
     Absent,
     /// Its identifier and live model.
     Present(&'a Identifier, &'a Value),
+    /// Its identifier; its type has no read handler.
+    Unread(&'a Identifier),
     /// It is unknown whether it exists.
     Unknown,
 }
@@ -111,21 +113,27 @@ pub fn judge(question: &Question<'_>) -> Judgement {
 impl<'a> Question<'a> {
     fn plan(&self) -> Plan {
         let mode = self.options.update_mode;
-        plan(
-            self.desired,
-            self.last_applied,
-            self.live.model(),
-            self.schema,
-            mode,
-        )
+        let live = match (self.live, self.last_applied) {
+            (Live::Present(_, model), _) => Some(model),
+            (Live::Unread(_), Some(last)) => Some(&last.declared),
+            (Live::Unread(_), None) | (Live::Absent | Live::Unknown, _) => None,
+        };
+        let mut plan = plan(self.desired, self.last_applied, live, self.schema, mode);
+        if let (Live::Unread(_), Some(last)) = (self.live, self.last_applied) {
+            unread::send_unconfirmed(&mut plan, last, self.schema);
+        }
+        plan
     }
 
     fn verdict(&self, plan: &Plan) -> Result<Verdict, Failure> {
         if matches!(self.live, Live::Absent) {
             self.refuse_assigned_name()?;
         }
-        let Live::Present(identifier, live) = self.live else {
-            return self.create(plan);
+        let (identifier, live) = match (self.live, self.last_applied) {
+            (Live::Present(identifier, live), _) => (identifier, live),
+            (Live::Unread(identifier), Some(last)) => (identifier, &last.declared),
+            (Live::Unread(identifier), None) => return Err(self.nothing_to_compare(identifier)),
+            (Live::Absent | Live::Unknown, _) => return self.create(plan),
         };
         match plan.action {
             Action::Noop => Ok(Verdict::Nothing),
@@ -257,6 +265,15 @@ impl<'a> Question<'a> {
         Err(Failure::new(ErrorCode::NotFound, message).with_target(target))
     }
 
+    /// The failure of a change to a resource that cannot be read, and that no put has succeeded on.
+    fn nothing_to_compare(&self, identifier: &Identifier) -> Failure {
+        let type_name = self.subject.type_name;
+        let message = format!(
+            "{type_name} has no read handler, and no put of '{identifier}' has succeeded, so there is nothing to compare the declaration with; nothing was sent to AWS. Delete the resource and put it again."
+        );
+        Failure::new(ErrorCode::UnsupportedActionException, message)
+    }
+
     fn requires_replacement(&self, plan: &Plan) -> Failure {
         let advice = if self.subject.has_reference {
             "Declare the live values, or send \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\" to have it replaced."
@@ -295,15 +312,6 @@ impl<'a> Question<'a> {
         );
         Failure::new(ErrorCode::RequiresReplacement, message)
             .with_details(plan.replace_paths.iter().map(detail).collect())
-    }
-}
-
-impl<'a> Live<'a> {
-    fn model(self) -> Option<&'a Value> {
-        match self {
-            Live::Present(_, model) => Some(model),
-            Live::Absent | Live::Unknown => None,
-        }
     }
 }
 

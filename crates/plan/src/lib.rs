@@ -9,7 +9,7 @@
 //! the patch, the planned model and the changes are derived. The walk begins in `merge`. The other modules handle
 //! special cases: `list`, `absent` for properties that are not live, `removal` for those no longer declared, `secrets`
 //! for write-only and `fixed` for create-only values, `either_or` and `tidy` for values that AWS returns but does not
-//! accept. `same` and `document` compare declared with live values across representations; `pairing` matches the
+//! accept, `unread` for types without a read handler. `same` and `document` compare declared with live values across representations; `pairing` matches the
 //! elements of lists.
 //!
 //! [`judge`] decides how a resource becomes as declared: nothing to do, a create, an update or a replacement, with the
@@ -38,6 +38,7 @@ mod same;
 mod secrets;
 mod tags;
 mod tidy;
+mod unread;
 mod warning;
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};

@@ -19,16 +19,6 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Unknown(fault) => look_again(step, &fault),
         presence if step.operation.kind == Kind::Import => imported(step, presence),
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
-        Presence::Unreadable(_) if step.operation.kind == Kind::Put && step.operation.was_referenced => step.fail(
-            Failure::new(
-                ErrorCode::UnsupportedActionException,
-                format!(
-                    "{} has no read handler, so ucp cannot compare it with the declaration; delete the resource and put it again.",
-                    step.operation.type_name
-                ),
-            ),
-            "cannot be read, so cannot be updated",
-        ),
         Presence::Absent | Presence::Unreadable(_) => follow(step, None, plan),
         Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
     }
@@ -109,6 +99,9 @@ pub(super) fn after_lost_reply(
             if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>
         {
             resend("the update has not shown: the same again")
+        }
+        (Action::Update, Presence::Unreadable(_)) if intent.token_lives(step.now) => {
+            resend("the token makes the same bytes the same request")
         }
         (Action::Delete, Presence::Present { .. } | Presence::Unreadable(_))
             if intent.token_lives(step.now) =>
