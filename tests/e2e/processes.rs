@@ -1,11 +1,12 @@
 //! Tests of the real binary: kills at every crash point, a shared database, secrets, key rotation, accounts, real
-//! clients, shutdown.
+//! clients, logs, shutdown.
 
 mod accounts;
 mod client;
 mod clients;
 mod connections;
 mod crash_points;
+mod logs;
 mod process;
 mod rotation;
 mod secrets;

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::Instant;
 use tracing::Instrument;
 use ucp_app::Caller;
 use ucp_model::CorrelationId;
@@ -19,7 +20,8 @@ use utoipa::{IntoParams, IntoResponses};
 
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
-use crate::problem::Problem;
+use crate::problem::{Problem, RefusalCode};
+use crate::routes::health;
 use crate::state::Api;
 
 const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
@@ -161,8 +163,27 @@ pub(crate) async fn identify(
     );
     let correlation_id = CorrelationId::new(correlation_text);
     request.extensions_mut().insert(correlation_id);
+    let is_probe = health::is_probe(request.uri().path());
+    let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
-    span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
+    let status = response.status().as_u16();
+    let code = response.extensions_mut().remove::<RefusalCode>();
+    let code = code.map(|RefusalCode(code)| code);
+    let duration = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    span.in_scope(|| match is_probe {
+        true => tracing::debug!(
+            http.status = status,
+            http.duration_ms = duration,
+            code,
+            "answered"
+        ),
+        false => tracing::info!(
+            http.status = status,
+            http.duration_ms = duration,
+            code,
+            "answered"
+        ),
+    });
     let headers = response.headers_mut();
     headers.insert(CORRELATION_ID, correlation);
     headers.insert(REQUEST_ID, header(&request_id));

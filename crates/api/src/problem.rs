@@ -185,12 +185,18 @@ impl IntoResponse for Problem {
     }
 }
 
+/// The code of a refusal, for the log.
+#[derive(Clone, Debug)]
+pub(crate) struct RefusalCode(pub(crate) String);
+
 /// Adds the body to an error response, with its URLs and the link to the page about its code. Others are unchanged.
 pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: u64) -> Response {
     let Some(problem) = response.extensions_mut().remove::<Problem>() else {
         return response;
     };
     let mut failure = *problem.failure;
+    let code = RefusalCode(failure.code.clone());
+    response.extensions_mut().insert(code);
     if let Some(operation) = problem.waits_for {
         let url = format!("{base_url}{}", operation.status);
         failure.message += &format!(" Wait until the operation at {url} ends, then try again.");

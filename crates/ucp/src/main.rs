@@ -28,6 +28,11 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 use crate::telemetry::Format;
 
+/// The default log filter of commands that write to a terminal.
+const QUIET: &str = "warn";
+/// The default log filter of `dev`: as above, and a line per request.
+const REQUESTS: &str = "warn,ucp_api=info";
+
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(status) => status,
@@ -41,11 +46,18 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Dev(arguments) => work(Format::Human, dev::run(arguments)),
-        Command::Serve(arguments) => work(Format::Json, serve::run(arguments)),
-        Command::Migrate(arguments) => work(Format::Human, serve::migrate(&arguments.database_url)),
-        Command::RotateKey(arguments) => work(Format::Human, rotate_key::run(arguments)),
-        Command::Simulator(arguments) => work(Format::Human, simulator::run(arguments)),
+        Command::Dev(arguments) => {
+            // The demo tells its own story.
+            let default = if arguments.demo { QUIET } else { REQUESTS };
+            work(Format::Human, default, dev::run(arguments))
+        }
+        Command::Serve(arguments) => work(Format::Json, "info", serve::run(arguments)),
+        Command::Migrate(arguments) => {
+            let migration = serve::migrate(&arguments.database_url);
+            work(Format::Human, QUIET, migration)
+        }
+        Command::RotateKey(arguments) => work(Format::Human, QUIET, rotate_key::run(arguments)),
+        Command::Simulator(arguments) => work(Format::Human, QUIET, simulator::run(arguments)),
         Command::Plan(arguments) => plan::run(*arguments),
         Command::Openapi => {
             println!("{}", ucp_api::openapi_json());
@@ -55,8 +67,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts logging and runs `work` to its end.
-fn work(logs: Format, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<ExitCode> {
-    telemetry::init(logs);
+fn work(
+    logs: Format,
+    default_filter: &str,
+    work: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<ExitCode> {
+    telemetry::init(logs, default_filter);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

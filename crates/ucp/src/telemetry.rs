@@ -14,12 +14,8 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Starts logging. `UCP_LOG` is the filter, in the syntax of `tracing_subscriber::EnvFilter`.
-pub(crate) fn init(format: Format) {
-    let default = match format {
-        Format::Human => "warn",
-        Format::Json => "info",
-    };
+/// Starts logging. `UCP_LOG` is the filter, in the syntax of `tracing_subscriber::EnvFilter`, and `default` its default.
+pub(crate) fn init(format: Format, default: &str) {
     let filter = EnvFilter::try_from_env("UCP_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     let subscriber = fmt().with_env_filter(filter);
     match format {

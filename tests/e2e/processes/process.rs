@@ -90,6 +90,17 @@ impl Process {
         Self::listening(&mut command).await
     }
 
+    /// The same with the default log filter.
+    pub(super) async fn serve_logging_by_default(
+        database: &str,
+        aws: &str,
+        account: &str,
+    ) -> (Self, String) {
+        let mut command = serving(&[KEY], database, aws, account);
+        command.env_remove("UCP_LOG");
+        Self::listening(&mut command).await
+    }
+
     /// The same with other encryption keys, the current one first.
     pub(super) async fn serve_under(
         keys: &[&str],

@@ -18,6 +18,11 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(get_readiness))
 }
 
+/// Whether the path is that of a probe.
+pub(crate) fn is_probe(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
+}
+
 /// The health of the process.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {

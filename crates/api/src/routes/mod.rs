@@ -4,7 +4,7 @@ mod aws_resources;
 mod credentials;
 pub(crate) mod discovery;
 mod error_pages;
-mod health;
+pub(crate) mod health;
 mod operations;
 mod planes;
 mod references;
