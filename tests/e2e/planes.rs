@@ -211,6 +211,29 @@ async fn unknown_types_of_planes_are_refused(world: &World) {
     assert_eq!(refused.code(), "InvalidPlaneType");
 }
 
+/// 400 `InvalidPlaneType` on every path below an unknown plane type, whatever the method.
+#[apply(on_every_store)]
+async fn nothing_is_served_below_an_unknown_plane_type(world: &World) {
+    for path in [
+        "/planes/gcp",
+        "/planes/gcp/x",
+        "/planes/gcp/x/resourcegroups",
+        "/planes/gcp/x/resourcegroups/rg/resources",
+        "/planes/gcp/x/providers/System.GCP/credentials/default",
+        "/Planes/r%C3%A4dius/local/providers",
+    ] {
+        for method in ["GET", "PUT", "POST", "DELETE"] {
+            let body = r#"{"location":"global"}"#;
+            let refused = world.call(method, &url(path), body).await.expect(400);
+            assert_eq!(refused.code(), "InvalidPlaneType", "{method} {path}");
+        }
+    }
+    for path in ["/planes/aws/aws/nothing", "/planes/radius/local/nothing/x"] {
+        let absent = world.get(&url(path)).await.expect(404);
+        assert_eq!(absent.code(), "NotFound");
+    }
+}
+
 /// 400 `InvalidApiVersionParameter` on every route of planes.
 #[apply(on_every_store)]
 async fn planes_want_an_api_version(world: &World) {

@@ -88,6 +88,9 @@ pub fn openapi_json() -> String {
 }
 
 async fn no_such_route(uri: Uri) -> Problem {
+    if let Err(unknown) = path::judge_plane_type(uri.path()) {
+        return unknown;
+    }
     let shown: String = uri.path().chars().take(200).collect();
     Problem::not_found(format!(
         "No route matches {shown}. The routes are described at /docs and /openapi.json."
@@ -95,6 +98,10 @@ async fn no_such_route(uri: Uri) -> Problem {
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    let is_plane = uri.path().split('/').count() <= 4;
+    if is_plane && let Err(unknown) = path::judge_plane_type(uri.path()) {
+        return unknown;
+    }
     let shown: String = uri.path().chars().take(200).collect();
     let message = format!("The method {method} is not supported at {shown}.");
     Problem::new(

@@ -280,6 +280,15 @@ pub(crate) struct ErrorCodePath {
     pub(crate) code: String,
 }
 
+/// Refuses a path below an unknown plane type.
+pub(crate) fn judge_plane_type(path: &str) -> Result<(), Problem> {
+    let mut segments = path.split('/').skip(1);
+    match (segments.next(), segments.next()) {
+        (Some("planes"), Some(word)) => plane_kind(word).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
 fn plane_kind(word: &str) -> Result<PlaneKind, Problem> {
     word.parse().map_err(|error: InvalidId| {
         let failure = Failure::new(ErrorCode::InvalidPlaneType, error.to_string());
