@@ -274,7 +274,7 @@ async fn refusals(world: &World) -> Vec<Reply> {
     vec![
         world.get("/planes").await.expect(400),
         world.get("/planes//aws").await.expect(400),
-        world.get("/planes?top=1").await.expect(400),
+        world.get("/planes?top=0").await.expect(400),
         world
             .send_with(&[("host", "evil.example")], "GET", "/planes", "")
             .await

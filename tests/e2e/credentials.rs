@@ -158,7 +158,7 @@ async fn the_list_is_paged(world: &World) {
         .expect(200);
 
     for (query, sizes) in [
-        ("", vec![10, 2]),
+        ("", vec![12]),
         ("&top=5", vec![5, 5, 2]),
         ("&$top=6", vec![6, 6]),
         ("&top=20", vec![12]),
@@ -189,8 +189,8 @@ async fn the_list_is_paged(world: &World) {
         assert_eq!(found, names, "{query}");
     }
     for query in [
-        "top=4",
-        "top=21",
+        "top=0",
+        "top=1001",
         "top=x",
         "skipToken=%2F",
         "skipToken=bogus",

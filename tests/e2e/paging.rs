@@ -1,11 +1,12 @@
-//! Paging rules that hold on every route (contract section 10). Paged lists have their own tests.
+//! Paging (contract section 10, D45). Lists from AWS have AWS's pages (D23) and are tested with the reads.
 
-use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store};
+use serde_json::{Value, json};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
+const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
-/// `top` must be 5 to 20; otherwise 400 `BadRequest`. This holds on every path, even one without a route, since the
-/// check runs before routing.
+/// `top` is 1 to 1,000, or 400 `BadRequest`, on every route, also where there is none: the check runs before routing.
 #[apply(on_every_store)]
 async fn top_is_checked_before_routing(world: &World) {
     let vpcs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC");
@@ -18,27 +19,27 @@ async fn top_is_checked_before_routing(world: &World) {
         "/nothing".to_owned(),
     ] {
         for top in [
-            "top=4",
-            "top=21",
+            "top=0",
+            "top=1001",
             "top=",
             "top=x",
             "top=-5",
             "top=5.0",
             "%24top=0",
-            "$top=99",
-            "TOP=1",
+            "$top=9999",
+            "TOP=0",
             "top=99999999999999999999",
-            "top=10&top=21",
+            "top=10&top=1001",
         ] {
             let refused = world
                 .get(&format!("{path}?{API_VERSION}&{top}"))
                 .await
                 .expect(400);
             assert_eq!(refused.code(), "BadRequest", "{path} {top}");
-            assert!(refused.text.contains("5 to 20"), "{}", refused.text);
+            assert!(refused.text.contains("1 to 1000"), "{}", refused.text);
         }
     }
-    for top in ["top=5", "top=20", "$top=10", "%24top=10&skipToken=x"] {
+    for top in ["top=1", "top=1000", "$top=10", "%24top=10"] {
         world
             .get(&format!("/planes?{API_VERSION}&{top}"))
             .await
@@ -47,16 +48,105 @@ async fn top_is_checked_before_routing(world: &World) {
     }
 }
 
-/// Planes, groups and a group's resources are returned completely, without a `nextLink`, regardless of `top`.
-#[apply(on_every_store)]
-async fn lists_that_are_not_paged_come_whole(world: &World) {
-    for number in 0..7 {
-        world.put_group(&format!("group-{number}")).await;
+fn names(page: &Value, member: &str) -> Vec<String> {
+    let items = page[member].as_array().expect("a list").iter();
+    let name = |item: &Value| item["name"].as_str().expect("a name").to_owned();
+    items.map(name).collect()
+}
+
+/// The names on each page, from `path` to the end.
+async fn pages(world: &World, path: &str) -> Vec<Vec<String>> {
+    let (mut pages, mut next) = (Vec::new(), Some(path.to_owned()));
+    while let Some(path) = next {
+        let page = world.get(&path).await.expect(200).body;
+        pages.push(names(&page, "value"));
+        next = page.get("nextLink").map(path_of);
     }
-    let groups = format!("/planes/radius/local/resourceGroups?{API_VERSION}&top=5");
-    let list = world.get(&groups).await.expect(200);
-    assert_eq!(list.body["value"].as_array().unwrap().len(), 8);
-    assert!(list.body.get("nextLink").is_none());
+    pages
+}
+
+/// The path of a link, which is absolute and says what the next page is.
+fn path_of(link: &Value) -> String {
+    let link = link.as_str().expect("a URL");
+    for parameter in [API_VERSION, "skipToken=", "top="] {
+        assert!(link.contains(parameter), "{link}");
+    }
+    let path = link.strip_prefix("http://localhost:8787");
+    path.expect("an absolute URL").to_owned()
+}
+
+/// Every list of ours takes `top`, and its pages have each item once, in order.
+#[apply(on_every_store)]
+async fn every_list_is_paged(world: &World) {
+    for number in 1..5 {
+        world.put_group(&format!("rg-{number}")).await;
+        let plane = format!("/planes/aws/plane-{number}?{API_VERSION}");
+        let body = r#"{"location":"global"}"#;
+        world.call("PUT", &plane, body).await.expect(200);
+        let name = format!("a-{number}");
+        let declared = json!({ "LogGroupName": name });
+        world.put_and_settle(LOG_GROUP, &name, declared).await;
+    }
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put_and_settle("AWS.EC2/VPC", "vpc", vpc).await;
+    let groups = "/planes/radius/local/resourceGroups";
+    let of_type = tracked_by(LOG_GROUP, "");
+    for (path, all) in [
+        (
+            "/planes".to_owned(),
+            vec!["aws", "plane-1", "plane-2", "plane-3", "plane-4", "local"],
+        ),
+        (
+            "/planes/aws".to_owned(),
+            vec!["aws", "plane-1", "plane-2", "plane-3", "plane-4"],
+        ),
+        ("/planes/radius".to_owned(), vec!["local"]),
+        (
+            groups.to_owned(),
+            vec!["rg", "rg-1", "rg-2", "rg-3", "rg-4"],
+        ),
+        (
+            format!("{GROUP}/resources"),
+            vec!["vpc", "a-1", "a-2", "a-3", "a-4"],
+        ),
+        (of_type, vec!["a-1", "a-2", "a-3", "a-4"]),
+    ] {
+        for (top, size) in [("", 100), ("&top=2", 2), ("&$top=1", 1), ("&top=4", 4)] {
+            let found = pages(world, &format!("{path}?{API_VERSION}{top}")).await;
+            let expected: Vec<Vec<&str>> = all.chunks(size).map(<[&str]>::to_vec).collect();
+            assert_eq!(found, expected, "{path} {top}");
+        }
+        for token in ["x", "%2F", "L3BsYW5lcw"] {
+            let path = format!("{path}?{API_VERSION}&skipToken={token}");
+            let refused = world.get(&path).await.expect(400);
+            assert!(refused.text.contains("skipToken"), "{}", refused.text);
+        }
+    }
+}
+
+/// The references in a group are a page of its resources, and `resources@nextLink` leads to the next.
+#[apply(on_every_store)]
+async fn the_references_in_a_group_are_a_page(world: &World) {
+    for name in ["a", "b", "c"] {
+        let declared = json!({ "LogGroupName": name });
+        world.put_and_settle(LOG_GROUP, name, declared).await;
+    }
+    let get = async |top: usize| {
+        let path = format!("{GROUP}?{API_VERSION}&top={top}");
+        world.get(&path).await.expect(200).body
+    };
+    let group = get(2).await;
+    assert_eq!(names(&group, "resources"), ["a", "b"]);
+    let next = path_of(&group["resources@nextLink"]);
+    assert_eq!(pages(world, &next).await, [["c"]]);
+    let whole = get(3).await;
+    assert_eq!(names(&whole, "resources"), ["a", "b", "c"]);
+    assert_eq!(whole.get("resources@nextLink"), None);
+}
+
+/// An empty list is a list.
+#[apply(on_every_store)]
+async fn an_empty_list_is_a_list(world: &World) {
     let none = world
         .get(&format!("{GROUP}/resources?{API_VERSION}"))
         .await

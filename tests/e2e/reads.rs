@@ -202,18 +202,21 @@ async fn d22_arns_that_aws_assigns_can_be_read(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn d26_no_api_version_is_asked_for(world: &World) {
+async fn d26_no_api_version_is_asked_for_but_a_given_one_is_known(world: &World) {
     create(world, LOG_GROUP, json!({"LogGroupName": "logs"})).await;
-    for query in ["", "?api-version=", "?api-version=2020-01-01"] {
-        let read = world
-            .get(&format!("{}{query}", id(LOG_GROUP, "logs")))
-            .await;
-        read.expect(200);
-        let listed = world
-            .get(&format!("{}{query}", collection(LOG_GROUP)))
-            .await;
-        listed.expect(200);
+    let polled = format!("{}/operations", ucp_testkit::GROUP);
+    for path in [id(LOG_GROUP, "logs"), collection(LOG_GROUP), polled] {
+        for query in ["", "?api-version=2023-10-01-preview"] {
+            world.get(&format!("{path}{query}")).await.expect(200);
+        }
+        for query in ["?api-version=", "?api-version=2020-01-01"] {
+            let refused = world.get(&format!("{path}{query}")).await.expect(400);
+            assert_eq!(refused.code(), "InvalidApiVersionParameter", "D45");
+        }
     }
+    let put = format!("{}/:put?api-version=2020-01-01", collection(LOG_GROUP));
+    let refused = world.call("POST", &put, "{}").await.expect(400);
+    assert_eq!(refused.code(), "InvalidApiVersionParameter");
 }
 
 #[apply(on_every_store)]

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::origin::{self, BaseUrl, Referrer};
 use crate::path_base::PathBase;
 use crate::problem::{self, Problem};
-use crate::query::judge_top;
+use crate::query;
 use crate::segments::Segments;
 use crate::state::Api;
 
@@ -47,7 +47,7 @@ fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, Ba
         let message = format!("The URL is {length} bytes long; the maximum is {URI_MAX_BYTES}.");
         return Err(Problem::bad_request(message));
     }
-    judge_top(uri)?;
+    query::judge(uri)?;
     let given = with_one_slash(uri.path());
     let path = match base.strip(given).map(with_one_slash) {
         Some("" | "/") => base.as_str(),

@@ -1,10 +1,15 @@
 //! Query parameters and paging.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use ucp_app::Status;
+use ucp_app::{Listed, Status};
 use ucp_model::{ErrorCode, Failure};
 use utoipa::IntoParams;
 
@@ -16,8 +21,8 @@ pub(crate) const API_VERSION: &str = "2023-10-01-preview";
 const API_VERSION_NAMES: &[&str] = &["api-version"];
 
 /// The allowed page sizes.
-const TOP: std::ops::RangeInclusive<usize> = 5..=20;
-const TOP_DEFAULT: usize = 10;
+const TOP: std::ops::RangeInclusive<usize> = 1..=1000;
+const TOP_DEFAULT: usize = 100;
 
 /// The names of the page size. ARM's has a `$`.
 const TOP_NAMES: &[&str] = &["top", "$top"];
@@ -44,9 +49,15 @@ impl Parameters {
     }
 }
 
-/// Refuses a page size that is out of range, on every route: the check runs before routing.
-pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
-    for given in Parameters::of(uri)?.all(TOP_NAMES) {
+/// Refuses an unknown version and a page size that is out of range, on every route: the check runs before routing.
+pub(crate) fn judge(uri: &Uri) -> Result<(), Problem> {
+    let parameters = Parameters::of(uri)?;
+    for given in parameters.all(API_VERSION_NAMES) {
+        if !given.eq_ignore_ascii_case(API_VERSION) {
+            return Err(unsupported_version(given));
+        }
+    }
+    for given in parameters.all(TOP_NAMES) {
         if !given.parse().is_ok_and(|top| TOP.contains(&top)) {
             return Err(Problem::bad_request(format!(
                 "top is '{}'. Use a number from {} to {}, or omit it.",
@@ -59,13 +70,22 @@ pub(crate) fn judge_top(uri: &Uri) -> Result<(), Problem> {
     Ok(())
 }
 
+fn unsupported_version(given: &str) -> Problem {
+    let message = format!(
+        "The api-version '{}' is not supported. Use ?api-version={API_VERSION}.",
+        shown(given, 60)
+    );
+    let failure = Failure::new(ErrorCode::InvalidApiVersionParameter, message);
+    Problem::new(StatusCode::BAD_REQUEST, failure)
+}
+
 /// Escapes the first `length` characters of a client's text for a message.
 pub(crate) fn shown(given: &str, length: usize) -> String {
     let start = given.chars().take(length);
     start.flat_map(char::escape_debug).collect()
 }
 
-/// The `api-version` parameter; extraction fails when the version is not supported.
+/// The `api-version` parameter, where it is required; [`judge`] has checked its value.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ApiVersion {
@@ -79,16 +99,10 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let parameters = Parameters::of(&parts.uri)?;
-        let given = parameters.get(API_VERSION_NAMES).unwrap_or_default();
-        if given.eq_ignore_ascii_case(API_VERSION) {
-            return Ok(Self { _version: () });
+        match parameters.get(API_VERSION_NAMES) {
+            Some(_) => Ok(Self { _version: () }),
+            None => Err(unsupported_version("")),
         }
-        let message = format!(
-            "The api-version '{}' is not supported. Use ?api-version={API_VERSION}.",
-            shown(given, 60)
-        );
-        let failure = Failure::new(ErrorCode::InvalidApiVersionParameter, message);
-        Err(Problem::new(StatusCode::BAD_REQUEST, failure))
     }
 }
 
@@ -96,8 +110,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// The page size; 10 by default.
-    #[param(value_type = Option<u64>, minimum = 5, maximum = 20, example = 10)]
+    /// The page size; 100 by default.
+    #[param(value_type = Option<u64>, minimum = 1, maximum = 1000, example = 100)]
     pub(crate) top: usize,
     /// The start of the page, from the `nextLink` of the previous page. Omit it for the first page.
     #[param(rename = "skipToken")]
@@ -109,6 +123,42 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// Returns the place after which the page starts: that of the last item of the previous page.
+    pub(crate) fn after<Place: FromStr>(&self) -> Result<Option<Place>, Problem> {
+        let place = |token: &String| {
+            let place = URL_SAFE_NO_PAD.decode(token).ok()?;
+            String::from_utf8(place).ok()?.parse().ok()
+        };
+        let Some(token) = &self.skip_token else {
+            return Ok(None);
+        };
+        match place(token) {
+            Some(place) => Ok(Some(place)),
+            None => Err(Problem::bad_request(
+                "skipToken is not valid. Follow nextLink unchanged.",
+            )),
+        }
+    }
+
+    /// Returns the absolute URL of the page after `listed`, if there is one; `place` names the place of an item.
+    pub(crate) fn next<T, Place: Display>(
+        &self,
+        listed: &Listed<T>,
+        place: impl Fn(&T) -> Place,
+        context: &RequestContext,
+    ) -> Option<String> {
+        let place = place(listed.last_of_more()?).to_string();
+        Some(self.next_link(&URL_SAFE_NO_PAD.encode(place), context))
+    }
+
+    /// The same page of the list at `path` below this one.
+    pub(crate) fn of_list_below(self, path: &str) -> Self {
+        Self {
+            path: format!("{}{path}", self.path),
+            ..self
+        }
+    }
+
     /// Returns the absolute URL of the next page.
     pub(crate) fn next_link(&self, skip_token: &str, context: &RequestContext) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();

@@ -2,7 +2,7 @@ use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, Pla
 use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
-use crate::{App, Precondition, Rejection};
+use crate::{App, Listed, Precondition, Rejection};
 
 /// A credential to write. Not `Debug`, so that the secret cannot be printed.
 pub struct PutCredential {
@@ -10,15 +10,6 @@ pub struct PutCredential {
     pub new: NewCredential,
     /// The secret of an access key.
     pub secret: Option<String>,
-}
-
-/// A page of credentials.
-#[derive(Debug)]
-pub struct CredentialPage {
-    /// The credentials in the order of their names, ignoring case.
-    pub credentials: Vec<Credential>,
-    /// The credential after which the next page starts; `None` on the last page.
-    pub next: Option<CredentialId>,
 }
 
 impl App {
@@ -59,18 +50,10 @@ impl App {
         plane: &PlaneId,
         after: Option<&CredentialId>,
         top: usize,
-    ) -> Result<CredentialPage, Rejection> {
+    ) -> Result<Listed<Credential>, Rejection> {
         let store = &self.parts.store;
-        // One more than requested, to see whether there is a next page.
-        let listed = store.list_credentials(&plane.name, after, top + 1).await;
-        let mut credentials = listed?;
-        let is_last = credentials.len() <= top;
-        credentials.truncate(top);
-        let last = credentials.last().filter(|_| !is_last);
-        Ok(CredentialPage {
-            next: last.map(|credential| credential.id.clone()),
-            credentials,
-        })
+        let listed = store.list_credentials(&plane.name, after, top + 1).await?;
+        Ok(Listed::of(listed, top))
     }
 
     /// Removes the credential with its secret. Returns whether it existed.

@@ -2,7 +2,7 @@ use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
 use crate::intake::no_such_group;
-use crate::{App, Rejection};
+use crate::{App, Listed, Rejection};
 
 /// A query for the operations of a group.
 #[derive(Clone, Copy, Debug)]
@@ -42,24 +42,21 @@ impl App {
         Ok(())
     }
 
-    /// Returns the operations on a group and on its references, latest first, and whether there are more.
+    /// Returns the operations on a group and on its references, latest first.
     pub async fn list_operations(
         &self,
         group: &GroupId,
         query: OperationQuery,
-    ) -> Result<(Vec<Operation>, bool), Rejection> {
+    ) -> Result<Listed<Operation>, Rejection> {
         let page = OperationPage {
             status: query.status,
             after: query.after,
             limit: query.top + 1,
         };
-        let mut operations = match self.parts.store.list_operations(group, page).await {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
-            other => other?,
-        };
-        let has_more = operations.len() > query.top;
-        operations.truncate(query.top);
-        Ok((operations, has_more))
+        match self.parts.store.list_operations(group, page).await {
+            Err(ucp_store::Error::NoSuchGroup) => Err(no_such_group(group)),
+            other => Ok(Listed::of(other?, query.top)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 use ucp_model::{ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind};
 use ucp_store::Precondition;
 
-use crate::{App, Rejection};
+use crate::{App, Listed, Rejection};
 
 impl App {
     /// Creates the planes that every server has, unless they exist.
@@ -32,11 +32,15 @@ impl App {
         Ok(())
     }
 
-    /// Returns all planes, or those of one kind.
-    pub async fn list_planes(&self, kind: Option<PlaneKind>) -> Result<Vec<Plane>, Rejection> {
-        let mut planes = self.parts.store.list_planes().await?;
-        planes.retain(|plane| kind.is_none_or(|kind| plane.id.kind == kind));
-        Ok(planes)
+    /// Returns up to `top` planes after `after`, of all kinds or of one.
+    pub async fn list_planes(
+        &self,
+        kind: Option<PlaneKind>,
+        after: Option<&PlaneId>,
+        top: usize,
+    ) -> Result<Listed<Plane>, Rejection> {
+        let planes = self.parts.store.list_planes(kind, after, top + 1).await?;
+        Ok(Listed::of(planes, top))
     }
 
     /// Returns a plane.

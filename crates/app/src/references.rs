@@ -1,48 +1,48 @@
 use ucp_model::{ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 use ucp_store::ReferenceUpdate;
 
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, Listed, Rejection};
 
 /// A group with its references.
 #[derive(Debug)]
 pub struct GroupView {
     /// The group.
     pub group: ResourceGroup,
-    /// Its references, in the order of their keys.
-    pub references: Vec<Reference>,
+    /// A page of its references, in the order of their keys.
+    pub references: Listed<Reference>,
 }
 
 impl App {
-    /// Returns the group with its references.
-    pub async fn get_resource_group(&self, id: &GroupId) -> Result<GroupView, Rejection> {
+    /// Returns the group with up to `top` of its references, after `after`.
+    pub async fn get_resource_group(
+        &self,
+        id: &GroupId,
+        after: Option<&ReferenceId>,
+        top: usize,
+    ) -> Result<GroupView, Rejection> {
         let group = match self.parts.store.get_resource_group(id).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
             other => other?,
         };
-        let references = match self.parts.store.list_references(id).await {
-            // The group was removed in between.
-            Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
-            other => other?,
-        };
+        // The group may have been removed in between.
+        let references = self.list_references(id, None, after, top).await?;
         Ok(GroupView { group, references })
     }
 
-    /// Returns the references of a group, or only those of `type_name`, if given.
+    /// Returns up to `top` references of a group after `after`, or only those of `type_name`, if given.
     pub async fn list_references(
         &self,
         group: &GroupId,
         type_name: Option<&TypeName>,
-    ) -> Result<Vec<Reference>, Rejection> {
-        let mut references = match self.parts.store.list_references(group).await {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(group)),
-            other => other?,
-        };
-        if let Some(type_name) = type_name {
-            let name = type_name.as_str();
-            references
-                .retain(|reference| reference.id.type_name.as_str().eq_ignore_ascii_case(name));
+        after: Option<&ReferenceId>,
+        top: usize,
+    ) -> Result<Listed<Reference>, Rejection> {
+        let store = &self.parts.store;
+        let references = store.list_references(group, type_name, after, top + 1);
+        match references.await {
+            Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(group)),
+            other => Ok(Listed::of(other?, top)),
         }
-        Ok(references)
     }
 
     /// Returns a reference.

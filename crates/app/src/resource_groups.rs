@@ -2,7 +2,7 @@ use ucp_model::{GroupId, NewResourceGroup, PlaneId, ResourceGroup};
 use ucp_store::{GroupUpdate, Precondition};
 
 use crate::references::group_not_found;
-use crate::{App, Rejection};
+use crate::{App, Listed, Rejection};
 
 impl App {
     /// Creates the group, or replaces its location and tags.
@@ -40,11 +40,15 @@ impl App {
         }
     }
 
-    /// Returns the groups of a radius plane.
+    /// Returns up to `top` groups of a radius plane, after `after`.
     pub async fn list_resource_groups(
         &self,
         plane: &PlaneId,
-    ) -> Result<Vec<ResourceGroup>, Rejection> {
-        Ok(self.parts.store.list_resource_groups(&plane.name).await?)
+        after: Option<&GroupId>,
+        top: usize,
+    ) -> Result<Listed<ResourceGroup>, Rejection> {
+        let store = &self.parts.store;
+        let groups = store.list_resource_groups(&plane.name, after, top + 1);
+        Ok(Listed::of(groups.await?, top))
     }
 }

@@ -14,7 +14,11 @@ impl Stepper<'_> {
         let Parts { store, .. } = self.engine.parts();
         let operation = &self.claimed.operation;
         let references = match operation.work.group() {
-            Some(work) => store.list_references(&work.group).await?,
+            Some(work) => {
+                store
+                    .list_references(&work.group, None, None, usize::MAX)
+                    .await?
+            }
             None => Vec::new(),
         };
         Ok(Survey {

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, NewCredential, NewPlane, NewResourceGroup,
-    Operation, OperationId, Plane, PlaneId, Reference, ReferenceId, ResourceGroup, Scope, Target,
-    Timestamp, TypeName,
+    Operation, OperationId, Plane, PlaneId, PlaneKind, Reference, ReferenceId, ResourceGroup,
+    Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Accepted, Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion,
@@ -82,7 +82,11 @@ observed! {
     Planes {
         fn put_plane(plane: NewPlane, precondition: &Precondition, now: Timestamp) -> Plane;
         fn get_plane(id: &PlaneId) -> Option<Plane>;
-        fn list_planes() -> Vec<Plane>;
+        fn list_planes(
+            kind: Option<PlaneKind>,
+            after: Option<&PlaneId>,
+            limit: usize
+        ) -> Vec<Plane>;
         fn delete_plane(id: &PlaneId, precondition: &Precondition) -> bool;
     }
 }
@@ -101,7 +105,11 @@ observed! {
             now: Timestamp
         ) -> ResourceGroup;
         fn get_resource_group(id: &GroupId) -> ResourceGroup;
-        fn list_resource_groups(plane: &str) -> Vec<ResourceGroup>;
+        fn list_resource_groups(
+            plane: &str,
+            after: Option<&GroupId>,
+            limit: usize
+        ) -> Vec<ResourceGroup>;
         #[at(Moment::Accept)]
         fn delete_resource_group(
             deletion: NewOperation,
@@ -131,7 +139,12 @@ observed! {
 observed! {
     References {
         fn get_reference(id: &ReferenceId) -> Option<Reference>;
-        fn list_references(group: &GroupId) -> Vec<Reference>;
+        fn list_references(
+            group: &GroupId,
+            type_name: Option<&TypeName>,
+            after: Option<&ReferenceId>,
+            limit: usize
+        ) -> Vec<Reference>;
         fn update_reference(
             id: &ReferenceId,
             update: ReferenceUpdate,

@@ -4,7 +4,7 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type};
-use ucp_store::Error;
+use ucp_store::{Error, KeyRange};
 
 /// A statement in the dialect of each database. The dialects differ only in locking clauses, which SQLite does not
 /// need: it has a single writer.
@@ -105,6 +105,15 @@ macro_rules! values {
     };
 }
 pub(crate) use values;
+
+/// Makes the values of a statement for one page: the first key, the last key and the number of rows.
+pub(crate) fn page(keys: KeyRange, limit: usize) -> Vec<Value> {
+    values![
+        keys.start,
+        keys.end,
+        i64::try_from(limit).unwrap_or(i64::MAX)
+    ]
+}
 
 /// One row of a result.
 pub(crate) enum Row {

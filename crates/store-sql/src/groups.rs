@@ -3,21 +3,20 @@
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{
-    GroupId, NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ResourceGroup, Timestamp,
-};
+use ucp_model::{GroupId, NewResourceGroup, Operation, OperationId, ResourceGroup, Timestamp};
 use ucp_store::{
-    Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition, rules,
+    Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition, group_keys,
+    rules,
 };
 
 use crate::arm_resources::{self, arm_resources};
-use crate::database::{Abort, Database, Row, Transaction, transaction, values};
+use crate::database::{Abort, Database, Row, Transaction, page, transaction, values};
 use crate::json::{corrupt, parsed};
 use crate::{Sql, busy, operation_row, reference_row};
 
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
-        WHERE parent_key = $1 ORDER BY key"];
+        WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     /// A foreign key would not prevent changes to the group while an operation is accepted in it.
     HOLD = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key = $1"] lock " FOR SHARE";
@@ -61,12 +60,14 @@ impl Groups for Sql {
         get(&self.database, id).await
     }
 
-    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
-        let plane = PlaneId {
-            kind: PlaneKind::Radius,
-            name: plane.to_owned(),
-        };
-        let rows = self.database.read(LIST, values![plane.key()]).await?;
+    async fn list_resource_groups(
+        &self,
+        plane: &str,
+        after: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<Vec<ResourceGroup>, Error> {
+        let values = page(group_keys(plane, after), limit);
+        let rows = self.database.read(LIST, values).await?;
         rows.iter().map(read).collect()
     }
 

@@ -1,15 +1,16 @@
 //! The planes.
 
 use async_trait::async_trait;
-use ucp_model::{NewPlane, Plane, PlaneId, Timestamp};
-use ucp_store::{Error, Planes, Precondition};
+use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind, Timestamp};
+use ucp_store::{Error, Planes, Precondition, plane_keys};
 
 use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
-use crate::database::{transaction, values};
+use crate::database::{page, transaction};
 
 arm_resources! { "planes";
-    LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision FROM planes ORDER BY key"];
+    LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision FROM planes
+        WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
 }
 
 #[async_trait]
@@ -34,8 +35,14 @@ impl Planes for Sql {
         row.as_ref().map(read).transpose()
     }
 
-    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
-        let rows = self.database.read(LIST, values![]).await?;
+    async fn list_planes(
+        &self,
+        kind: Option<PlaneKind>,
+        after: Option<&PlaneId>,
+        limit: usize,
+    ) -> Result<Vec<Plane>, Error> {
+        let values = page(plane_keys(kind, after), limit);
+        let rows = self.database.read(LIST, values).await?;
         rows.iter().map(read).collect()
     }
 

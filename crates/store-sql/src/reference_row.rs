@@ -1,9 +1,9 @@
 //! The row of a reference.
 
 use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
-use ucp_store::Error;
+use ucp_store::{Error, KeyRange};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::database::{Abort, Database, Row, Transaction, page, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
 
 /// The columns of a [`Reference`].
@@ -32,7 +32,8 @@ statements! {
             tags = excluded.tags"];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
-    LIST = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
+    OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
     /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
@@ -50,9 +51,13 @@ pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<
     rows.first().map(read).transpose()
 }
 
-/// Returns the references of a group, outside a transaction.
-pub(crate) async fn list(database: &Database, group: &GroupId) -> Result<Vec<Reference>, Error> {
-    let rows = database.read(LIST, values![group.key()]).await?;
+/// Returns up to `limit` references with these keys, outside a transaction.
+pub(crate) async fn list(
+    database: &Database,
+    keys: KeyRange,
+    limit: usize,
+) -> Result<Vec<Reference>, Error> {
+    let rows = database.read(LIST, page(keys, limit)).await?;
     rows.iter().map(read).collect()
 }
 
@@ -61,7 +66,7 @@ pub(crate) async fn of_group(
     transaction: &mut Transaction,
     group: &GroupId,
 ) -> Result<Vec<Reference>, Abort> {
-    let rows = transaction.fetch(LIST, values![group.key()]).await?;
+    let rows = transaction.fetch(OF_GROUP, values![group.key()]).await?;
     let references: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
     Ok(references?)
 }

@@ -1,8 +1,8 @@
 //! The references.
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};
-use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, rules};
+use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
+use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, reference_keys, rules};
 
 use crate::database::transaction;
 use crate::reference_row::{self, delete, lock, other_owner, put};
@@ -14,9 +14,16 @@ impl References for Sql {
         reference_row::get(&self.database, id).await
     }
 
-    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+    async fn list_references(
+        &self,
+        group: &GroupId,
+        type_name: Option<&TypeName>,
+        after: Option<&ReferenceId>,
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error> {
         groups::get(&self.database, group).await?;
-        reference_row::list(&self.database, group).await
+        let keys = reference_keys(group, type_name, after);
+        reference_row::list(&self.database, keys, limit).await
     }
 
     async fn update_reference(

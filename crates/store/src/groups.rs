@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
+use ucp_model::{
+    GroupId, NewResourceGroup, Operation, PlaneId, PlaneKind, ResourceGroup, Timestamp,
+};
 
-use crate::{Error, NewOperation, Precondition};
+use crate::{Error, KeyRange, NewOperation, Precondition};
 
 /// The result of deleting a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,16 @@ pub enum GroupDeletion {
     Accepted(Box<Operation>),
     /// This operation is already deleting the group.
     Running(Box<Operation>),
+}
+
+/// Returns the keys of a list of groups.
+pub fn group_keys(plane: &str, after: Option<&GroupId>) -> KeyRange {
+    let plane = PlaneId {
+        kind: PlaneKind::Radius,
+        name: plane.to_owned(),
+    };
+    let parent = format!("{}/resourcegroups", plane.key());
+    KeyRange::below(&parent, after.map(GroupId::key))
 }
 
 /// A change of a resource group, as a JSON Merge Patch (RFC 7396) describes it.
@@ -87,8 +99,14 @@ pub trait Groups: Send + Sync {
     /// Returns the group, or [`Error::NoSuchGroup`].
     async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error>;
 
-    /// Returns the groups of a radius plane in the order of their keys.
-    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error>;
+    /// Returns up to `limit` groups of a radius plane in the order of their keys, starting after the key of `after`,
+    /// which need not exist any more.
+    async fn list_resource_groups(
+        &self,
+        plane: &str,
+        after: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<Vec<ResourceGroup>, Error>;
 
     /// Deletes the group, or records the operation that does.
     ///

@@ -10,6 +10,7 @@ mod credentials;
 mod error;
 mod events;
 mod groups;
+mod key_range;
 mod leases;
 mod memory;
 mod operations;
@@ -24,16 +25,17 @@ mod type_schemas;
 pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
-pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate};
+pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate, group_keys};
+pub use key_range::KeyRange;
 pub use leases::{Claimed, Lease, LeaseTerm, Leases};
 pub use memory::Memory;
 pub use operations::{
     Accepted, FinishOperation, NewOperation, NewResourceWork, NewWork, OperationPage, Operations,
     Status, place,
 };
-pub use planes::Planes;
+pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};
-pub use references::{Forgotten, ReferenceUpdate, References};
+pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
 pub use sealed::{Documents, Sealed, SealedKey, SealedPlace, SealedValues};
 pub use store::{Reachable, Store};
 pub use type_schemas::{TypeSchema, TypeSchemas};

@@ -3,9 +3,22 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};
+use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 
-use crate::{Error, Event};
+use crate::{Error, Event, KeyRange};
+
+/// Returns the keys of a list of references.
+pub fn reference_keys(
+    group: &GroupId,
+    type_name: Option<&TypeName>,
+    after: Option<&ReferenceId>,
+) -> KeyRange {
+    let parent = match type_name {
+        Some(type_name) => ReferenceId::keys_of_type(group, type_name),
+        None => format!("{}/providers", group.key()),
+    };
+    KeyRange::below(&parent, after.map(ReferenceId::key))
+}
 
 /// The result of forgetting a reference.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +44,16 @@ pub trait References: Send + Sync {
     /// Returns the reference, if the alias has one. It has one while the resource is being created, too.
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error>;
 
-    /// Returns the references of a group in the order of their keys, or [`Error::NoSuchGroup`].
-    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error>;
+    /// Returns up to `limit` references of a group in the order of their keys, or only those of `type_name`, if given.
+    /// They start after the key of `after`, which need not exist any more. [`Error::NoSuchGroup`] if there is no such
+    /// group.
+    async fn list_references(
+        &self,
+        group: &GroupId,
+        type_name: Option<&TypeName>,
+        after: Option<&ReferenceId>,
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error>;
 
     /// Changes the ownership or the tags of a reference and appends an event.
     ///

@@ -352,7 +352,11 @@ impl World {
             .expect("the store answers");
         assert_eq!(live, 0, "operations are still in flight");
         let group = GroupId::new("local", "rg").expect("a group id");
-        let references = match self.store.list_references(&group).await {
+        let references = match self
+            .store
+            .list_references(&group, None, None, usize::MAX)
+            .await
+        {
             Err(Error::NoSuchGroup) => return,
             other => other.expect("the store answers"),
         };

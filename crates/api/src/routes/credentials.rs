@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ucp_model::{Credential, CredentialId, PlaneId};
+use ucp_model::Credential;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -28,9 +28,6 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         )))
 }
 
-/// The prefix of a `skipToken`.
-const AFTER: &str = "after.";
-
 /// Lists the credentials of a plane.
 ///
 /// Secrets are never returned.
@@ -44,17 +41,12 @@ async fn list_credentials(
     page: Page,
     context: RequestContext,
 ) -> Result<Json<CredentialList>, Problem> {
-    let plane = path.plane()?;
-    let after = page.skip_token.as_deref();
-    let after = after.map(|token| place(&plane, token)).transpose()?;
-    let listed = api
-        .app
-        .list_credentials(&plane, after.as_ref(), page.top)
-        .await?;
-    let next = listed.next.as_ref();
+    let (plane, after) = (path.plane()?, page.after()?);
+    let credentials = api.app.list_credentials(&plane, after.as_ref(), page.top);
+    let credentials = credentials.await?;
     Ok(Json(List {
-        next_link: next.map(|id| page.next_link(&format!("{AFTER}{}", id.name), &context)),
-        ..List::of(listed.credentials)
+        next_link: page.next(&credentials, |credential| credential.id.clone(), &context),
+        ..List::of(credentials.items)
     }))
 }
 
@@ -121,11 +113,4 @@ async fn delete_credential(
 
 fn tagged(credential: Credential) -> Tagged<CredentialBody> {
     Tagged(credential.etag(), credential.into())
-}
-
-/// Parses a `skipToken`: the id of the last credential of the previous page.
-fn place(plane: &PlaneId, token: &str) -> Result<CredentialId, Problem> {
-    let name = token.strip_prefix(AFTER);
-    let id = name.and_then(|name| CredentialId::new(&plane.name, name).ok());
-    id.ok_or_else(|| Problem::bad_request("skipToken is not valid. Follow nextLink unchanged."))
 }

@@ -1,3 +1,5 @@
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -160,34 +162,48 @@ async fn list_resource_group_operations(
 ) -> Result<Json<OperationList>, Problem> {
     let query = OperationQuery {
         status,
-        after: page.skip_token.as_deref().map(place).transpose()?,
+        after: page
+            .after()?
+            .map(|Place(accepted_at, id)| (accepted_at, id)),
         top: page.top,
     };
-    let (operations, has_more) = api.app.list_operations(&path.id()?, query).await?;
-    let last = operations.last().map(ucp_app::place);
-    let next_link = last.filter(|_| has_more).map(|(accepted_at, id)| {
-        let token = format!("{}.{id}", accepted_at.as_millis());
-        let link = page.next_link(&token, &context);
-        match status {
-            Some(status) => format!("{link}&status={}", status.as_str()),
-            None => link,
-        }
+    let operations = api.app.list_operations(&path.id()?, query).await?;
+    let next_link = page.next(&operations, Place::of, &context);
+    let next_link = next_link.map(|link| match status {
+        Some(status) => format!("{link}&status={}", status.as_str()),
+        None => link,
     });
-    let statuses = operations.into_iter().map(OperationStatus::from);
+    let statuses = operations.items.into_iter().map(OperationStatus::from);
     Ok(Json(List {
         next_link,
         ..List::of(statuses.map(|status| status.explained(&context.base_url)))
     }))
 }
 
-/// Parses a `skipToken`.
-fn place(token: &str) -> Result<(Timestamp, OperationId), Problem> {
-    let parts = token.split_once('.');
-    let place = parts.and_then(|(accepted_at, id)| {
-        let accepted_at = accepted_at.parse().ok()?;
-        Some((Timestamp::from_millis(accepted_at), id.parse().ok()?))
-    });
-    place.ok_or_else(|| Problem::bad_request("skipToken is not valid. Follow nextLink unchanged."))
+/// The place of an operation in a list.
+struct Place(Timestamp, OperationId);
+
+impl Place {
+    fn of(operation: &Operation) -> Self {
+        let (accepted_at, id) = ucp_app::place(operation);
+        Self(accepted_at, id)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.as_millis(), self.1)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (accepted_at, id) = text.split_once('.').ok_or(())?;
+        let accepted_at = Timestamp::from_millis(accepted_at.parse().map_err(drop)?);
+        Ok(Self(accepted_at, id.parse().map_err(drop)?))
+    }
 }
 
 fn status(operation: Operation, context: &RequestContext) -> Response {

@@ -3,14 +3,15 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ucp_model::{ErrorCode, Failure, Plane};
+use ucp_model::{ErrorCode, Failure, Plane, PlaneKind};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::context::RequestContext;
 use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
-use crate::query::ApiVersion;
+use crate::query::{ApiVersion, Page};
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
@@ -32,27 +33,45 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 /// Lists all planes.
 ///
 /// Their settings are omitted.
-#[utoipa::path(get, path = "/planes", tag = "Planes", params(ApiVersion),
+#[utoipa::path(get, path = "/planes", tag = "Planes", params(ApiVersion, Page),
     responses((status = 200, body = PlaneSummaryList)))]
 async fn list_planes(
     State(api): State<Arc<Api>>,
     _: ApiVersion,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Json<PlaneSummaryList>, Problem> {
-    Ok(Json(List::of(api.app.list_planes(None).await?)))
+    Ok(Json(listed(&api, None, &page, &context).await?))
 }
 
 /// Lists the planes of a type.
 ///
 /// Their settings are included.
-#[utoipa::path(get, path = "/planes/{type}", tag = "Planes", params(PlaneTypePath, ApiVersion),
+#[utoipa::path(get, path = "/planes/{type}", tag = "Planes", params(PlaneTypePath, ApiVersion, Page),
     responses((status = 200, body = PlaneList)))]
 async fn list_planes_of_type(
     State(api): State<Arc<Api>>,
     path: PlaneTypePath,
     _: ApiVersion,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Json<PlaneList>, Problem> {
-    let planes = api.app.list_planes(Some(path.kind()?)).await?;
-    Ok(Json(List::of(planes)))
+    let kind = path.kind()?;
+    Ok(Json(listed(&api, Some(kind), &page, &context).await?))
+}
+
+async fn listed<T: From<Plane>>(
+    api: &Api,
+    kind: Option<PlaneKind>,
+    page: &Page,
+    context: &RequestContext,
+) -> Result<List<T>, Problem> {
+    let after = page.after()?;
+    let planes = api.app.list_planes(kind, after.as_ref(), page.top).await?;
+    Ok(List {
+        next_link: page.next(&planes, |plane| plane.id.clone(), context),
+        ..List::of(planes.items)
+    })
 }
 
 /// Returns a plane.

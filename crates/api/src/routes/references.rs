@@ -13,6 +13,7 @@ use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
+use crate::query::Page;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
@@ -47,15 +48,23 @@ async fn get_reference(
 /// Their properties are those last observed; AWS is not called.
 #[utoipa::path(get, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}",
-    params(ReferencesPath),
+    params(ReferencesPath, Page),
     responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]
 async fn list_references(
     State(api): State<Arc<Api>>,
     path: ReferencesPath,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Json<ReferenceList>, Problem> {
-    let (type_name, group) = (path.type_name()?, path.group()?);
-    let references = api.app.list_references(&group, Some(&type_name)).await?;
-    Ok(Json(List::of(references)))
+    let (type_name, group, after) = (path.type_name()?, path.group()?, page.after()?);
+    let references = api
+        .app
+        .list_references(&group, Some(&type_name), after.as_ref(), page.top)
+        .await?;
+    Ok(Json(List {
+        next_link: page.next(&references, |reference| reference.id.clone(), &context),
+        ..List::of(references.items)
+    }))
 }
 
 /// Updates the ownership or the tags of a reference.

@@ -13,7 +13,7 @@ use crate::json::JsonObject;
 use crate::path::{GroupPath, RadiusPlanePath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
-use crate::query::ApiVersion;
+use crate::query::{ApiVersion, Page};
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
@@ -85,18 +85,29 @@ async fn update_resource_group(
 
 /// Returns a resource group with its references.
 ///
-/// The properties of the references are those last observed; AWS is not called.
+/// The properties of the references are those last observed; AWS is not called. The first `top` references are
+/// included.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
-    params(GroupPath, ApiVersion),
+    params(GroupPath, ApiVersion, Page),
     responses((status = 200, body = ResourceGroupBody, headers(("ETag" = String))),
         (status = 404, body = ErrorResponse)))]
 async fn get_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Tagged<ResourceGroupBody>, Problem> {
-    let view = api.app.get_resource_group(&path.id()?).await?;
-    Ok(Tagged(view.group.etag(), view.into()))
+    let (id, after) = (path.id()?, page.after()?);
+    let view = api.app.get_resource_group(&id, after.as_ref(), page.top);
+    let view = view.await?;
+    let page = page.of_list_below("/resources");
+    let next_link = page.next(&view.references, |reference| reference.id.clone(), &context);
+    let etag = view.group.etag();
+    Ok(Tagged(
+        etag,
+        ResourceGroupBody::with_resources(view, next_link),
+    ))
 }
 
 /// Deletes a resource group and the AWS resources that it owns.
@@ -157,28 +168,46 @@ async fn import_resource_group_resources(
 ///
 /// Their references are omitted.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups", tag = "Resource groups",
-    params(RadiusPlanePath, ApiVersion),
+    params(RadiusPlanePath, ApiVersion, Page),
     responses((status = 200, body = ResourceGroupList)))]
 async fn list_resource_groups(
     State(api): State<Arc<Api>>,
     path: RadiusPlanePath,
     _: ApiVersion,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Json<ResourceGroupList>, Problem> {
-    let groups = api.app.list_resource_groups(&path.id()?).await?;
-    Ok(Json(List::of(groups)))
+    let (plane, after) = (path.id()?, page.after()?);
+    let groups = api
+        .app
+        .list_resource_groups(&plane, after.as_ref(), page.top);
+    let groups = groups.await?;
+    Ok(Json(List {
+        next_link: page.next(&groups, |group| group.id.clone(), &context),
+        ..List::of(groups.items)
+    }))
 }
 
 /// Lists the references of a resource group.
 ///
 /// Their properties are those last observed; AWS is not called.
 #[utoipa::path(get, path = "/planes/radius/{plane}/resourcegroups/{group}/resources", tag = "Resource groups",
-    params(GroupPath, ApiVersion),
+    params(GroupPath, ApiVersion, Page),
     responses((status = 200, body = ReferenceList), (status = 404, body = ErrorResponse)))]
 async fn list_resource_group_resources(
     State(api): State<Arc<Api>>,
     path: GroupPath,
     _: ApiVersion,
+    page: Page,
+    context: RequestContext,
 ) -> Result<Json<ReferenceList>, Problem> {
-    let references = api.app.list_references(&path.id()?, None).await?;
-    Ok(Json(List::of(references)))
+    let (group, after) = (path.id()?, page.after()?);
+    let references = api
+        .app
+        .list_references(&group, None, after.as_ref(), page.top);
+    let references = references.await?;
+    Ok(Json(List {
+        next_link: page.next(&references, |reference| reference.id.clone(), &context),
+        ..List::of(references.items)
+    }))
 }

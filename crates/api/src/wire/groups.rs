@@ -165,6 +165,10 @@ pub(crate) struct ResourceGroupBody {
     /// The references of the group; only in the reply to a GET of a single group, and absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<ReferenceBody>,
+    /// The URL of the next page of the references; absent when `resources` has all.
+    #[serde(rename = "resources@nextLink", skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri")]
+    resources_next_link: Option<String>,
 }
 
 impl From<ResourceGroup> for ResourceGroupBody {
@@ -178,15 +182,18 @@ impl From<ResourceGroup> for ResourceGroupBody {
             location: group.location,
             tags: group.tags,
             resources: Vec::new(),
+            resources_next_link: None,
         }
     }
 }
 
-impl From<GroupView> for ResourceGroupBody {
-    fn from(view: GroupView) -> Self {
-        let resources = view.references.into_iter().map(ReferenceBody::from);
+impl ResourceGroupBody {
+    /// A group with a page of its references, and the URL of the next one.
+    pub(crate) fn with_resources(view: GroupView, next_link: Option<String>) -> Self {
+        let resources = view.references.items.into_iter().map(ReferenceBody::from);
         Self {
             resources: resources.collect(),
+            resources_next_link: next_link,
             ..view.group.into()
         }
     }

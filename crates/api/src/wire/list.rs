@@ -31,7 +31,7 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// A list without further pages.
+    /// The items of a page, without the link to the next one.
     pub(crate) fn of<I: IntoIterator<Item: Into<T>>>(items: I) -> Self {
         Self {
             value: items.into_iter().map(Into::into).collect(),

@@ -51,13 +51,14 @@ impl ReferenceId {
 
     /// Returns the key that the store compares.
     pub fn key(&self) -> String {
-        format!(
-            "{}/providers/{}:reference/{}",
-            self.group.key(),
-            self.type_name.arm(),
-            self.alias
-        )
-        .to_lowercase()
+        let parent = Self::keys_of_type(&self.group, &self.type_name);
+        format!("{parent}/{}", self.alias.to_lowercase())
+    }
+
+    /// Returns what the keys of all references of a type in a group begin with, before a slash.
+    pub fn keys_of_type(group: &GroupId, type_name: &TypeName) -> String {
+        let type_name = type_name.arm().to_lowercase();
+        format!("{}/providers/{type_name}:reference", group.key())
     }
 
     /// Returns the `type` in ARM replies, `AWS.EC2/VPC:reference`.

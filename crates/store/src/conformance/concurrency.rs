@@ -60,7 +60,10 @@ pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
     let won = race(&store, contenders.collect()).await;
     let won = store.get_operation(won).await.unwrap().unwrap();
     let tracked = won.work.reference().cloned();
-    let references = store.list_references(&group("rg")).await.unwrap();
+    let references = store
+        .list_references(&group("rg"), None, None, usize::MAX)
+        .await
+        .unwrap();
     let found: Vec<_> = references.into_iter().map(|r| r.id).collect();
     assert_eq!(found, Vec::from_iter(tracked), "losers leave no reference");
 }
@@ -118,7 +121,10 @@ pub async fn two_ends_make_one_owner(store: Engine) {
         });
     }
     tasks.join_all().await;
-    let references = store.list_references(&group("rg")).await.unwrap();
+    let references = store
+        .list_references(&group("rg"), None, None, usize::MAX)
+        .await
+        .unwrap();
     assert_eq!(references.len(), names.len());
     assert_eq!(references.iter().filter(|r| r.owned).count(), 1);
 }

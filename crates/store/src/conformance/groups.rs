@@ -291,7 +291,7 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     assert!(
         store
-            .list_references(&group("rg"))
+            .list_references(&group("rg"), None, None, usize::MAX)
             .await
             .unwrap()
             .is_empty()

@@ -93,6 +93,7 @@ macro_rules! conformance {
                 a_group_keeps_its_first_casing
                 groups_are_listed_by_plane
                 references_are_listed_by_group
+                lists_are_read_by_page
                 an_unknown_group_or_operation_is_not_found
                 json_survives
                 the_first_digest_key_stays

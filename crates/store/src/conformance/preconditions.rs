@@ -30,7 +30,13 @@ fn exists() -> Precondition {
 pub async fn a_plane_is_written_when_the_precondition_holds(store: Engine) {
     let (absent, exists) = (Precondition::absent(), exists());
     refused!(write_plane(&store, &exists, "0"), Error::PreconditionFailed);
-    assert!(store.list_planes().await.unwrap().is_empty());
+    assert!(
+        store
+            .list_planes(None, None, usize::MAX)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     let first = write_plane(&store, &absent, "1").await.unwrap();
     refused!(write_plane(&store, &absent, "2"), Error::PreconditionFailed);
     let id = &first.id;

@@ -149,7 +149,12 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             format!("{:?}", store.get_reference(&alias_in(&group, &name)).await)
         }
         Command::ListReferences(name) => {
-            format!("{:?}", store.list_references(&group(&name)).await)
+            format!(
+                "{:?}",
+                store
+                    .list_references(&group(&name), None, None, usize::MAX)
+                    .await
+            )
         }
         Command::ListOperations(name, page) => {
             format!("{:?}", store.list_operations(&group(&name), page).await)
@@ -159,8 +164,8 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         }
         Command::ListPlanesAndGroups => format!(
             "{:?} {:?}",
-            store.list_planes().await,
-            store.list_resource_groups("LOCAL").await
+            store.list_planes(None, None, usize::MAX).await,
+            store.list_resource_groups("LOCAL", None, usize::MAX).await
         ),
         Command::Live => format!("{:?}", store.live_operations().await),
     };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use ucp_model::{
-    Baseline, Digest, GroupId, NewResourceGroup, Plane, PlaneId, PlaneKind, ResourceGroup,
+    Baseline, Digest, GroupId, NewResourceGroup, Plane, PlaneId, PlaneKind, ReferenceId,
+    ResourceGroup, TypeName,
 };
 
 use super::fixture::*;
@@ -49,7 +50,13 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
 
 /// Planes are listed in the order of their keys, once each.
 pub async fn planes_are_listed_once(store: Engine) {
-    assert!(store.list_planes().await.unwrap().is_empty());
+    assert!(
+        store
+            .list_planes(None, None, usize::MAX)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     for id in [
         plane(PlaneKind::Radius, "Local"),
         plane(PlaneKind::Aws, "b"),
@@ -61,7 +68,7 @@ pub async fn planes_are_listed_once(store: Engine) {
         let put = store.put_plane(put, &Precondition::NONE, at(0));
         put.await.unwrap();
     }
-    let planes = store.list_planes().await.unwrap();
+    let planes = store.list_planes(None, None, usize::MAX).await.unwrap();
     let ids: Vec<PlaneId> = planes.into_iter().map(|plane| plane.id).collect();
     let expected = [
         plane(PlaneKind::Aws, "A"),
@@ -141,10 +148,16 @@ pub async fn groups_are_listed_by_plane(store: Engine) {
         let put = store.put_resource_group(put, &Precondition::NONE, at(0));
         put.await.unwrap();
     }
-    let groups = store.list_resource_groups("LoCaL").await.unwrap();
+    let groups = store
+        .list_resource_groups("LoCaL", None, usize::MAX)
+        .await
+        .unwrap();
     let found: Vec<&GroupId> = groups.iter().map(|group| &group.id).collect();
     assert_eq!(found, [&ids[2], &ids[0], &ids[3], &ids[4]]);
-    let none = store.list_resource_groups("nowhere").await.unwrap();
+    let none = store
+        .list_resource_groups("nowhere", None, usize::MAX)
+        .await
+        .unwrap();
     assert!(none.is_empty());
 }
 
@@ -152,7 +165,10 @@ pub async fn groups_are_listed_by_plane(store: Engine) {
 pub async fn references_are_listed_by_group(store: Engine) {
     with_group(&store, "rg").await;
     with_group(&store, "rg-2").await;
-    refused!(store.list_references(&group("rg-3")), Error::NoSuchGroup);
+    refused!(
+        store.list_references(&group("rg-3"), None, None, usize::MAX),
+        Error::NoSuchGroup
+    );
     for (number, name) in [(1, "b"), (2, "É"), (3, "A"), (4, "z")] {
         accept(&store, put(number, name)).await;
     }
@@ -161,11 +177,101 @@ pub async fn references_are_listed_by_group(store: Engine) {
     });
     accept(&store, elsewhere).await;
 
-    let references = store.list_references(&group("RG")).await.unwrap();
+    let references = store
+        .list_references(&group("RG"), None, None, usize::MAX)
+        .await
+        .unwrap();
     let aliases: Vec<&str> = references.iter().map(|r| r.id.alias.as_str()).collect();
     assert_eq!(aliases, ["A", "b", "z", "É"]);
-    let references = store.list_references(&group("rg-2")).await.unwrap();
+    let references = store
+        .list_references(&group("rg-2"), None, None, usize::MAX)
+        .await
+        .unwrap();
     assert_eq!(references.len(), 1);
+}
+
+/// A page starts after a key, whether or not it exists, ends at its limit, and stays within its list.
+pub async fn lists_are_read_by_page(store: Engine) {
+    with_group(&store, "rg").await;
+    for name in ["a", "B", "b-1", "c"] {
+        for kind in [PlaneKind::Aws, PlaneKind::Radius] {
+            let put = put_plane(plane(kind, name), "global", "");
+            let put = store.put_plane(put, &Precondition::NONE, at(0));
+            put.await.unwrap();
+        }
+        with_group(&store, name).await;
+    }
+    let aws = |name: &str| plane(PlaneKind::Aws, name);
+    let radius = |name: &str| plane(PlaneKind::Radius, name);
+    for (kind, after, limit, expected) in [
+        (
+            None,
+            Some(aws("b-0")),
+            3,
+            vec![aws("b-1"), aws("c"), radius("a")],
+        ),
+        (Some(PlaneKind::Aws), Some(aws("B-1")), 3, vec![aws("c")]),
+        (Some(PlaneKind::Aws), Some(aws("c")), 3, vec![]),
+        (Some(PlaneKind::Aws), Some(radius("a")), 3, vec![]),
+        (
+            Some(PlaneKind::Radius),
+            Some(aws("c")),
+            1,
+            vec![radius("a")],
+        ),
+    ] {
+        let planes = store
+            .list_planes(kind, after.as_ref(), limit)
+            .await
+            .unwrap();
+        let found: Vec<PlaneId> = planes.into_iter().map(|plane| plane.id).collect();
+        assert_eq!(found, expected, "{kind:?} after {after:?}");
+    }
+    for (after, limit, expected) in [
+        (None, 2, vec!["a", "B"]),
+        (Some("b"), 2, vec!["b-1", "c"]),
+        (Some("b-0"), 1, vec!["b-1"]),
+        (Some("c"), 2, vec!["rg"]),
+        (Some("rg"), 2, vec![]),
+    ] {
+        let after = after.map(group);
+        let groups = store.list_resource_groups("local", after.as_ref(), limit);
+        let groups = groups.await.unwrap();
+        let found: Vec<&str> = groups.iter().map(|group| group.id.name.as_str()).collect();
+        assert_eq!(found, expected, "after {after:?}");
+    }
+
+    for (number, name) in [(1, "x"), (2, "Y"), (3, "z")] {
+        accept(&store, put(number, name)).await;
+        let elsewhere = with(put(number + 10, name), |new| {
+            new.reference = Some(alias_in("b-1", name));
+        });
+        accept(&store, elsewhere).await;
+    }
+    let other = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let vpc = ReferenceId::new(group("rg"), other.clone(), "vpc").unwrap();
+    let put = with(put(20, "-"), |new| {
+        new.type_name = other.clone();
+        new.reference = Some(vpc.clone());
+    });
+    accept(&store, put).await;
+    let own = type_name();
+    for (of_type, after, limit, expected) in [
+        (None, None, 2, vec!["vpc", "x"]),
+        (None, Some(vpc.clone()), 9, vec!["x", "Y", "z"]),
+        (Some(&own), None, 2, vec!["x", "Y"]),
+        (Some(&own), Some(alias("y")), 2, vec!["z"]),
+        (Some(&own), Some(vpc.clone()), 1, vec!["x"]),
+        (Some(&other), None, 9, vec!["vpc"]),
+        (Some(&other), Some(alias("x")), 9, vec![]),
+    ] {
+        let references = store
+            .list_references(&group("rg"), of_type, after.as_ref(), limit)
+            .await
+            .unwrap();
+        let found: Vec<&str> = references.iter().map(|one| one.id.alias.as_str()).collect();
+        assert_eq!(found, expected, "{of_type:?} after {after:?}");
+    }
 }
 
 /// A missing group or operation is reported as such.

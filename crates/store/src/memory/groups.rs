@@ -4,9 +4,10 @@ use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 
 use super::Memory;
+use super::tables::page;
 use crate::{
     Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition,
-    rules,
+    group_keys, rules,
 };
 
 #[async_trait]
@@ -47,13 +48,14 @@ impl Groups for Memory {
             .ok_or(Error::NoSuchGroup)
     }
 
-    async fn list_resource_groups(&self, plane: &str) -> Result<Vec<ResourceGroup>, Error> {
-        let tables = self.tables();
-        let groups = tables.groups.values();
-        Ok(groups
-            .filter(|group| group.id.plane.eq_ignore_ascii_case(plane))
-            .cloned()
-            .collect())
+    async fn list_resource_groups(
+        &self,
+        plane: &str,
+        after: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<Vec<ResourceGroup>, Error> {
+        let keys = group_keys(plane, after);
+        Ok(page(&self.tables().groups, keys, limit))
     }
 
     async fn delete_resource_group(

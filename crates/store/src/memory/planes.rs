@@ -1,8 +1,9 @@
 use async_trait::async_trait;
-use ucp_model::{NewPlane, Plane, PlaneId, Timestamp};
+use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind, Timestamp};
 
 use super::Memory;
-use crate::{Error, Planes, Precondition};
+use super::tables::page;
+use crate::{Error, Planes, Precondition, plane_keys};
 
 #[async_trait]
 impl Planes for Memory {
@@ -23,8 +24,14 @@ impl Planes for Memory {
         Ok(self.tables().planes.get(&id.key()).cloned())
     }
 
-    async fn list_planes(&self) -> Result<Vec<Plane>, Error> {
-        Ok(self.tables().planes.values().cloned().collect())
+    async fn list_planes(
+        &self,
+        kind: Option<PlaneKind>,
+        after: Option<&PlaneId>,
+        limit: usize,
+    ) -> Result<Vec<Plane>, Error> {
+        let keys = plane_keys(kind, after);
+        Ok(page(&self.tables().planes, keys, limit))
     }
 
     async fn delete_plane(&self, id: &PlaneId, precondition: &Precondition) -> Result<bool, Error> {

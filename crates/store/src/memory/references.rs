@@ -1,8 +1,9 @@
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp};
+use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 
 use super::Memory;
-use crate::{Error, Event, Forgotten, ReferenceUpdate, References, rules};
+use super::tables::page;
+use crate::{Error, Event, Forgotten, ReferenceUpdate, References, reference_keys, rules};
 
 #[async_trait]
 impl References for Memory {
@@ -10,10 +11,17 @@ impl References for Memory {
         Ok(self.tables().references.get(&id.key()).cloned())
     }
 
-    async fn list_references(&self, group: &GroupId) -> Result<Vec<Reference>, Error> {
+    async fn list_references(
+        &self,
+        group: &GroupId,
+        type_name: Option<&TypeName>,
+        after: Option<&ReferenceId>,
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error> {
         let tables = self.tables();
         tables.group(group)?;
-        Ok(tables.references_of(group))
+        let keys = reference_keys(group, type_name, after);
+        Ok(page(&tables.references, keys, limit))
     }
 
     async fn update_reference(

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
@@ -7,8 +8,8 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    Documents, Error, Event, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace, StoredCredential,
-    TypeSchema, place,
+    Documents, Error, Event, KeyRange, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace,
+    StoredCredential, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -33,6 +34,16 @@ pub(super) struct Row {
     /// The key of the AWS resource that no other live operation may work on.
     pub(super) target: Option<String>,
     pub(super) slot: Slot,
+}
+
+/// Returns up to `limit` rows with these keys, in their order.
+pub(super) fn page<T: Clone>(rows: &BTreeMap<String, T>, keys: KeyRange, limit: usize) -> Vec<T> {
+    if !keys.is_possible() {
+        return Vec::new();
+    }
+    let bounds = (Bound::Excluded(keys.start), Bound::Excluded(keys.end));
+    let rows = rows.range(bounds).map(|(_, row)| row);
+    rows.take(limit).cloned().collect()
 }
 
 /// The lease of a row.
