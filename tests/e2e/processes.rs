@@ -6,6 +6,7 @@ mod client;
 mod clients;
 mod connections;
 mod crash_points;
+mod documents;
 mod logs;
 mod process;
 mod rotation;
