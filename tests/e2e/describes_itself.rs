@@ -137,3 +137,51 @@ async fn the_document_and_its_page_are_served_and_need_no_network(world: &World)
         );
     }
 }
+
+/// The guides link to each other and to the pages about error codes; the description of the API links to the guides.
+#[apply(on_every_store)]
+async fn the_guides_are_served_and_their_links_resolve(world: &World) {
+    let description = world.get("/openapi.json").await.expect(200).body;
+    let description = description["info"]["description"].as_str().unwrap();
+    let mut paths: Vec<String> = links(description)
+        .map(|link| path_of("/docs/", link))
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    while let Some(path) = paths.pop() {
+        if seen.insert(path.clone()) && !path.starts_with("/docs/errors/") {
+            let page = world.get(&path).await.expect(200).text;
+            paths.extend(links(&page).map(|link| path_of(&path, link)));
+        } else {
+            world.get(&path).await.expect(200);
+        }
+    }
+    let guides = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to"));
+    for guide in guides.unwrap() {
+        let name = guide.unwrap().file_name().into_string().unwrap();
+        assert!(seen.contains(&format!("/docs/how-to/{name}")), "{name}");
+    }
+    for page in ["/docs/concepts.md", "/docs/simulator.md"] {
+        assert!(seen.contains(page), "{page}");
+    }
+}
+
+/// The links of a page to other pages of the server.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let targets = page.split("](").skip(1);
+    let targets = targets.filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.starts_with('#') && !target.contains("://"))
+}
+
+/// The path of what a page links to.
+fn path_of(page: &str, link: &str) -> String {
+    let link = link.split('#').next().unwrap();
+    let mut folders: Vec<&str> = page.split('/').collect();
+    folders.pop();
+    for part in link.split('/') {
+        match part {
+            ".." => drop(folders.pop()),
+            part => folders.push(part),
+        }
+    }
+    folders.join("/")
+}

@@ -56,6 +56,7 @@ pub fn router(app: App, settings: Settings) -> Router {
     let guarded = described
         .merge(Router::from(docs).without_v07_checks())
         .merge(routes::discovery::routes(&base))
+        .merge(routes::guides::routes())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));

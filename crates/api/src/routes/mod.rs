@@ -4,6 +4,7 @@ mod aws_resources;
 mod credentials;
 pub(crate) mod discovery;
 mod error_pages;
+pub(crate) mod guides;
 pub(crate) mod health;
 mod operations;
 mod planes;
