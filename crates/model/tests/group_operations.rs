@@ -255,6 +255,16 @@ fn a_cycle_is_broken_where_it_begins_and_elsewhere_after_a_refusal() {
     assert_eq!(started(&next(&left, &[refused], 2)), ["c"]);
 }
 
+/// The end of a child makes the operation due. If that is ever missed, it is not missed for long.
+#[test]
+fn it_looks_again_within_seconds() {
+    let left = [owned("a", json!({}))];
+    let Next::Wait(moved) = next(&left, &[child("a", 1, None)], 2).next else {
+        panic!("expected a wait")
+    };
+    assert_eq!(moved.due_at, at(7));
+}
+
 #[test]
 fn what_something_else_works_on_is_tried_again() {
     let left = [owned("a", json!({}))];

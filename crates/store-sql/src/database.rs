@@ -4,6 +4,8 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type};
+#[cfg(feature = "testing")]
+use ucp_store::conformance::holding::before_statement;
 use ucp_store::{Error, KeyRange};
 
 /// A statement in the dialect of each database. The dialects differ only in locking clauses, which SQLite does not
@@ -193,6 +195,10 @@ impl Database {
     }
 }
 
+/// With the feature `testing`, a test can hold a transaction here.
+#[cfg(not(feature = "testing"))]
+async fn before_statement() {}
+
 /// A transaction on either database.
 pub(crate) struct Transaction {
     connection: Connection,
@@ -217,6 +223,7 @@ impl Transaction {
         statement: Statement,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Abort> {
+        before_statement().await;
         let rows = match &mut self.connection {
             Connection::Postgres(transaction) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
@@ -245,6 +252,7 @@ impl Transaction {
         statement: Statement,
         values: Vec<Value>,
     ) -> Result<u64, Abort> {
+        before_statement().await;
         Ok(match &mut self.connection {
             Connection::Postgres(transaction) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
@@ -259,6 +267,7 @@ impl Transaction {
 
     /// Commits. Returns whether the transaction makes an operation due.
     pub(crate) async fn commit(self) -> Result<bool, Abort> {
+        before_statement().await;
         match self.connection {
             Connection::Postgres(transaction) => transaction.commit().await?,
             Connection::Sqlite(transaction) => transaction.commit().await?,
@@ -293,10 +302,19 @@ fn collect<R>(
 /// The reason why a transaction ended without a commit.
 #[derive(Debug)]
 pub(crate) enum Abort {
-    /// It lost a race against another transaction. A retry will see what that one wrote.
-    Raced(sqlx::Error),
+    /// It lost a race against another transaction. A retry will see what that one wrote. The error is the final one if
+    /// every retry loses too.
+    Raced(Error),
     /// The final error.
     Answer(Error),
+}
+
+impl Abort {
+    /// What the transaction has read of the row `key` is no longer so.
+    pub(crate) fn changed(key: &str) -> Self {
+        let message = format!("{key} changes faster than it can be written");
+        Abort::Raced(Error::Unavailable(message.into()))
+    }
 }
 
 impl From<Error> for Abort {
@@ -316,7 +334,7 @@ impl From<sqlx::Error> for Abort {
                     .is_some_and(|code| RACES.contains(&code.as_ref()))
         });
         if raced {
-            Abort::Raced(error)
+            Abort::Raced(unavailable(error))
         } else {
             Abort::Answer(unavailable(error))
         }
@@ -326,8 +344,7 @@ impl From<sqlx::Error> for Abort {
 impl From<Abort> for Error {
     fn from(abort: Abort) -> Self {
         match abort {
-            Abort::Raced(error) => unavailable(error),
-            Abort::Answer(error) => error,
+            Abort::Raced(error) | Abort::Answer(error) => error,
         }
     }
 }

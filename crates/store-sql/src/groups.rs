@@ -18,7 +18,7 @@ arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     /// A foreign key would not prevent changes to the group while an operation is accepted in it.
-    HOLD = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
+    SHARE = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key = $1"] lock " FOR SHARE";
     SET_DELETION = ["UPDATE resource_groups SET deletion = $2 WHERE key = $1"];
 }
@@ -123,11 +123,7 @@ pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGro
 /// Returns the recorded id of a group that is not being deleted, and locks the group against changes until the
 /// transaction ends.
 pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<GroupId, Abort> {
-    let group = held(transaction, id).await?;
-    match group.body.deletion {
-        Some(deletion) => Err(Error::GroupDeleting(deletion).into()),
-        None => Ok(group.id),
-    }
+    Ok(open(share(transaction, id).await?)?)
 }
 
 /// The same for children of the group's deletion.
@@ -135,12 +131,26 @@ pub(crate) async fn hold_even_deleting(
     transaction: &mut Transaction,
     id: &GroupId,
 ) -> Result<GroupId, Abort> {
-    Ok(held(transaction, id).await?.id)
+    let group = share(transaction, id).await?;
+    Ok(group.ok_or(Error::NoSuchGroup)?.id)
 }
 
-async fn held(transaction: &mut Transaction, id: &GroupId) -> Result<ResourceGroup, Abort> {
-    let row = transaction.fetch_optional(HOLD, values![id.key()]).await?;
-    Ok(read(&row.ok_or(Error::NoSuchGroup)?)?)
+/// Returns the group and locks it against changes until the transaction ends.
+pub(crate) async fn share(
+    transaction: &mut Transaction,
+    id: &GroupId,
+) -> Result<Option<ResourceGroup>, Abort> {
+    let row = transaction.fetch_optional(SHARE, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Returns the recorded id of the group, which must exist and must not be being deleted.
+pub(crate) fn open(group: Option<ResourceGroup>) -> Result<GroupId, Error> {
+    let group = group.ok_or(Error::NoSuchGroup)?;
+    match group.body.deletion {
+        Some(deletion) => Err(Error::GroupDeleting(deletion)),
+        None => Ok(group.id),
+    }
 }
 
 /// Returns the group and locks it exclusively until the transaction ends.

@@ -27,8 +27,10 @@ statements! {
             due_at = CASE WHEN $9 = 0 AND cancel_requested_at < $8 THEN cancel_requested_at ELSE $8 END,
             body = $10
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// Makes the operation due at `$2` at the latest.
-    WAKE = ["UPDATE operations SET due_at = $2 WHERE id = $1 AND ended_at IS NULL AND due_at > $2"];
+    /// Makes the operation due at `$2` at the latest. It writes the row in any case: a step that is committed before this
+    /// is seen here, and one that is committed later sees what this transaction has done.
+    WAKE = ["UPDATE operations SET due_at = CASE WHEN due_at > $2 THEN $2 ELSE due_at END
+        WHERE id = $1 AND ended_at IS NULL"];
     FINISH = ["UPDATE operations SET
             status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL,
             lease_owner = NULL, lease_expires_at = NULL
@@ -326,6 +328,12 @@ async fn finish(
     let operation = &finish.operation;
     let header = &operation.header;
     let ended_at = header.ended_at.unwrap_or(header.due_at);
+    // The parent before the child, as everywhere: otherwise two transactions could wait for each other.
+    if let Some(parent) = header.parent {
+        let values = values![parent.to_string(), ended_at.as_millis()];
+        transaction.execute(WAKE, values).await?;
+        transaction.wake();
+    }
     let work = operation.work.resource();
     let target = work.and_then(|work| Some(work.target()?.key()));
     let values = values![
@@ -350,11 +358,6 @@ async fn finish(
         operation.work.reference(),
     )
     .await?;
-    if let Some(parent) = header.parent {
-        let values = values![parent.to_string(), ended_at.as_millis()];
-        transaction.execute(WAKE, values).await?;
-        transaction.wake();
-    }
     Ok(())
 }
 

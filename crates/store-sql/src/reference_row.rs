@@ -3,7 +3,7 @@
 use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
 use ucp_store::{Error, KeyRange};
 
-use crate::database::{Abort, Database, Row, Transaction, page, statements, values};
+use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
 
 /// The columns of a [`Reference`].
@@ -15,21 +15,17 @@ macro_rules! columns {
 }
 
 statements! {
-    /// Of two concurrent first puts of an alias the second waits here, and then fails to insert its operation.
-    PUT = ["INSERT INTO resource_references (key, id, group_key, plane, account, region, identifier, target_key, owned,
-            provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags)
+    /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
+    /// inserts nothing.
+    INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned,
+            provisioning_state, baseline, observed, observed_at, updated_at, tags,
+            id, group_key, plane, account, region, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-        ON CONFLICT (key) DO UPDATE SET
-            identifier = excluded.identifier,
-            target_key = excluded.target_key,
-            owned = excluded.owned,
-            provisioning_state = excluded.provisioning_state,
-            baseline = excluded.baseline,
-            observed = excluded.observed,
-            observed_at = excluded.observed_at,
-            updated_at = excluded.updated_at,
-            revision = excluded.revision,
-            tags = excluded.tags"];
+        ON CONFLICT (key) DO NOTHING"];
+    UPDATE = ["UPDATE resource_references SET
+            revision = $2, identifier = $3, target_key = $4, owned = $5,
+            provisioning_state = $6, baseline = $7, observed = $8, observed_at = $9, updated_at = $10, tags = $11
+        WHERE key = $1 AND revision = $2 - 1"];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
@@ -80,15 +76,13 @@ pub(crate) async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Inserts or updates the reference.
+/// Inserts the first revision of a reference; a later one replaces the revision before it. If the row is not as the
+/// transaction has read it, the transaction starts over.
 pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) -> Result<(), Abort> {
-    let values = values![
-        reference.id.key(),
-        reference.id.to_string(),
-        reference.id.group.key(),
-        reference.scope.plane.as_str(),
-        reference.scope.account.as_str(),
-        reference.scope.region.as_str(),
+    let key = reference.id.key();
+    let mut values: Vec<Value> = values![
+        key.as_str(),
+        count(reference.revision)?,
         reference.identifier.as_ref().map(Identifier::as_str),
         reference.target().map(|target| target.key()),
         reference.owned,
@@ -96,13 +90,26 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
         reference.baseline.as_ref().map(to_json).transpose()?,
         reference.observed.as_ref().map(to_json).transpose()?,
         reference.observed_at.map(Timestamp::as_millis),
-        reference.created_at.as_millis(),
         reference.updated_at.as_millis(),
-        count(reference.revision)?,
         to_json(&reference.tags)?,
     ];
-    transaction.execute(PUT, values).await?;
-    Ok(())
+    let statement = if reference.revision == 1 {
+        values.extend(values![
+            reference.id.to_string(),
+            reference.id.group.key(),
+            reference.scope.plane.as_str(),
+            reference.scope.account.as_str(),
+            reference.scope.region.as_str(),
+            reference.created_at.as_millis(),
+        ]);
+        INSERT
+    } else {
+        UPDATE
+    };
+    match transaction.execute(statement, values).await? {
+        0 => Err(Abort::changed(&key)),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) async fn delete(transaction: &mut Transaction, id: &ReferenceId) -> Result<(), Abort> {

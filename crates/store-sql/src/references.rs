@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, reference_keys, rules};
 
-use crate::database::transaction;
+use crate::database::{Abort, Transaction, transaction};
 use crate::reference_row::{self, delete, lock, other_owner, put};
 use crate::{Sql, busy, events, groups};
 
@@ -35,9 +35,7 @@ impl References for Sql {
         now: Timestamp,
     ) -> Result<Reference, Error> {
         transaction!(self, |tx| async {
-            let reference = lock(&mut tx, id).await?.ok_or(Error::NoSuchReference)?;
-            groups::hold(&mut tx, &id.group).await?;
-            busy::refuse_busy_alias(&mut tx, id).await?;
+            let reference = idle(&mut tx, id).await?;
             if let Some(target) = reference.target().map(|target| target.key()) {
                 if let Some(busy) = busy::holder(&mut tx, &target).await? {
                     return Err(Error::Busy(busy).into());
@@ -64,9 +62,7 @@ impl References for Sql {
         now: Timestamp,
     ) -> Result<Forgotten, Error> {
         transaction!(self, |tx| async {
-            let reference = lock(&mut tx, id).await?.ok_or(Error::NoSuchReference)?;
-            groups::hold(&mut tx, &id.group).await?;
-            busy::refuse_busy_alias(&mut tx, id).await?;
+            let reference = idle(&mut tx, id).await?;
             if reference.owned {
                 return Ok(Forgotten::Owned(Box::new(reference)));
             }
@@ -80,4 +76,14 @@ impl References for Sql {
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
         events::list(&self.database, reference).await
     }
+}
+
+/// Returns a reference without a live operation, and locks it and its group until the transaction ends.
+async fn idle(transaction: &mut Transaction, id: &ReferenceId) -> Result<Reference, Abort> {
+    // The group first, as everywhere: otherwise two transactions could wait for each other.
+    let group = groups::share(transaction, &id.group).await?;
+    let reference = lock(transaction, id).await?.ok_or(Error::NoSuchReference)?;
+    groups::open(group)?;
+    busy::refuse_busy_alias(transaction, id).await?;
+    Ok(reference)
 }

@@ -59,6 +59,15 @@ impl TestDatabase {
         url.to_string()
     }
 
+    /// Returns whether a transaction on the database waits for another one.
+    pub async fn is_anyone_waiting(&self) -> bool {
+        let mut connection = self.server.connect().await;
+        let waiting = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+            WHERE datname = $1 AND cardinality(pg_blocking_pids(pid)) > 0)";
+        let waiting = sqlx::query(waiting).bind(&self.name);
+        waiting.fetch_one(&mut connection).await.unwrap().get(0)
+    }
+
     /// Runs the statements of a dump.
     pub async fn restore(&self, dump: &str) {
         let options = self.server.options.clone().database(&self.name);
@@ -177,7 +186,7 @@ impl Server {
 
         let settings = format!(
             "-c listen_addresses='' -c unix_socket_directories='{}' -c max_connections=300 \
-             -c fsync=off -c full_page_writes=off",
+             -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms",
             home.display()
         );
         let log = home.join("log");

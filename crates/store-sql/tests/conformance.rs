@@ -3,35 +3,62 @@
 mod sqlite {
     use std::sync::Arc;
 
+    use async_trait::async_trait;
     use tempfile::TempDir;
     use ucp_store::Store;
+    use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
 
-    async fn fresh() -> Option<(Arc<dyn Store>, TempDir)> {
+    struct Folder {
+        _folder: TempDir,
+    }
+
+    /// SQLite runs one transaction at a time.
+    #[async_trait]
+    impl Database for Folder {
+        async fn is_anyone_waiting(&self) -> bool {
+            true
+        }
+    }
+
+    async fn fresh() -> Option<(Arc<dyn Store>, Folder)> {
         let folder = TempDir::new().expect("a folder");
         let store = Sql::open_sqlite(folder.path().join("ucp.db"))
             .await
             .expect("a fresh database");
-        Some((Arc::new(store), folder))
+        Some((Arc::new(store), Folder { _folder: folder }))
     }
 
     ucp_store::conformance!(crate::sqlite::fresh);
+    ucp_store::races!(crate::sqlite::fresh);
 }
 
 mod postgres {
     use std::sync::Arc;
 
+    use async_trait::async_trait;
     use ucp_store::Store;
+    use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
     use ucp_store_sql::testing::{TestDatabase, database};
 
-    async fn fresh() -> Option<(Arc<dyn Store>, TestDatabase)> {
+    struct Postgres(TestDatabase);
+
+    #[async_trait]
+    impl Database for Postgres {
+        async fn is_anyone_waiting(&self) -> bool {
+            self.0.is_anyone_waiting().await
+        }
+    }
+
+    async fn fresh() -> Option<(Arc<dyn Store>, Postgres)> {
         let database = database().await?;
         let store = Sql::connect_postgres(&database.url())
             .await
             .expect("a fresh database");
-        Some((Arc::new(store), database))
+        Some((Arc::new(store), Postgres(database)))
     }
 
     ucp_store::conformance!(crate::postgres::fresh);
+    ucp_store::races!(crate::postgres::fresh);
 }

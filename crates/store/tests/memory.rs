@@ -9,3 +9,4 @@ async fn memory() -> Option<(Arc<dyn Store>, ())> {
 }
 
 ucp_store::conformance!(crate::memory);
+ucp_store::races!(crate::memory);

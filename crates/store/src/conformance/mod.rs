@@ -6,13 +6,16 @@
 #![expect(clippy::unwrap_used, reason = "the suite is test code: failures panic")]
 
 pub mod accepting;
+mod act;
 pub mod concurrency;
 pub mod credentials;
 pub mod ending;
 mod fixture;
 pub mod groups;
+pub mod holding;
 pub mod leasing;
 pub mod preconditions;
+pub mod racing;
 pub mod random;
 pub mod remembering;
 pub mod resealing;
@@ -170,4 +173,33 @@ macro_rules! conformance {
             )+
         }
     )+};
+}
+
+/// Makes each race between writers a test. `$fresh` is as for [`conformance!`](crate::conformance!), but returns a
+/// [`Database`](racing::Database) beside the store. An engine whose transactions have several statements calls
+/// [`before_statement`](holding::before_statement).
+#[macro_export]
+macro_rules! races {
+    ($fresh:path) => {
+        $crate::races! { $fresh:
+            first_puts_of_an_alias
+            changes_of_a_reference
+            ends_of_operations
+            planes_credentials_and_schemas
+            the_deletion_of_a_group
+            parent_and_children
+        }
+    };
+    ($fresh:path: $($case:ident)+) => {
+        mod racing {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    if let Some((store, database)) = $fresh().await {
+                        $crate::conformance::racing::$case(store, &database).await;
+                    }
+                }
+            )+
+        }
+    };
 }

@@ -10,8 +10,8 @@ use crate::{Ended, ErrorCode, Failure, Timestamp};
 
 /// The maximum number of children of one operation that are in progress at once.
 pub const CHILDREN_AT_ONCE: usize = 50;
-/// How long an operation waits for the end of a child before it looks again by itself.
-const NEXT_LOOK: Duration = Duration::from_secs(10 * 60);
+/// How long an operation waits for the end of a child, which makes it due, before it looks again by itself.
+const NEXT_LOOK: Duration = Duration::from_secs(5);
 /// How long to wait before another attempt to start a child that conflicts with another operation.
 pub(super) const BUSY_RETRY: Duration = Duration::from_secs(5);
 

@@ -1,0 +1,363 @@
+//! Acts of writers on a stage of their own, for the cases that set writers against each other.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use ucp_model::operation::group::Task;
+use ucp_model::operation::{Kind, ReferenceChange};
+use ucp_model::{
+    CredentialId, CredentialKind, Ended, GroupId, NewCredential, OperationId, PlaneId, PlaneKind,
+    ReferenceId, Scope,
+};
+
+use super::fixture::*;
+use crate::{
+    Claimed, FinishOperation, LeaseTerm, NewOperation, Precondition, ReferenceUpdate, Store,
+    TypeSchema,
+};
+
+/// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
+/// resources.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Act {
+    PutPlane,
+    DeletePlane,
+    /// A schema of a type, and when it was fetched.
+    PutSchema(&'static str, i64),
+    PutCredential(&'static str),
+    DeleteCredential,
+    PutGroup,
+    DeleteGroup(u64),
+    Import(u64),
+    Put(u64, &'static str),
+    /// A put under an alias, whose declaration names the resource.
+    PutNamed(u64, &'static str, &'static str),
+    Delete(u64, &'static str),
+    DeleteByName(u64, &'static str),
+    /// A delete under an alias, as a child of another operation.
+    DeleteAsChild(u64, u64, &'static str),
+    /// Claims what is due, for the acts below.
+    Claim,
+    /// A step that reveals the resource.
+    Reveal(u64, &'static str),
+    /// A step of an operation on a group, which has seen this many children end and waits for the others.
+    Await(u64, usize),
+    Apply(u64, &'static str),
+    /// The end of a put whose create failed.
+    Fail(u64),
+    FinishDelete(u64),
+    FinishOnGroup(u64),
+    /// Claims a put and applies it.
+    CarryOut(u64, &'static str),
+    Cancel(u64),
+    Forget(&'static str),
+    Own(&'static str),
+    RemoveEnded,
+}
+
+const GROUP: &str = "rg";
+const ALIASES: [&str; 3] = ["a", "b", "c"];
+const OPERATIONS: u64 = 10;
+const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];
+
+/// A part of a store with names of its own.
+pub(super) struct Stage {
+    pub(super) store: Engine,
+    number: u64,
+    claimed: Mutex<BTreeMap<OperationId, Claimed>>,
+}
+
+impl Stage {
+    pub(super) fn new(store: Engine, number: u64) -> Self {
+        Self {
+            store,
+            number,
+            claimed: Mutex::default(),
+        }
+    }
+
+    /// Performs the acts one after the other and returns the replies.
+    pub(super) async fn perform_all(&self, acts: &[Act]) -> Vec<String> {
+        let mut replies = Vec::new();
+        for act in acts {
+            replies.push(self.perform(*act).await);
+        }
+        replies
+    }
+
+    pub(super) async fn perform(&self, act: Act) -> String {
+        let Self { store, .. } = self;
+        match act {
+            Act::PutPlane => {
+                let put = put_plane(self.plane(), "global", "");
+                let put = store.put_plane(put, &Precondition::NONE, at(1));
+                format!("{:?}", put.await)
+            }
+            Act::DeletePlane => {
+                let id = self.plane();
+                format!("{:?}", store.delete_plane(&id, &Precondition::NONE).await)
+            }
+            Act::PutSchema(fingerprint, second) => {
+                let schema = TypeSchema {
+                    fingerprint: fingerprint.to_owned(),
+                    text: fingerprint.to_owned(),
+                    is_provisioned: true,
+                    fetched_at: at(second),
+                };
+                let (scope, type_name) = (self.scope(), type_name());
+                let put = store.put_type_schema(&scope, &type_name, schema);
+                format!("{:?}", put.await)
+            }
+            Act::PutCredential(secret) => {
+                let new = NewCredential {
+                    id: self.credential(),
+                    location: "global".to_owned(),
+                    tags: BTreeMap::new(),
+                    body: CredentialKind::AccessKey {
+                        access_key_id: secret.to_owned(),
+                    },
+                };
+                let secret = Some(sealed(secret));
+                let put = store.put_credential(new, secret, &Precondition::NONE, at(1));
+                format!("{:?}", put.await)
+            }
+            Act::DeleteCredential => {
+                let id = self.credential();
+                let delete = store.delete_credential(&id, &Precondition::NONE);
+                format!("{:?}", delete.await)
+            }
+            Act::PutGroup => {
+                let put = put_group(self.group(), "global", "");
+                let put = store.put_resource_group(put, &Precondition::NONE, at(1));
+                format!("{:?}", put.await)
+            }
+            Act::DeleteGroup(number) => {
+                let new = self.on_group(number, Task::Delete);
+                let deletion = store.delete_resource_group(new, &Precondition::NONE);
+                format!("{:?}", deletion.await)
+            }
+            Act::Import(number) => {
+                let new = self.on_group(number, Task::Import(Vec::new()));
+                format!("{:?}", store.accept_operation(new).await)
+            }
+            Act::Put(number, name) => self.accept(self.put(number, name)).await,
+            Act::PutNamed(number, name, resource) => {
+                self.accept(named(self.put(number, name), resource)).await
+            }
+            Act::Delete(number, name) => self.accept(self.delete(number, name)).await,
+            Act::DeleteByName(number, resource) => {
+                let new = untracked(self.delete(number, "a"), resource);
+                self.accept(new).await
+            }
+            Act::DeleteAsChild(number, parent, name) => {
+                let Some(claimed) = self.claimed(parent) else {
+                    return "not claimed".to_owned();
+                };
+                let new = NewOperation {
+                    parent: Some(self.id(parent)),
+                    ..self.delete(number, name)
+                };
+                format!("{:?}", store.accept_child(&claimed.lease, new).await)
+            }
+            Act::Claim => {
+                for claimed in claim(store, at(20)).await {
+                    let id = claimed.operation.header.id;
+                    self.claimed.lock().unwrap().insert(id, claimed);
+                }
+                String::new()
+            }
+            Act::Reveal(number, resource) => {
+                let Some(claimed) = self.claimed(number) else {
+                    return "not claimed".to_owned();
+                };
+                let step = naming(&claimed.operation, resource);
+                let step = store.commit_step(&claimed.lease, &step, None, at(21), TERM);
+                format!("{:?}", step.await)
+            }
+            Act::Await(number, seen) => {
+                let Some(claimed) = self.claimed(number) else {
+                    return "not claimed".to_owned();
+                };
+                let step = due(&claimed.operation, at(900));
+                let step = stepped_on_group(&step, |work| work.ended_children = seen);
+                let step = store.commit_step(&claimed.lease, &step, None, at(21), TERM);
+                format!("{:?}", step.await)
+            }
+            Act::Apply(number, resource) => {
+                self.finish(number, |claimed| {
+                    applied(&claimed.operation, resource, true)
+                })
+                .await
+            }
+            Act::Fail(number) => {
+                self.finish(number, |claimed| {
+                    end(&claimed.operation, failed(), ReferenceChange::Removed, None)
+                })
+                .await
+            }
+            Act::FinishDelete(number) => {
+                // Later than all that was due before, as in life.
+                self.finish(number, |claimed| {
+                    let end = deleted(&claimed.operation);
+                    FinishOperation {
+                        operation: ended_at(&claimed.operation, end.operation.work, at(25)),
+                        ..end
+                    }
+                })
+                .await
+            }
+            Act::FinishOnGroup(number) => {
+                self.finish(number, |claimed| {
+                    end_on_group(&claimed.operation, Ended::Succeeded, at(30))
+                })
+                .await
+            }
+            Act::CarryOut(number, resource) => self.carry_out(number, resource).await,
+            Act::Cancel(number) => {
+                let cancel = store.request_cancel(self.id(number), at(22));
+                format!("{:?}", cancel.await)
+            }
+            Act::Forget(name) => {
+                let (id, correlation) = (self.alias(name), correlation());
+                let forget = store.forget_reference(&id, "caller", &correlation, at(23));
+                format!("{:?}", forget.await)
+            }
+            Act::Own(name) => {
+                let (id, correlation) = (self.alias(name), correlation());
+                let update = ReferenceUpdate {
+                    owned: Some(true),
+                    tags: None,
+                };
+                let update = store.update_reference(&id, update, "caller", &correlation, at(23));
+                format!("{:?}", update.await)
+            }
+            Act::RemoveEnded => {
+                // How many there were depends on the other stages.
+                let removed = store.remove_ended_operations(at(10), 10_000).await;
+                format!("{:?}", removed.map(drop))
+            }
+        }
+    }
+
+    async fn accept(&self, new: NewOperation) -> String {
+        format!("{:?}", self.store.accept_operation(new).await)
+    }
+
+    async fn finish(&self, number: u64, end: impl FnOnce(&Claimed) -> FinishOperation) -> String {
+        let Some(claimed) = self.claimed(number) else {
+            return "not claimed".to_owned();
+        };
+        let end = end(&claimed);
+        format!(
+            "{:?}",
+            self.store.finish_operation(&claimed.lease, end).await
+        )
+    }
+
+    async fn carry_out(&self, number: u64, resource: &str) -> String {
+        let mut reply = "not due".to_owned();
+        for claimed in claim(&self.store, at(20)).await {
+            if claimed.operation.header.id == self.id(number) {
+                let end = applied(&claimed.operation, resource, true);
+                let finished = self.store.finish_operation(&claimed.lease, end).await;
+                reply = format!("{finished:?}");
+            } else {
+                self.store.release_lease(&claimed.lease).await.unwrap();
+            }
+        }
+        reply
+    }
+
+    /// Everything that the stage has come to.
+    pub(super) async fn state(&self) -> Vec<String> {
+        let store: &dyn Store = self.store.as_ref();
+        let mut state = vec![
+            format!("{:?}", store.get_plane(&self.plane()).await),
+            format!("{:?}", store.get_resource_group(&self.group()).await),
+            format!(
+                "{:?}",
+                store
+                    .list_references(&self.group(), None, None, usize::MAX)
+                    .await
+            ),
+        ];
+        let credential = store.get_credential(&self.credential()).await;
+        state.push(format!("{credential:?}"));
+        let (scope, type_name) = (self.scope(), type_name());
+        for fingerprint in FINGERPRINTS {
+            let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
+            state.push(format!("{:?}", schema.await));
+        }
+        for name in ALIASES {
+            state.push(format!("{:?}", store.list_events(&self.alias(name)).await));
+        }
+        for number in 1..=OPERATIONS {
+            let operation = store.get_operation(self.id(number)).await.unwrap();
+            state.extend(operation.map(|operation| format!("{operation:?}")));
+        }
+        state
+    }
+
+    /// Leases what is left, so that no later stage claims it.
+    pub(super) async fn clear(&self) {
+        const FOR_EVER: LeaseTerm = LeaseTerm(std::time::Duration::from_secs(1 << 30));
+        let left = self
+            .store
+            .claim_due_operations("nobody", at(1 << 30), FOR_EVER, 1_000);
+        left.await.unwrap();
+    }
+
+    fn claimed(&self, number: u64) -> Option<Claimed> {
+        self.claimed.lock().unwrap().get(&self.id(number)).cloned()
+    }
+
+    fn id(&self, number: u64) -> OperationId {
+        operation_id(self.number * 100 + number)
+    }
+
+    fn plane(&self) -> PlaneId {
+        plane(PlaneKind::Aws, &format!("aws{}", self.number))
+    }
+
+    fn group(&self) -> GroupId {
+        group(&format!("{GROUP}{}", self.number))
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::new("aws", &format!("{:012}", self.number), "us-west-2").unwrap()
+    }
+
+    fn credential(&self) -> CredentialId {
+        CredentialId::new("aws", &format!("credential{}", self.number)).unwrap()
+    }
+
+    fn alias(&self, name: &str) -> ReferenceId {
+        ReferenceId::new(self.group(), type_name(), name).unwrap()
+    }
+
+    fn put(&self, number: u64, name: &str) -> NewOperation {
+        let new = NewOperation {
+            id: self.id(number),
+            ..put(number, name)
+        };
+        with(new, |new| {
+            new.reference = Some(self.alias(name));
+            new.scope = self.scope();
+        })
+    }
+
+    fn delete(&self, number: u64, name: &str) -> NewOperation {
+        with(self.put(number, name), |new| {
+            new.kind = Kind::Delete;
+            new.desired = None;
+        })
+    }
+
+    fn on_group(&self, number: u64, task: Task) -> NewOperation {
+        let name = format!("{GROUP}{}", self.number);
+        NewOperation {
+            id: self.id(number),
+            ..on_group(number, &name, task)
+        }
+    }
+}

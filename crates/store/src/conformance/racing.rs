@@ -1,0 +1,325 @@
+//! Writers against each other. One is held before each of its statements in turn, while the other runs to its end or
+//! until it waits for the first. What both reply, and what they leave behind, must be what some order of their acts
+//! gives in [`Memory`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::act::{Act, Stage};
+use super::fixture::Engine;
+use super::holding::Hold;
+use crate::Memory;
+
+/// The database of an engine, in the eyes of a test that holds a transaction.
+#[async_trait]
+pub trait Database: Send + Sync {
+    /// Returns whether a transaction waits for another one. An engine that runs one transaction at a time may always
+    /// say so.
+    async fn is_anyone_waiting(&self) -> bool;
+}
+
+/// For engines whose transactions are never held.
+#[async_trait]
+impl Database for () {
+    async fn is_anyone_waiting(&self) -> bool {
+        true
+    }
+}
+
+/// What both writers reply, and what they leave behind.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    one: Vec<String>,
+    other: Vec<String>,
+    state: Vec<String>,
+}
+
+/// A race between two writers.
+struct Race<'a> {
+    store: Engine,
+    database: &'a dyn Database,
+    before: &'a [Act],
+    stages: u64,
+}
+
+impl<'a> Race<'a> {
+    fn new(store: Engine, database: &'a dyn Database) -> Self {
+        Self {
+            store,
+            database,
+            before: &[],
+            stages: 0,
+        }
+    }
+
+    /// What has been done before the next races.
+    fn after(&mut self, before: &'a [Act]) {
+        self.before = before;
+    }
+
+    /// Holds each of the two against the other.
+    async fn both(&mut self, one: Act, other: Act) {
+        self.run(one, &[other]).await;
+        self.run(other, &[one]).await;
+    }
+
+    /// Holds `one` before each of its statements, against all acts of `other`.
+    async fn run(&mut self, one: Act, other: &[Act]) {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        for statement in 0.. {
+            self.stages += 1;
+            let race = tokio::time::timeout(PATIENCE, self.hold(statement, one, other));
+            let (was_held, outcome) = race.await.unwrap();
+            let orders = self.orders(one, other).await;
+            let Self { before, .. } = self;
+            assert!(
+                orders.contains(&outcome),
+                "after {before:?}, {one:?} held before statement {statement}, against {other:?}:\n{outcome:#?}\n\
+                 is none of\n{orders:#?}"
+            );
+            if !was_held {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether `one` got as far as `statement`, and the outcome.
+    async fn hold(&self, statement: usize, one: Act, other: &[Act]) -> (bool, Outcome) {
+        let stage = Arc::new(Stage::new(self.store.clone(), self.stages));
+        stage.perform_all(self.before).await;
+        let hold = Hold::before(statement);
+        let mut held = tokio::spawn({
+            let (hold, stage) = (hold.clone(), stage.clone());
+            hold.over(async move { stage.perform(one).await })
+        });
+        let early = tokio::select! {
+            () = hold.reached() => None,
+            reply = &mut held => Some(reply.unwrap()),
+        };
+        let other = tokio::spawn({
+            let (stage, other) = (stage.clone(), other.to_vec());
+            async move { stage.perform_all(&other).await }
+        });
+        let was_held = early.is_none();
+        let one = match early {
+            Some(reply) => reply,
+            None => {
+                while !other.is_finished() && !self.database.is_anyone_waiting().await {
+                    tokio::task::yield_now().await;
+                }
+                hold.release();
+                held.await.unwrap()
+            }
+        };
+        let other = other.await.unwrap();
+        let outcome = Outcome {
+            one: vec![one],
+            other,
+            state: stage.state().await,
+        };
+        stage.clear().await;
+        (was_held, outcome)
+    }
+
+    /// Returns what each order of the acts gives.
+    async fn orders(&self, one: Act, other: &[Act]) -> Vec<Outcome> {
+        let mut orders = Vec::new();
+        for place in 0..=other.len() {
+            let stage = Stage::new(Arc::new(Memory::new()), self.stages);
+            stage.perform_all(self.before).await;
+            let (first, rest) = other.split_at(place);
+            let mut replies = stage.perform_all(first).await;
+            let one = vec![stage.perform(one).await];
+            replies.extend(stage.perform_all(rest).await);
+            orders.push(Outcome {
+                one,
+                other: replies,
+                state: stage.state().await,
+            });
+        }
+        orders
+    }
+}
+
+/// Two first puts of an alias come to one resource, even if the second runs to its end in between.
+pub async fn first_puts_of_an_alias(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[Act::PutGroup]);
+    let whole_put = [Act::Put(2, "a"), Act::CarryOut(2, "x")];
+    race.run(Act::Put(1, "a"), &whole_put).await;
+    race.run(Act::PutNamed(1, "a", "y"), &whole_put).await;
+    race.both(Act::PutNamed(1, "a", "x"), Act::PutNamed(2, "b", "x"))
+        .await;
+    race.both(Act::PutNamed(1, "a", "x"), Act::DeleteByName(2, "x"))
+        .await;
+    let short_lived = [
+        Act::Put(2, "a"),
+        Act::CarryOut(2, "x"),
+        Act::Delete(3, "a"),
+        Act::Claim,
+        Act::FinishDelete(3),
+    ];
+    race.run(Act::Put(1, "a"), &short_lived).await;
+}
+
+/// The same for an alias that already has a reference, against whatever else changes it.
+pub async fn changes_of_a_reference(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[Act::PutGroup, Act::Put(1, "a"), Act::CarryOut(1, "x")]);
+    let whole_put = [Act::Put(3, "a"), Act::CarryOut(3, "x")];
+    let acts = [Act::Put(2, "a"), Act::Delete(2, "a"), Act::Own("a")];
+    for act in acts {
+        race.run(act, &whole_put).await;
+    }
+    race.both(Act::Put(2, "a"), Act::Delete(3, "a")).await;
+    race.both(Act::Put(2, "a"), Act::Own("a")).await;
+    race.both(Act::Put(2, "a"), Act::DeleteByName(3, "x")).await;
+    race.both(Act::Put(2, "a"), Act::PutNamed(3, "b", "x"))
+        .await;
+
+    // A reference that does not own its resource.
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "x"),
+    ]);
+    for act in [Act::Put(3, "b"), Act::Delete(3, "b"), Act::Own("b")] {
+        race.both(Act::Forget("b"), act).await;
+    }
+    race.both(Act::Own("a"), Act::Own("b")).await;
+}
+
+/// Steps and ends of operations on one resource, and on one alias.
+pub async fn ends_of_operations(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+    ]);
+    race.both(Act::Apply(1, "x"), Act::Apply(2, "x")).await;
+    race.both(Act::Reveal(1, "x"), Act::Reveal(2, "x")).await;
+    race.both(Act::Reveal(1, "x"), Act::DeleteByName(3, "x"))
+        .await;
+    race.both(Act::Apply(1, "x"), Act::Cancel(1)).await;
+    race.both(Act::Reveal(1, "x"), Act::Cancel(1)).await;
+    for end in [Act::Apply(1, "x"), Act::Fail(1)] {
+        race.both(end, Act::Put(3, "a")).await;
+        race.both(end, Act::Forget("a")).await;
+        race.both(end, Act::RemoveEnded).await;
+    }
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::CarryOut(1, "x"),
+        Act::Put(2, "b"),
+        Act::CarryOut(2, "x"),
+        Act::DeleteByName(3, "x"),
+        Act::Claim,
+    ]);
+    for act in [Act::Put(4, "a"), Act::Forget("b"), Act::Put(4, "c")] {
+        race.both(Act::FinishDelete(3), act).await;
+    }
+}
+
+/// What has no operations: planes, credentials and schemas.
+pub async fn planes_credentials_and_schemas(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    for before in [
+        &[][..],
+        &[
+            Act::PutPlane,
+            Act::PutCredential("one"),
+            Act::PutSchema("1", 1),
+        ],
+    ] {
+        race.after(before);
+        race.both(Act::PutPlane, Act::PutPlane).await;
+        race.both(Act::PutPlane, Act::DeletePlane).await;
+        race.both(Act::PutCredential("two"), Act::PutCredential("three"))
+            .await;
+        race.both(Act::PutCredential("two"), Act::DeleteCredential)
+            .await;
+        race.both(Act::PutSchema("2", 2), Act::PutSchema("3", 3))
+            .await;
+        race.both(Act::PutSchema("2", 2), Act::PutSchema("2", 3))
+            .await;
+    }
+    // A schema is kept for the operation, or was gone before it.
+    race.after(&[Act::PutGroup, Act::PutSchema("fingerprint", 1)]);
+    race.both(Act::PutSchema("2", 2), Act::Put(1, "a")).await;
+}
+
+/// The deletion of a group, against whatever happens in the group.
+pub async fn the_deletion_of_a_group(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.both(Act::PutGroup, Act::PutGroup).await;
+    race.after(&[Act::PutGroup]);
+    for act in [Act::PutGroup, Act::Put(2, "a"), Act::Import(2)] {
+        race.both(Act::DeleteGroup(1), act).await;
+    }
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "x"),
+    ]);
+    for act in [
+        Act::PutGroup,
+        Act::Put(4, "a"),
+        Act::Put(4, "c"),
+        Act::Import(4),
+        Act::Forget("b"),
+        Act::Own("b"),
+        Act::DeleteGroup(4),
+    ] {
+        race.both(Act::DeleteGroup(3), act).await;
+    }
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::CarryOut(1, "x"),
+        Act::DeleteGroup(2),
+        Act::Claim,
+    ]);
+    for act in [
+        Act::PutGroup,
+        Act::Put(3, "c"),
+        Act::Forget("a"),
+        Act::DeleteGroup(3),
+    ] {
+        race.both(Act::FinishOnGroup(2), act).await;
+    }
+}
+
+/// A parent and its children. A child that ends while the parent steps makes the parent due.
+pub async fn parent_and_children(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "y"),
+        Act::DeleteGroup(3),
+        Act::Claim,
+        Act::DeleteAsChild(4, 3, "a"),
+        Act::Claim,
+    ]);
+    race.both(Act::Await(3, 0), Act::FinishDelete(4)).await;
+    race.both(Act::Await(3, 0), Act::Cancel(3)).await;
+    race.both(Act::FinishDelete(4), Act::Cancel(3)).await;
+    race.both(Act::FinishDelete(4), Act::DeleteAsChild(5, 3, "b"))
+        .await;
+    race.both(Act::Cancel(3), Act::DeleteAsChild(5, 3, "b"))
+        .await;
+}
