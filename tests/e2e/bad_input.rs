@@ -15,11 +15,10 @@ async fn assert_untouched(world: &World) {
     assert_eq!(
         world
             .store
-            .live_operations()
+            .next_claimable_at()
             .await
-            .expect("the store answers")
-            .0,
-        0,
+            .expect("the store answers"),
+        None,
         "an operation was recorded"
     );
     let calls = world.calls_on_resources();

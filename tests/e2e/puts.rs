@@ -499,7 +499,7 @@ async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
         .unwrap();
     // The engine is paused, so the request waits for the verdict until the client disconnects.
     let accepted = async {
-        while world.store.live_operations().await.unwrap().0 == 0 {
+        while world.store.next_claimable_at().await.unwrap().is_none() {
             tokio::task::yield_now().await;
         }
     };

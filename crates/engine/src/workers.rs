@@ -110,9 +110,9 @@ impl Workers {
     }
 
     async fn until_next_due(&self) -> Duration {
-        match self.engine.store().live_operations().await {
-            Ok((_, Some(due_at))) => due_at.since(self.engine.now()).min(self.poll_interval),
-            Ok((_, None)) => self.poll_interval,
+        match self.engine.store().next_claimable_at().await {
+            Ok(Some(next)) => next.since(self.engine.now()).min(self.poll_interval),
+            Ok(None) => self.poll_interval,
             Err(error) => {
                 report(&error.into());
                 self.poll_interval

@@ -4,7 +4,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Identifier, ReferenceId, Scope, Target, Timestamp, pointer};
+use crate::{Identifier, OperationId, ReferenceId, Scope, Target, Timestamp, pointer};
 
 /// A reference: the AWS resource that an alias stands for, and what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Reference {
     pub owned: bool,
     /// ARM tags of the reference itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
+    /// The live operation on the reference, if any.
+    pub operation: Option<OperationId>,
     /// The operation in progress, or the outcome of the last change that was carried out.
     pub provisioning_state: ProvisioningState,
     /// The declaration of the last successful put.

@@ -45,6 +45,7 @@ fn owned(alias: &str, live: Value) -> Reference {
         identifier: Some(Identifier::new(alias)),
         owned: true,
         tags: BTreeMap::new(),
+        operation: None,
         provisioning_state: ProvisioningState::Succeeded,
         baseline: None,
         observed: Some(live),

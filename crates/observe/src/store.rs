@@ -255,8 +255,8 @@ impl Leases for Observed<dyn Store> {
         self.unnoticed(self.inner.take_over_leases()).await
     }
 
-    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
-        self.unnoticed(self.inner.live_operations()).await
+    async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error> {
+        self.unnoticed(self.inner.next_claimable_at()).await
     }
 
     async fn nudged(&self) {

@@ -1,28 +1,14 @@
-//! Finds the live operation that keeps others off an alias, an AWS resource or a group.
+//! Finds the live operation that keeps others off an AWS resource or a group.
 
-use ucp_model::{GroupId, OperationId, ReferenceId};
-use ucp_store::Error;
+use ucp_model::{GroupId, OperationId};
 
 use crate::database::{Abort, Statement, Transaction, statements, values};
 use crate::json::parsed;
 
 statements! {
-    BUSY_ALIAS = ["SELECT id FROM operations WHERE reference_key = $1 AND ended_at IS NULL"];
-    BUSY_TARGET = ["SELECT id FROM operations WHERE target_key = $1 AND ended_at IS NULL"];
+    BUSY_TARGET = ["SELECT id FROM operations WHERE held_target_key = $1"];
     /// The first live operation on a group or on its references.
-    BUSY_GROUP = ["SELECT id FROM operations WHERE group_key = $1 AND ended_at IS NULL
-        ORDER BY accepted_at, id LIMIT 1"];
-}
-
-/// Returns [`Error::Busy`] if the alias has a live operation.
-pub(crate) async fn refuse_busy_alias(
-    transaction: &mut Transaction,
-    id: &ReferenceId,
-) -> Result<(), Abort> {
-    match found(transaction, BUSY_ALIAS, id.key()).await? {
-        Some(busy) => Err(Error::Busy(busy).into()),
-        None => Ok(()),
-    }
+    BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
 }
 
 /// Returns the live operation that works on an AWS resource.

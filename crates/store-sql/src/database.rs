@@ -8,26 +8,27 @@ use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type}
 use ucp_store::conformance::holding::before_statement;
 use ucp_store::{Error, KeyRange};
 
-/// A statement in the dialect of each database. The dialects differ only in locking clauses, which SQLite does not
-/// need: it has a single writer.
+/// A statement in the dialect of each database. The dialects differ in locking clauses, which SQLite does not need: it
+/// has a single writer. And Postgres may compare every row of a table with a list, unless the list is an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statement {
     pub(crate) postgres: &'static str,
     pub(crate) sqlite: &'static str,
 }
 
-/// Defines statements, and `STATEMENTS` with all of them, so that a test can prepare each. The text after `lock` is for
-/// Postgres only.
+/// Defines statements, and `STATEMENTS` with all of them, so that tests can prepare and explain each. The text after
+/// `lock` is for Postgres only, and those after `postgres` and `sqlite` for one of them each.
 macro_rules! statements {
     ($(
         $(#[$doc:meta])*
-        $name:ident = [$($part:expr),+] $(lock $lock:literal $([$($rest:expr),+])?)?;
+        $name:ident =
+            $([$($part:expr),+] $(lock $lock:literal)? $(postgres $postgres:literal sqlite $sqlite:literal)?)+;
     )+) => {
         $(
             $(#[$doc])*
             const $name: $crate::database::Statement = $crate::database::Statement {
-                postgres: concat!($($part),+ $(, $lock $(, $($rest),+)?)?),
-                sqlite: concat!($($part),+ $($(, $($rest),+)?)?),
+                postgres: concat!($($($part,)+ $($lock,)? $($postgres,)?)+),
+                sqlite: concat!($($($part,)+ $($sqlite,)?)+),
             };
         )+
         /// Every statement of this module.

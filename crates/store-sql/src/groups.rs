@@ -97,13 +97,12 @@ impl Groups for Sql {
             if let Some(busy) = busy::live_in(&mut tx, id).await? {
                 return Err(Error::Busy(busy).into());
             }
-            let references = reference_row::of_group(&mut tx, id).await?;
-            if references.is_empty() {
+            let members = reference_row::count_of_group(&mut tx, id).await?;
+            if members.all == 0 {
                 delete(&mut tx, id).await?;
                 return Ok(GroupDeletion::Removed);
             }
-            let owned = references.iter().filter(|reference| reference.owned);
-            let work = GroupWork::new(group.id, task.clone(), owned.count());
+            let work = GroupWork::new(group.id, task.clone(), members.owned);
             let operation = Operation {
                 header: deletion.header(),
                 work: Work::Group(Box::new(work)),

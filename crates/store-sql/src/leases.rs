@@ -6,17 +6,26 @@ use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
 
 use crate::Sql;
 use crate::database::{Row, statements, transaction, values};
-use crate::json::{corrupt, from_json};
+use crate::json::from_json;
 use crate::operation_row::{self, columns, generation};
+
+/// When a live operation can be claimed: when it is due and its lease, if any, has expired. There is an index of this
+/// expression.
+macro_rules! claimable_at {
+    () => {
+        "CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END"
+    };
+}
 
 statements! {
     /// Workers claim concurrently: each takes rows that no other has locked.
     CLAIM = ["WITH due AS (
             SELECT id AS due_id FROM operations
-            WHERE ended_at IS NULL AND due_at <= $1 AND (lease_owner IS NULL OR lease_expires_at <= $1)
-            ORDER BY due_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+            WHERE ended_at IS NULL AND ", claimable_at!(), " <= $1
+            ORDER BY ", claimable_at!(), ", id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
-        WHERE id IN (SELECT due_id FROM due)
+        WHERE id "]
+        postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", columns!(), ", desired, document, generation,
             (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"];
     RENEW = ["UPDATE operations SET lease_expires_at = $4
@@ -25,9 +34,8 @@ statements! {
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
         WHERE lease_owner IS NOT NULL"];
-    LIVE = ["SELECT COUNT(*) AS live,
-            MIN(CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END) AS next_at
-        FROM operations WHERE ended_at IS NULL"];
+    NEXT = ["SELECT ", claimable_at!(), " AS next_at FROM operations
+        WHERE ended_at IS NULL ORDER BY ", claimable_at!(), " LIMIT 1"];
 }
 
 #[async_trait]
@@ -102,13 +110,10 @@ impl Leases for Sql {
         })
     }
 
-    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
-        let rows = self.database.read(LIVE, values![]).await?;
-        let Some(row) = rows.first() else {
-            return corrupt("the count returned no row");
-        };
-        let next_at: Option<i64> = row.get("next_at")?;
-        Ok((row.count("live")?, next_at.map(Timestamp::from_millis)))
+    async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error> {
+        let rows = self.database.read(NEXT, values![]).await?;
+        let next_at = rows.first().map(|row| row.get("next_at"));
+        Ok(next_at.transpose()?.map(Timestamp::from_millis))
     }
 
     async fn nudged(&self) {

@@ -23,6 +23,8 @@ mod open;
 mod operation_row;
 mod operations;
 mod planes;
+#[cfg(test)]
+mod plans;
 mod reference_row;
 mod references;
 mod sealed;

@@ -19,6 +19,7 @@ macro_rules! files {
             "0007_arm_resources",
             "0008_one_operation",
             "0009_references",
+            "0010_live_operations",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

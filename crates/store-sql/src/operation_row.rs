@@ -17,9 +17,9 @@ macro_rules! columns {
 pub(crate) use columns;
 
 statements! {
-    INSERT = ["INSERT INTO operations (id, kind, status, parent, reference_key, target_key, group_key, schema_fingerprint,
-            accepted_at, due_at, desired, body, generation)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, 0)"];
+    INSERT = ["INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, group_key,
+            schema_fingerprint, accepted_at, due_at, desired, body, generation)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0)"];
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
 }
 

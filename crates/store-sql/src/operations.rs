@@ -10,7 +10,7 @@ use ucp_store::{
     OperationPage, Operations, Sealed,
 };
 
-use crate::busy::{holder, refuse_busy_alias};
+use crate::busy::holder;
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::json::corrupt;
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
@@ -18,41 +18,56 @@ use crate::{Sql, events, groups, reference_row};
 
 statements! {
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
-    ENDED_CHILDREN = ["SELECT COUNT(*) AS ended FROM operations WHERE parent = $1 AND ended_at IS NOT NULL"];
     /// Prevents a child from being started under a lease that another worker takes in the meantime.
     HOLD = ["SELECT id FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
-    /// A cancel request that the step does not know of (`$9`) limits when the operation is due.
+    /// What the step does not know of limits when the operation is due: a cancel request (`$9`), and the end of a child
+    /// (`$11`).
     STEP = ["UPDATE operations SET
-            status = $4, target_key = $5, document = COALESCE($6, document), lease_expires_at = $7,
-            due_at = CASE WHEN $9 = 0 AND cancel_requested_at < $8 THEN cancel_requested_at ELSE $8 END,
+            status = $4, held_target_key = $5, document = COALESCE($6, document), lease_expires_at = $7,
+            due_at = CASE
+                WHEN $9 = 0 AND cancel_requested_at < $8 AND (ended_children <= $11 OR cancel_requested_at < $12)
+                    THEN cancel_requested_at
+                WHEN ended_children > $11 AND $12 < $8 THEN $12
+                ELSE $8
+            END,
             body = $10
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// Makes the operation due at `$2` at the latest. It writes the row in any case: a step that is committed before this
-    /// is seen here, and one that is committed later sees what this transaction has done.
-    WAKE = ["UPDATE operations SET due_at = CASE WHEN due_at > $2 THEN $2 ELSE due_at END
-        WHERE id = $1 AND ended_at IS NULL"];
+    /// Counts the end of a child, and makes its parent due at `$2` at the latest. It always writes the row: a step of
+    /// the parent that is committed before this is seen here, and one that is committed later sees this.
+    END_CHILD = ["UPDATE operations SET
+            ended_children = ended_children + 1,
+            due_at = CASE WHEN ended_at IS NULL AND due_at > $2 THEN $2 ELSE due_at END
+        WHERE id = $1"];
     FINISH = ["UPDATE operations SET
             status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL,
-            lease_owner = NULL, lease_expires_at = NULL
+            held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    /// In terms that no index of live operations matches, so that the id leads to the row.
     REQUEST_CANCEL = ["UPDATE operations SET
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
             due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
-        WHERE ended_at IS NULL AND id = $1"];
+        WHERE id = $1 AND COALESCE(ended_at, 0) = 0"];
     REQUEST_CHILDREN_CANCEL = ["UPDATE operations SET
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
             due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
-        WHERE ended_at IS NULL AND parent = $1"];
+        WHERE parent = $1 AND COALESCE(ended_at, 0) = 0"];
     CREATED = ["SELECT ", columns!(), " FROM operations WHERE target_key = $1 AND ended_at > $2"];
     PAGE = ["SELECT ", columns!(), " FROM operations
-        WHERE group_key = $1 AND (accepted_at < $2 OR (accepted_at = $2 AND id < $3)) AND ($4 = '' OR status = $4)
-        ORDER BY accepted_at DESC, id DESC LIMIT $5"];
-    REMOVE_ENDED = ["DELETE FROM operations WHERE id IN (
-            SELECT id FROM operations AS old
-            WHERE ended_at IS NOT NULL AND ended_at < $1 AND NOT EXISTS (
-                SELECT 1 FROM operations AS parents WHERE parents.id = old.parent AND parents.ended_at IS NULL
-            )
-            ORDER BY ended_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")"];
+        WHERE group_key = $1 AND (accepted_at, id) < ($2, $3)
+        ORDER BY accepted_at DESC, id DESC LIMIT $4"];
+    PAGE_BY_STATUS = ["SELECT ", columns!(), " FROM operations
+        WHERE group_key = $1 AND (accepted_at, id) < ($2, $3) AND status = $5
+        ORDER BY accepted_at DESC, id DESC LIMIT $4"];
+    /// The parent is looked up for each row. A join could read all live operations.
+    REMOVE_ENDED = ["WITH old AS (
+            SELECT id AS old_id FROM operations
+            WHERE ended_at < $1 AND 0 = COALESCE((
+                SELECT CASE WHEN parents.ended_at IS NULL THEN 1 ELSE 0 END
+                FROM operations AS parents WHERE parents.id = operations.parent
+            ), 0)
+            ORDER BY ended_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        DELETE FROM operations WHERE id "]
+        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
 }
 
 #[async_trait]
@@ -86,10 +101,16 @@ impl Operations for Sql {
             Some((accepted_at, id)) => (accepted_at.as_millis(), id.to_string()),
             None => (i64::MAX, String::new()),
         };
-        let status = page.status.map_or("", |status| status.as_str());
         let limit = i64::try_from(page.limit).unwrap_or(i64::MAX);
-        let values = values![group.key(), before, id, status, limit];
-        let rows = self.database.read(PAGE, values).await?;
+        let mut values = values![group.key(), before, id, limit];
+        let statement = match page.status {
+            None => PAGE,
+            Some(status) => {
+                values.push(status.as_str().into());
+                PAGE_BY_STATUS
+            }
+        };
+        let rows = self.database.read(statement, values).await?;
         rows.iter().map(read).collect()
     }
 
@@ -186,11 +207,11 @@ async fn accept_on_resource(
     by: Claimant,
 ) -> Result<Accepted, Abort> {
     let alias = match &work.reference {
-        Some(id) => Some(idle_alias(transaction, id, by).await?),
+        Some(id) => Some(alias(transaction, id, by).await?),
         None => None,
     };
     let desired = work.desired.as_ref();
-    let (work, reference) = rules::accept(work.clone(), alias, new.accepted_at)?;
+    let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
     let target = work.target().map(|target| target.key());
     if let Some(target) = &target
         && let Some(busy) = holder(transaction, target).await?
@@ -218,8 +239,8 @@ async fn accept_on_resource(
     })
 }
 
-/// Returns the state of an alias that no live operation works on, and locks it until the transaction ends.
-async fn idle_alias(
+/// Returns the state of an alias, and locks its reference, if any, until the transaction ends.
+async fn alias(
     transaction: &mut Transaction,
     id: &ReferenceId,
     by: Claimant,
@@ -229,7 +250,6 @@ async fn idle_alias(
         Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
     };
     let reference = reference_row::lock(transaction, id).await?;
-    refuse_busy_alias(transaction, id).await?;
     Ok(Alias { group, reference })
 }
 
@@ -241,16 +261,19 @@ async fn step(
     document: Option<&Sealed>,
     now: Timestamp,
 ) -> Result<(), Abort> {
-    let id = lease.operation.to_string();
-    let (replaced, held) = match &operation.work {
+    let (replaced, held, ended_children) = match &operation.work {
         Work::Resource(work) => (
             replaced(transaction, lease.operation, work).await?,
             free(transaction, lease.operation, work).await?,
+            i64::MAX,
         ),
-        Work::Group(_) => (None, None),
+        Work::Group(work) => {
+            let ended = i64::try_from(work.ended_children).unwrap_or(i64::MAX);
+            (None, None, ended)
+        }
     };
     let values = values![
-        id.as_str(),
+        lease.operation.to_string(),
         lease.owner.as_str(),
         generation(lease)?,
         operation.status(),
@@ -260,6 +283,8 @@ async fn step(
         operation.header.due_at.as_millis(),
         i64::from(operation.header.cancel_requested_at.is_some()),
         body(operation)?,
+        ended_children,
+        now.as_millis(),
     ];
     if transaction.execute(STEP, values).await? == 0 {
         return Err(Error::LeaseLost.into());
@@ -276,17 +301,7 @@ async fn step(
                 reference_row::delete_idle(transaction, &target).await?;
             }
         }
-        Work::Group(work) => {
-            let row = transaction
-                .fetch_optional(ENDED_CHILDREN, values![id.as_str()])
-                .await?;
-            let ended: Option<usize> = row.map(|row| row.count("ended")).transpose()?;
-            if ended != Some(work.ended_children) {
-                transaction
-                    .execute(WAKE, values![id, now.as_millis()])
-                    .await?;
-            }
-        }
+        Work::Group(_) => {}
     }
     Ok(())
 }
@@ -331,7 +346,7 @@ async fn finish(
     // The parent before the child, as everywhere: otherwise two transactions could wait for each other.
     if let Some(parent) = header.parent {
         let values = values![parent.to_string(), ended_at.as_millis()];
-        transaction.execute(WAKE, values).await?;
+        transaction.execute(END_CHILD, values).await?;
         transaction.wake();
     }
     let work = operation.work.resource();
@@ -391,6 +406,7 @@ async fn finish_on_group(
     let group = groups::lock(transaction, &work.group).await?;
     if rules::removes_group(work) {
         for reference in reference_row::of_group(transaction, &work.group).await? {
+            rules::refuse_busy(&reference)?;
             reference_row::delete(transaction, &reference.id).await?;
             let event = rules::forgot_with_group(&reference, header);
             events::append(transaction, &event, Some(&reference.id)).await?;

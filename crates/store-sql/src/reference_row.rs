@@ -9,7 +9,7 @@ use crate::json::{corrupt, count, from_json, parsed, to_json};
 /// The columns of a [`Reference`].
 macro_rules! columns {
     () => {
-        "id, plane, account, region, identifier, owned, provisioning_state, baseline, observed, \
+        "id, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
          observed_at, created_at, updated_at, revision, tags"
     };
 }
@@ -17,28 +17,27 @@ macro_rules! columns {
 statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
     /// inserts nothing.
-    INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned,
+    INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned, operation,
             provisioning_state, baseline, observed, observed_at, updated_at, tags,
             id, group_key, plane, account, region, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
         ON CONFLICT (key) DO NOTHING"];
     UPDATE = ["UPDATE resource_references SET
-            revision = $2, identifier = $3, target_key = $4, owned = $5,
-            provisioning_state = $6, baseline = $7, observed = $8, observed_at = $9, updated_at = $10, tags = $11
+            revision = $2, identifier = $3, target_key = $4, owned = $5, operation = $6,
+            provisioning_state = $7, baseline = $8, observed = $9, observed_at = $10, updated_at = $11, tags = $12
         WHERE key = $1 AND revision = $2 - 1"];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
+        FROM resource_references WHERE group_key = $1"];
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
     /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
     /// Prevents operations from being accepted on the references to an AWS resource.
     LOCK_ALL = ["SELECT key FROM resource_references WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
-    DELETE_IDLE = ["DELETE FROM resource_references WHERE target_key = $1 AND NOT EXISTS (
-            SELECT 1 FROM operations
-            WHERE operations.reference_key = resource_references.key AND operations.ended_at IS NULL
-        )"];
+    DELETE_IDLE = ["DELETE FROM resource_references WHERE target_key = $1 AND operation IS NULL"];
 }
 
 /// Returns the reference, outside a transaction.
@@ -67,6 +66,30 @@ pub(crate) async fn of_group(
     Ok(references?)
 }
 
+/// How many references a group has.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    pub(crate) all: usize,
+    pub(crate) owned: usize,
+}
+
+/// Counts the references of a group, within a transaction that has the group locked.
+pub(crate) async fn count_of_group(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Members, Abort> {
+    let row = transaction
+        .fetch_optional(COUNT, values![group.key()])
+        .await?;
+    let members = row.map(|row| {
+        Ok::<_, Error>(Members {
+            all: row.count("members")?,
+            owned: row.count("owned")?,
+        })
+    });
+    Ok(members.transpose()?.unwrap_or_default())
+}
+
 /// Returns the reference and locks it until the transaction ends.
 pub(crate) async fn lock(
     transaction: &mut Transaction,
@@ -86,6 +109,7 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
         reference.identifier.as_ref().map(Identifier::as_str),
         reference.target().map(|target| target.key()),
         reference.owned,
+        reference.operation.map(|id| id.to_string()),
         reference.provisioning_state.as_str(),
         reference.baseline.as_ref().map(to_json).transpose()?,
         reference.observed.as_ref().map(to_json).transpose()?,
@@ -132,7 +156,7 @@ pub(crate) async fn other_owner(
 
 /// Removes the references to an AWS resource that no live operation works on.
 ///
-/// Locking is a separate statement, so that the one that deletes sees every operation that was accepted before.
+/// Locking is a separate statement, in the order of the keys, so that two of these do not wait for each other.
 pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.fetch(LOCK_ALL, values![target]).await?;
     transaction.execute(DELETE_IDLE, values![target]).await?;
@@ -143,6 +167,7 @@ fn read(row: &Row) -> Result<Reference, Error> {
     let identifier: Option<String> = row.get("identifier")?;
     let baseline: Option<&str> = row.get("baseline")?;
     let observed: Option<&str> = row.get("observed")?;
+    let operation: Option<&str> = row.get("operation")?;
     let word: &str = row.get("provisioning_state")?;
     let Some(provisioning_state) = ProvisioningState::parse(word) else {
         return corrupt(format!("unknown provisioning state '{word}'"));
@@ -157,6 +182,7 @@ fn read(row: &Row) -> Result<Reference, Error> {
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,
         tags: from_json(row.get("tags")?)?,
+        operation: operation.map(parsed).transpose()?,
         provisioning_state,
         baseline: baseline.map(from_json).transpose()?,
         observed: observed.map(from_json).transpose()?,

@@ -84,6 +84,6 @@ async fn idle(transaction: &mut Transaction, id: &ReferenceId) -> Result<Referen
     let group = groups::share(transaction, &id.group).await?;
     let reference = lock(transaction, id).await?.ok_or(Error::NoSuchReference)?;
     groups::open(group)?;
-    busy::refuse_busy_alias(transaction, id).await?;
+    rules::refuse_busy(&reference)?;
     Ok(reference)
 }

@@ -7,10 +7,11 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, SqlSafeStr as _, SqlitePool};
 use tempfile::TempDir;
+use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
-    CorrelationId, GroupBody, GroupId, NewResourceGroup, OperationId, PlaneId, PlaneKind,
-    ReferenceId, Scope, Timestamp, TypeName,
+    CorrelationId, GroupBody, GroupId, Identifier, NewResourceGroup, OperationId, PlaneId,
+    PlaneKind, ReferenceId, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Error, Groups, Leases, NewOperation, NewResourceWork, NewWork, Operations, Planes,
@@ -24,7 +25,7 @@ use crate::{
     operations, planes, reference_row, sealed, store, type_schemas,
 };
 
-async fn sqlite() -> (Sql, TempDir) {
+pub(crate) async fn sqlite() -> (Sql, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = Sql::open_sqlite(folder.path().join("ucp.db"))
         .await
@@ -32,7 +33,7 @@ async fn sqlite() -> (Sql, TempDir) {
     (store, folder)
 }
 
-async fn postgres() -> Option<(Sql, TestDatabase)> {
+pub(crate) async fn postgres() -> Option<(Sql, TestDatabase)> {
     let database = testing::database().await?;
     let store = Sql::connect_postgres(&database.url()).await.unwrap();
     Some((store, database))
@@ -96,24 +97,27 @@ async fn accept(store: &Sql) {
     store.accept_operation(put()).await.unwrap();
 }
 
-fn statements() -> impl Iterator<Item = (&'static str, Statement)> {
+/// Every statement, with its module and its name.
+pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, Statement)> {
     [
-        credentials::STATEMENTS,
-        events::STATEMENTS,
-        groups::STATEMENTS,
-        store::STATEMENTS,
-        leases::STATEMENTS,
-        reference_row::STATEMENTS,
-        busy::STATEMENTS,
-        operation_row::STATEMENTS,
-        operations::STATEMENTS,
-        planes::STATEMENTS,
-        sealed::STATEMENTS,
-        type_schemas::STATEMENTS,
+        ("credentials", credentials::STATEMENTS),
+        ("events", events::STATEMENTS),
+        ("groups", groups::STATEMENTS),
+        ("store", store::STATEMENTS),
+        ("leases", leases::STATEMENTS),
+        ("reference_row", reference_row::STATEMENTS),
+        ("busy", busy::STATEMENTS),
+        ("operation_row", operation_row::STATEMENTS),
+        ("operations", operations::STATEMENTS),
+        ("planes", planes::STATEMENTS),
+        ("sealed", sealed::STATEMENTS),
+        ("type_schemas", type_schemas::STATEMENTS),
     ]
     .into_iter()
-    .flatten()
-    .copied()
+    .flat_map(|(module, statements)| {
+        let statements = statements.iter().copied();
+        statements.map(move |(name, statement)| (module, name, statement))
+    })
 }
 
 #[tokio::test]
@@ -122,7 +126,7 @@ async fn sqlite_takes_every_statement() {
     let Database::Sqlite { writer, .. } = &store.database else {
         panic!("not SQLite");
     };
-    for (name, statement) in statements() {
+    for (_, name, statement) in statements() {
         let prepared = writer.prepare(statement.sqlite.into_sql_str()).await;
         assert!(prepared.is_ok(), "{name}: {:?}", prepared.err());
     }
@@ -136,7 +140,7 @@ async fn postgres_takes_every_statement() {
     let Database::Postgres(pool) = &store.database else {
         panic!("not Postgres");
     };
-    for (name, statement) in statements() {
+    for (_, name, statement) in statements() {
         let prepared = pool.prepare(statement.postgres.into_sql_str()).await;
         assert!(prepared.is_ok(), "{name}: {:?}", prepared.err());
     }
@@ -272,34 +276,47 @@ const OLD_ROWS: &str = "INSERT INTO planes (key, kind, name, created_at) VALUES
     INSERT INTO resource_groups (key, plane_key, plane, name, location, tags, created_at, updated_at, revision)
     VALUES ('/planes/radius/local/resourcegroups/rg', 'local', 'local', 'rg', 'west', '{\"a\":\"b\"}', 7, 9, 3)";
 
-fn first_of(migrations: &Migrator) -> Migrator {
-    let first = migrations.iter().filter(|migration| migration.version == 1);
+fn up_to(version: i64, migrations: &Migrator) -> Migrator {
+    let first = migrations
+        .iter()
+        .filter(|migration| migration.version <= version);
     Migrator::with_migrations(first.cloned().collect())
 }
 
-#[tokio::test]
-async fn rows_of_the_first_schema_are_kept() {
+/// Returns stores over databases that had `rows` when their schema had this version.
+async fn upgraded(version: i64, rows: &str) -> (Sql, TempDir, Option<(Sql, TestDatabase)>) {
+    let rows = || AssertSqlSafe(rows.to_owned()).into_sql_str();
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("ucp.db");
     let options = SqliteConnectOptions::new()
         .filename(&path)
         .create_if_missing(true);
     let pool = SqlitePool::connect_with(options).await.unwrap();
-    let first = first_of(&migrations::sqlite());
+    let first = up_to(version, &migrations::sqlite());
     first.run(&pool).await.unwrap();
-    pool.execute(OLD_ROWS).await.unwrap();
+    pool.execute(rows()).await.unwrap();
     pool.close().await;
-    old_rows_are_kept(Sql::open_sqlite(&path).await.unwrap()).await;
+    let sqlite = Sql::open_sqlite(&path).await.unwrap();
 
     let Some(database) = testing::database().await else {
-        return;
+        return (sqlite, folder, None);
     };
     let pool = PgPool::connect(&database.url()).await.unwrap();
-    let first = first_of(&migrations::postgres());
+    let first = up_to(version, &migrations::postgres());
     first.run(&pool).await.unwrap();
-    pool.execute(OLD_ROWS).await.unwrap();
+    pool.execute(rows()).await.unwrap();
     pool.close().await;
-    old_rows_are_kept(Sql::connect_postgres(&database.url()).await.unwrap()).await;
+    let postgres = Sql::connect_postgres(&database.url()).await.unwrap();
+    (sqlite, folder, Some((postgres, database)))
+}
+
+#[tokio::test]
+async fn rows_of_the_first_schema_are_kept() {
+    let (sqlite, _folder, postgres) = upgraded(1, OLD_ROWS).await;
+    old_rows_are_kept(sqlite).await;
+    if let Some((postgres, _database)) = postgres {
+        old_rows_are_kept(postgres).await;
+    }
 }
 
 async fn old_rows_are_kept(store: Sql) {
@@ -318,6 +335,89 @@ async fn old_rows_are_kept(store: Sql) {
     assert_eq!((group.location.as_str(), group.revision), ("west", 3));
     assert_eq!(group.tags["a"], "b");
     assert!(group.body.default_tags.is_empty());
+}
+
+/// A live operation with an ended child, as in version 9.
+const LIVE_ROWS: &str = "INSERT INTO resource_groups (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
+    VALUES ('/planes/radius/local/resourcegroups/rg', '/planes/radius/local/resourcegroups/rg', 'global', '{}',
+        '{\"defaultTags\":{}}', 1, 1, 1, '/planes/radius/local');
+    INSERT INTO resource_references (key, id, group_key, plane, account, region, owned, provisioning_state, created_at,
+        updated_at, revision, tags)
+    VALUES ('REFERENCE', 'REFERENCE_ID', '/planes/radius/local/resourcegroups/rg', 'aws', '1234', 'us-west-2', 0,
+        'Provisioning', 1, 1, 1, '{}');
+    INSERT INTO operations (id, kind, status, parent, reference_key, target_key, group_key, schema_fingerprint, accepted_at,
+        due_at, ended_at, body, generation)
+    VALUES ('6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d', 'put', 'Accepted', NULL, 'REFERENCE', 'TARGET',
+            '/planes/radius/local/resourcegroups/rg', '', 1, 1, NULL, '{}', 0),
+        ('child', 'delete', 'Succeeded', '6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d', NULL, 'TARGET', NULL, '', 1, 1, 1, '{}', 0)";
+
+#[tokio::test]
+async fn live_operations_of_earlier_versions_keep_others_off() {
+    let id = reference_id();
+    let scope = Scope::new("aws", "1234", "us-west-2").unwrap();
+    let identifier = Identifier::new("x");
+    let target = Target {
+        scope: &scope,
+        type_name: &id.type_name,
+        identifier: &identifier,
+    };
+    let rows = LIVE_ROWS
+        .replace("REFERENCE_ID", &id.to_string())
+        .replace("REFERENCE", &id.key())
+        .replace("TARGET", &target.key());
+    let (sqlite, _folder, postgres) = upgraded(9, &rows).await;
+    keeps_others_off(sqlite).await;
+    if let Some((postgres, _database)) = postgres {
+        keeps_others_off(postgres).await;
+    }
+}
+
+async fn keeps_others_off(store: Sql) {
+    let another = |reference: Option<ReferenceId>| {
+        let new = put();
+        let NewWork::Resource(mut work) = new.work else {
+            panic!("a put works on a resource");
+        };
+        work.identifier = reference.is_none().then(|| Identifier::new("x"));
+        work.reference = reference;
+        NewOperation {
+            id: "00000000-0000-0000-0000-000000000002".parse().unwrap(),
+            work: NewWork::Resource(work),
+            ..new
+        }
+    };
+    for new in [another(Some(reference_id())), another(None)] {
+        let refused = store.accept_operation(new).await;
+        assert!(
+            matches!(refused, Err(Error::Busy(id)) if id == operation_id()),
+            "{refused:?}"
+        );
+    }
+    let deletion = NewOperation {
+        work: NewWork::Group {
+            group: group(),
+            task: Task::Delete,
+        },
+        ..another(None)
+    };
+    let refused = store.delete_resource_group(deletion, &Precondition::NONE);
+    let refused = refused.await;
+    assert!(
+        matches!(refused, Err(Error::Busy(id)) if id == operation_id()),
+        "{refused:?}"
+    );
+    let counted = "SELECT ended_children FROM operations ORDER BY id";
+    let counted: Vec<i64> = match &store.database {
+        Database::Postgres(pool) => {
+            let rows = pool.fetch_all(counted).await.unwrap();
+            rows.iter().map(|row| row.get(0)).collect()
+        }
+        Database::Sqlite { readers, .. } => {
+            let rows = readers.fetch_all(counted).await.unwrap();
+            rows.iter().map(|row| row.get(0)).collect()
+        }
+    };
+    assert_eq!(counted, [1, 0]);
 }
 
 #[tokio::test]
@@ -344,7 +444,7 @@ async fn an_accepted_operation_nudges_other_processes() {
     let there = Arc::new(Sql::connect_postgres(&database.url()).await.unwrap());
     accept(&here).await;
     there.nudged().await;
-    assert_eq!(there.live_operations().await.unwrap().0, 1);
+    assert_eq!(there.next_claimable_at().await.unwrap(), Some(NOW));
 }
 
 #[tokio::test]

@@ -51,8 +51,8 @@ pub struct Claimed {
 /// Leases on live operations, and notifications for the workers that claim them.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired, earliest first.
-    /// Each claim increases the lease generation by one; no two callers ever hold the same generation.
+    /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired: those that could be
+    /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Each claim increases the lease generation by one; no two callers ever hold the same generation.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -76,9 +76,9 @@ pub trait Leases: Send + Sync {
     /// Drops all leases. For an engine that serves one process only, when that process starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
-    /// Returns the number of live operations, and when the next one can be claimed: when it is due and its lease, if
-    /// any, has expired. Workers sleep until then; tests use it to see that nothing is left to do.
-    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error>;
+    /// Returns when the next live operation can be claimed: when it is due and its lease, if any, has expired. `None`
+    /// if no operation is live. Workers sleep until then.
+    async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error>;
 
     /// Resolves when another process may have made an operation due since the last call resolved. Each time, one waiter
     /// is woken. Engines that cannot know never resolve; workers then rely on polling.

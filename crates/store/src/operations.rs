@@ -235,9 +235,8 @@ pub trait Operations: Send + Sync {
     /// but the operation no longer keeps others off the resource.
     ///
     /// If a cancel has been requested that `operation` does not know of, the operation is due no later than that
-    /// request: its worker has not seen it. An operation on a group is due at `now` instead, unless the number of its
-    /// children that have ended equals the number its worker has seen
-    /// ([`ended_children`](ucp_model::operation::GroupWork::ended_children)).
+    /// request: its worker has not seen it. An operation on a group is due no later than `now` if more of its children have
+    /// ended than its worker has seen ([`ended_children`](ucp_model::operation::GroupWork::ended_children)).
     async fn commit_step(
         &self,
         lease: &Lease,
@@ -261,7 +260,8 @@ pub trait Operations: Send + Sync {
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///
     /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
-    /// group is removed. If it does not succeed, the group is usable again.
+    /// group is removed; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
+    /// is usable again.
     ///
     /// The parent of the operation, if any, becomes due at `ended_at`, unless it is due earlier.
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;

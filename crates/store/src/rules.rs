@@ -8,7 +8,7 @@ use ucp_model::operation::{
     Call, GroupWork, Header, Intent, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
 };
 use ucp_model::{
-    Baseline, CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation,
+    Baseline, CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation, OperationId,
     ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
     pointer,
 };
@@ -70,11 +70,20 @@ pub enum Claimant {
     Child,
 }
 
-/// Returns what [`Operations::accept_operation`](crate::Operations::accept_operation) records of a change of one
-/// resource. `alias` is `None` for an operation without a reference.
+/// Returns [`Error::Busy`] if the reference has a live operation.
+pub fn refuse_busy(reference: &Reference) -> Result<(), Error> {
+    match reference.operation {
+        Some(operation) => Err(Error::Busy(operation)),
+        None => Ok(()),
+    }
+}
+
+/// Returns what [`Operations::accept_operation`](crate::Operations::accept_operation) records of the change of one
+/// resource by the operation `id`. `alias` is `None` for an operation without a reference.
 ///
-/// The engine checks whether the alias or the target is busy, and who owns the target.
+/// The engine checks whether the target is busy, and who owns it.
 pub fn accept(
+    id: OperationId,
     new: NewResourceWork,
     alias: Option<Alias>,
     now: Timestamp,
@@ -83,7 +92,7 @@ pub fn accept(
     let state_before = before.map(|reference| reference.provisioning_state);
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
-        (Some(id), Some(alias)) => Some(claim(&new, id, alias, now)?),
+        (Some(reference), Some(alias)) => Some(claim(id, &new, reference, alias, now)?),
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let work = ResourceWork {
@@ -100,17 +109,22 @@ pub fn accept(
 }
 
 fn claim(
+    operation: OperationId,
     new: &NewResourceWork,
     id: &ReferenceId,
     alias: Alias,
     now: Timestamp,
 ) -> Result<Reference, Error> {
+    if let Some(reference) = &alias.reference {
+        refuse_busy(reference)?;
+    }
     match alias.reference {
         Some(_) if new.kind == Kind::Import => Err(Error::AlreadyReferenced),
         Some(reference) if !reference.scope.is_same_place(&new.scope) => {
             Err(Error::ReferencedElsewhere(reference.scope))
         }
         Some(reference) => Ok(Reference {
+            operation: Some(operation),
             provisioning_state: under_way(new.kind),
             updated_at: now,
             revision: reference.revision + 1,
@@ -126,6 +140,7 @@ fn claim(
             identifier: None,
             owned: false,
             tags: BTreeMap::new(),
+            operation: Some(operation),
             provisioning_state: under_way(new.kind),
             baseline: None,
             observed: None,
@@ -260,6 +275,7 @@ pub fn end(
     Some(Reference {
         identifier: work.identifier.clone(),
         owned: (reference.owned || owned) && !owned_elsewhere,
+        operation: None,
         provisioning_state: state,
         baseline,
         observed,

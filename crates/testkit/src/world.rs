@@ -238,13 +238,12 @@ impl World {
             self.step().await;
             match self
                 .store
-                .live_operations()
+                .next_claimable_at()
                 .await
                 .expect("the store answers")
             {
-                (0, _) => return,
-                (_, Some(due_at)) => self.clock.move_to(due_at),
-                (_, None) => self.clock.advance(LEASE.0),
+                None => return,
+                Some(next) => self.clock.move_to(next),
             }
         }
         panic!("the world does not settle");
@@ -345,12 +344,12 @@ impl World {
 
     /// Ends the world and checks its invariants: nothing is in flight, and no AWS resource has two owners.
     pub async fn finish(self) {
-        let (live, _) = self
+        let next = self
             .store
-            .live_operations()
+            .next_claimable_at()
             .await
             .expect("the store answers");
-        assert_eq!(live, 0, "operations are still in flight");
+        assert_eq!(next, None, "operations are still in flight");
         let group = GroupId::new("local", "rg").expect("a group id");
         let references = match self
             .store

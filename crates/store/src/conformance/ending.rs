@@ -21,6 +21,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
         identifier: identifier("x"),
         owned: true,
         tags: BTreeMap::new(),
+        operation: None,
         provisioning_state: ProvisioningState::Succeeded,
         baseline: Some(baseline("x")),
         observed: Some(json!({ "Name": "x" })),
@@ -247,7 +248,7 @@ pub async fn the_end_is_final(store: Engine) {
     let after = (operation(&store, 1).await, reference(&store, "a").await);
     assert_eq!(after, before);
     assert_eq!(store.list_events(&alias("a")).await.unwrap().len(), 1);
-    assert_eq!(store.live_operations().await.unwrap(), (0, None));
+    assert_eq!(store.next_claimable_at().await.unwrap(), None);
 }
 
 /// The next operation is accepted.

@@ -136,7 +136,7 @@ pub async fn only_a_deletion_deletes_a_group(store: Engine) {
     let import = on_group(2, "rg", Task::Import(vec![item("a")]));
     let deletion = store.delete_resource_group(import, &Precondition::NONE);
     refused!(deletion, Error::Corrupt(_));
-    assert_eq!(store.live_operations().await.unwrap().0, 0);
+    assert_eq!(store.next_claimable_at().await.unwrap(), None);
 }
 
 /// A live operation on a reference, or a live import, prevents the deletion of the group.
@@ -223,7 +223,7 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
         Error::LeaseLost
     );
     refused!(store.finish_operation(&again.lease, end), Error::LeaseLost);
-    assert_eq!(store.live_operations().await.unwrap().0, 0);
+    assert_eq!(store.next_claimable_at().await.unwrap(), None);
 
     let on_resource = accept_and_claim(&store, put(5, "b")).await;
     let started = store.accept_child(&on_resource.lease, child(6, 5, "a"));
@@ -253,8 +253,8 @@ pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
     let claimed = claim(&store, at(12)).await.remove(0);
     finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
     assert_eq!(
-        store.live_operations().await.unwrap(),
-        (1, Some(at(3))),
+        store.next_claimable_at().await.unwrap(),
+        Some(at(3)),
         "when the child ended"
     );
 
@@ -269,6 +269,26 @@ pub async fn the_end_of_a_child_wakes_its_parent(store: Engine) {
     let seen_it = store.commit_step(&lease, &waiting, None, at(15), TERM);
     seen_it.await.unwrap();
     assert_eq!(operation(&store, 2).await, waiting);
+}
+
+/// A group is not removed while one of its references is worked on, even if its deletion thinks so.
+pub async fn a_group_with_a_live_child_is_not_removed(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = begin(&store, 2).await;
+    store
+        .accept_child(&claimed.lease, child(3, 2, "a"))
+        .await
+        .unwrap();
+    let end = end(&claimed.operation, Ended::Succeeded);
+    let finish = store.finish_operation(&claimed.lease, end);
+    refused!(finish, Error::Busy(id) if id == operation_id(3));
+    assert_eq!(operation(&store, 2).await, claimed.operation);
+    store.get_resource_group(&group("rg")).await.unwrap();
+    assert_eq!(
+        reference(&store, "a").await.operation,
+        Some(operation_id(3))
+    );
 }
 
 /// A deletion that succeeded removes the group and its references, with an event each.

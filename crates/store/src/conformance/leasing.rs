@@ -170,28 +170,28 @@ pub async fn all_leases_can_be_taken_over(store: Engine) {
 
 /// A worker that sleeps until that time misses nothing.
 pub async fn the_next_claim_is_foretold(store: Engine) {
-    let live = || async { store.live_operations().await.unwrap() };
-    assert_eq!(live().await, (0, None));
+    let next = || async { store.next_claimable_at().await.unwrap() };
+    assert_eq!(next().await, None);
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let held_until = claimed.lease.expires_at;
-    assert_eq!(live().await, (1, Some(held_until)));
+    assert_eq!(next().await, Some(held_until));
 
     let new = NewOperation {
         accepted_at: at(20),
         ..untracked(put(2, "-"), "y")
     };
     accept(&store, new).await;
-    assert_eq!(live().await, (2, Some(at(20))));
+    assert_eq!(next().await, Some(at(20)));
 
     // Due later than the lease runs out.
     let stepped = due(&claimed.operation, at(15));
     let term = LeaseTerm(std::time::Duration::from_secs(1));
     let lease = store.commit_step(&claimed.lease, &stepped, None, at(3), term);
     let lease = lease.await.unwrap();
-    assert_eq!(live().await, (2, Some(at(15))));
+    assert_eq!(next().await, Some(at(15)));
     store.release_lease(&lease).await.unwrap();
-    assert_eq!(live().await, (2, Some(at(15))));
+    assert_eq!(next().await, Some(at(15)));
     let claimed = claim(&store, at(15)).await.remove(0);
     finish(&store, &claimed.lease, applied(&stepped, "x", false)).await;
-    assert_eq!(live().await, (1, Some(at(20))));
+    assert_eq!(next().await, Some(at(20)));
 }

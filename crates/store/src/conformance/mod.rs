@@ -131,6 +131,7 @@ macro_rules! conformance {
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease
                 the_end_of_a_child_wakes_its_parent
+                a_group_with_a_live_child_is_not_removed
                 a_finished_deletion_removes_the_group
                 a_failed_deletion_opens_the_group
                 an_import_is_remembered

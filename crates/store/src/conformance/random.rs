@@ -71,7 +71,7 @@ enum Command {
     ListOperations(String, OperationPage),
     ListEvents(String, String),
     ListPlanesAndGroups,
-    Live,
+    Next,
 }
 
 struct Reply {
@@ -167,7 +167,7 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             store.list_planes(None, None, usize::MAX).await,
             store.list_resource_groups("LOCAL", None, usize::MAX).await
         ),
-        Command::Live => format!("{:?}", store.live_operations().await),
+        Command::Next => format!("{:?}", store.next_claimable_at().await),
     };
     Reply { text, claimed }
 }
@@ -262,7 +262,7 @@ impl Player {
             21 if self.below(8) == 0 => Command::TakeOver,
             21 => Command::Plane(self.pick(&["b", "B", "a"]).to_owned(), self.now),
             22 => Command::ListReferences(self.group()),
-            _ => Command::Live,
+            _ => Command::Next,
         }
     }
 
@@ -329,7 +329,7 @@ impl Player {
     /// A command under one of the leases, most likely a recent one.
     fn with_held(&mut self, command: impl FnOnce(&mut Self, Box<Claimed>) -> Command) -> Command {
         let Some(last) = self.held.len().checked_sub(1) else {
-            return Command::Live;
+            return Command::Next;
         };
         let back = usize::try_from(self.below(4)).unwrap();
         let claimed = self.held[last.saturating_sub(back)].clone();
@@ -340,7 +340,7 @@ impl Player {
     fn with_held_group(&mut self) -> Command {
         let is_on_group = |claimed: &&Claimed| claimed.operation.work.group().is_some();
         let Some(claimed) = self.held.iter().rfind(is_on_group).cloned() else {
-            return Command::Live;
+            return Command::Next;
         };
         let claimed = Box::new(claimed);
         match self.below(4) {
@@ -452,7 +452,7 @@ impl Player {
     /// All queries about the sequence.
     fn questions(&self) -> Vec<Command> {
         let groups = ["g", "h"].map(|first| format!("{first}{}", self.seed));
-        let mut questions = vec![Command::ListPlanesAndGroups, Command::Live];
+        let mut questions = vec![Command::ListPlanesAndGroups, Command::Next];
         for group in groups {
             questions.push(Command::ListReferences(group.clone()));
             let page = OperationPage {

@@ -19,7 +19,7 @@ impl Leases for Memory {
         let mut due: Vec<(Timestamp, OperationId)> = tables
             .live()
             .filter(|row| row.claimable_at() <= now)
-            .map(|row| (row.operation.header.due_at, row.operation.header.id))
+            .map(|row| (row.claimable_at(), row.operation.header.id))
             .collect();
         due.sort_unstable();
         due.truncate(limit);
@@ -40,6 +40,10 @@ impl Leases for Memory {
                 documents: row.documents,
             });
         }
+        claimed.sort_unstable_by_key(|claimed: &Claimed| {
+            let header = &claimed.operation.header;
+            (header.due_at, header.id)
+        });
         Ok(claimed)
     }
 
@@ -66,10 +70,7 @@ impl Leases for Memory {
         Ok(())
     }
 
-    async fn live_operations(&self) -> Result<(u64, Option<Timestamp>), Error> {
-        let tables = self.tables();
-        let count = tables.live().fold(0, |count, _| count + 1);
-        let next = tables.live().map(Row::claimable_at);
-        Ok((count, next.min()))
+    async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(self.tables().live().map(Row::claimable_at).min())
     }
 }

@@ -108,7 +108,7 @@ impl Operations for Memory {
                     tables.remove_idle_references(&target);
                 }
             }
-            (_, Work::Group(work)) if work.ended_children != ended_children => {
+            (_, Work::Group(work)) if ended_children > work.ended_children => {
                 header.due_at = header.due_at.min(now);
             }
             (_, Work::Group(_)) | (Work::Group(_), _) => {}
@@ -118,6 +118,14 @@ impl Operations for Memory {
 
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error> {
         let mut tables = self.tables();
+        tables.leased(lease)?;
+        if let Work::Group(work) = &finish.operation.work
+            && rules::removes_group(work)
+        {
+            for reference in tables.references_of(&work.group) {
+                rules::refuse_busy(&reference)?;
+            }
+        }
         let row = tables.leased(lease)?;
         let cancel_requested_at = row.operation.header.cancel_requested_at;
         row.operation = finish.operation.clone();
@@ -211,14 +219,14 @@ impl Tables {
             }
         };
         let alias = match &new.reference {
-            Some(id) => Some(self.idle_alias(id, by)?),
+            Some(id) => Some(self.alias(id, by)?),
             None => None,
         };
         let documents = Documents {
             desired: new.desired.clone(),
             document: None,
         };
-        let (work, reference) = rules::accept(new, alias, now)?;
+        let (work, reference) = rules::accept(header.id, new, alias, now)?;
         let target = work.target().map(|target| target.key());
         if let Some(busy) = target.as_ref().and_then(|key| self.holder_of(key)) {
             return Err(Error::Busy(busy));

@@ -39,7 +39,7 @@ impl References for Memory {
             .ok_or(Error::NoSuchReference)?;
         let reference = reference.clone();
         tables.refuse_deletion(&id.group)?;
-        tables.refuse_busy_alias(&id.key())?;
+        rules::refuse_busy(&reference)?;
         let target = reference.target().map(|target| target.key());
         if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
             return Err(Error::Busy(busy));
@@ -69,7 +69,7 @@ impl References for Memory {
             .get(&id.key())
             .ok_or(Error::NoSuchReference)?;
         tables.refuse_deletion(&id.group)?;
-        tables.refuse_busy_alias(&id.key())?;
+        rules::refuse_busy(reference)?;
         if reference.owned {
             return Ok(Forgotten::Owned(Box::new(reference.clone())));
         }

@@ -93,14 +93,6 @@ impl Tables {
         secrets.chain(documents).chain(key)
     }
 
-    pub(super) fn refuse_busy_alias(&self, key: &str) -> Result<(), Error> {
-        let works_on_it = |id: &ReferenceId| id.key() == key;
-        let busy = self
-            .live()
-            .find(|row| row.operation.work.reference().is_some_and(works_on_it));
-        busy.map_or(Ok(()), |row| Err(Error::Busy(row.operation.header.id)))
-    }
-
     pub(super) fn refuse_deletion(&self, group: &GroupId) -> Result<(), Error> {
         match self.group(group)?.body.deletion {
             Some(deletion) => Err(Error::GroupDeleting(deletion)),
@@ -130,13 +122,12 @@ impl Tables {
             .collect()
     }
 
-    /// Returns the state of an alias, unless a live operation works on it.
-    pub(super) fn idle_alias(&self, id: &ReferenceId, by: Claimant) -> Result<Alias, Error> {
+    /// Returns the state of an alias.
+    pub(super) fn alias(&self, id: &ReferenceId, by: Claimant) -> Result<Alias, Error> {
         let group = self.group(&id.group)?.id.clone();
         if by == Claimant::Anyone {
             self.refuse_deletion(&group)?;
         }
-        self.refuse_busy_alias(&id.key())?;
         let reference = self.references.get(&id.key()).cloned();
         Ok(Alias { group, reference })
     }
@@ -188,12 +179,8 @@ impl Tables {
 
     /// Removes the references to an AWS resource that no live operation works on.
     pub(super) fn remove_idle_references(&mut self, target: &str) {
-        let busy: Vec<String> = self
-            .live()
-            .filter_map(|row| row.operation.work.reference().map(ReferenceId::key))
-            .collect();
         self.references
-            .retain(|key, reference| busy.contains(key) || !maps(reference, target));
+            .retain(|_, reference| reference.operation.is_some() || !maps(reference, target));
     }
 
     pub(super) fn events_of(&self, key: &str) -> Vec<Event> {

@@ -1,0 +1,294 @@
+//! The rows, and the values of each statement.
+
+use std::collections::BTreeMap;
+
+use crate::database::{Value, values};
+
+/// The references of a group, and the operations on them.
+const IN_GROUP: u64 = 20;
+/// The groups and the credentials of a plane.
+const IN_PLANE: u64 = 100;
+/// Some operations have children, half of which are live.
+const CHILDREN: u64 = 40;
+/// For a statement that runs once in the life of a process, or of an encryption key.
+pub(super) const EVERYTHING: u64 = u64::MAX;
+
+/// The rows, in SQL that both databases take. Operation `i` is live if `i` is odd. Operation `i` works on alias `i` and
+/// on target `i`, in group `i / 20`. The parent of operation `i` is operation `i / 40`.
+pub(super) const ROWS: &str = "
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO resource_groups (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
+    SELECT 'group-' || (i - 1), '', 'global', '{}', '{}', 1, 1, 1, 'plane-' || (i % 40) FROM numbers;
+INSERT INTO resource_groups (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
+    VALUES ('group-empty', '', 'global', '{}', '{}', 1, 1, 1, 'plane-0');
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO credentials (key, id, location, tags, body, created_at, updated_at, revision, parent_key, secret)
+    SELECT 'credential-' || i, '', 'global', '{}', '{}', 1, 1, 1, 'plane-' || (i % 40), NULL FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO type_schemas (key, fingerprint, text, is_provisioned, fetched_at)
+    SELECT 'type-' || (i / 2), 'fingerprint-' || i, '{}', 1, i FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO resource_references (key, revision, identifier, target_key, owned, operation, provisioning_state, updated_at,
+        tags, id, group_key, plane, account, region, created_at)
+    SELECT 'reference-' || i, 1, 'name', 'target-' || i, 1, CASE WHEN i % 2 = 1 THEN 'operation-' || i END, 'Succeeded', 1,
+        '{}', '', 'group-' || (i / 20), '', '', '', 1
+    FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, target_key, group_key,
+        schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at)
+    SELECT 'operation-' || i, 'put', CASE WHEN i % 2 = 1 THEN 'Accepted' ELSE 'Succeeded' END, 'operation-' || (i / 40),
+        'reference-' || i,
+        CASE WHEN i % 2 = 1 THEN 'target-' || i END,
+        CASE WHEN i % 2 = 1 THEN 'group-' || (i / 20) END,
+        CASE WHEN i % 2 = 0 THEN 'target-' || i END,
+        'group-' || (i / 20), 'fingerprint-1', i, i, CASE WHEN i % 2 = 0 THEN i END, '{}', NULL, 1,
+        CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END
+    FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO events (at, caller, kind, correlation_id, reference_key, changes, outcome)
+    SELECT i, '', 'put', '', 'reference-' || (i / 4), '[]', 'Succeeded' FROM numbers;
+";
+
+/// The sealed values are binary, which the databases spell differently.
+pub(super) const SEALED: [(&str, &str); 2] = [
+    (
+        "UPDATE operations SET desired = ",
+        " WHERE ended_at IS NULL",
+    ),
+    ("UPDATE credentials SET secret = ", ""),
+];
+
+/// The values for each statement, and how many rows it may read with them, of all tables.
+pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
+    const PAGE: u64 = 5;
+    let limit = i64::try_from(PAGE).unwrap();
+    let bytes = || b"sealed".to_vec();
+    let none = Option::<String>::None;
+    let no_time = Option::<i64>::None;
+    // Operation 4001 is live and leased; operation 4003 is live; operation 4002 has ended.
+    let leased = || values!["operation-4001", "worker", 1];
+    let leased = |more: Vec<Value>| [leased(), more].concat();
+    let put = |key: &str| values![key, "", "global", "{}", "{}", 1, 2];
+    let first = |key: &str| [put(key), values!["plane-1", 1]].concat();
+    let reference = |key: &str| {
+        values![
+            key,
+            2,
+            "name",
+            "target-new",
+            true,
+            none.clone(),
+            "Succeeded",
+            none.clone(),
+            none.clone(),
+            no_time,
+            1,
+            "{}"
+        ]
+    };
+    let in_group = values!["", "group-7", "", "", "", 1];
+    BTreeMap::from([
+        ("credentials::INSERT", (first("credential-new"), 0)),
+        ("credentials::UPDATE", (put("credential-200"), 1)),
+        ("credentials::GET", (values!["credential-200"], 1)),
+        ("credentials::LOCK", (values!["credential-200"], 1)),
+        ("credentials::DELETE", (values!["credential-200"], 1)),
+        (
+            "credentials::SET_SECRET",
+            (values!["credential-200", bytes()], 1),
+        ),
+        (
+            "credentials::LIST",
+            (values!["plane-7", "", limit], IN_PLANE),
+        ),
+        (
+            "events::APPEND",
+            (
+                values![
+                    1,
+                    "",
+                    "put",
+                    none.clone(),
+                    "",
+                    none.clone(),
+                    "reference-9",
+                    none.clone(),
+                    "[]",
+                    "Succeeded",
+                    none.clone()
+                ],
+                0,
+            ),
+        ),
+        ("events::LIST", (values!["reference-1000"], 4)),
+        ("groups::INSERT", (first("group-new"), 0)),
+        ("groups::UPDATE", (put("group-200"), 1)),
+        ("groups::GET", (values!["group-200"], 1)),
+        ("groups::LOCK", (values!["group-200"], 1)),
+        ("groups::DELETE", (values!["group-empty"], 1)),
+        ("groups::LIST", (values!["plane-7"], IN_PLANE)),
+        ("groups::SHARE", (values!["group-200"], 1)),
+        (
+            "groups::SET_DELETION",
+            (values!["group-200", "operation-1"], 1),
+        ),
+        ("store::PING", (values![], 9)),
+        // Twice: the rows are found, and then written.
+        (
+            "leases::CLAIM",
+            (values![1_000_000, limit, "worker", 1_000_001], 4 * PAGE),
+        ),
+        ("leases::RENEW", (leased(values![9]), 1)),
+        ("leases::RELEASE", (leased(values![]), 1)),
+        // When SQLite is opened.
+        ("leases::RELEASE_ALL", (values![], EVERYTHING)),
+        ("leases::NEXT", (values![], 1)),
+        (
+            "reference_row::INSERT",
+            (
+                [
+                    values![
+                        "reference-new",
+                        1,
+                        none.clone(),
+                        none.clone(),
+                        false,
+                        "operation-1",
+                        "Provisioning",
+                        none.clone(),
+                        none.clone(),
+                        no_time,
+                        1,
+                        "{}"
+                    ],
+                    in_group,
+                ]
+                .concat(),
+                0,
+            ),
+        ),
+        ("reference_row::UPDATE", (reference("reference-4002"), 1)),
+        ("reference_row::GET", (values!["reference-4002"], 1)),
+        ("reference_row::LOCK", (values!["reference-4002"], 1)),
+        ("reference_row::LIST", (values!["group-200"], IN_GROUP)),
+        ("reference_row::COUNT", (values!["group-200"], IN_GROUP)),
+        ("reference_row::DELETE", (values!["reference-4002"], 1)),
+        (
+            "reference_row::OTHER_OWNER",
+            (values!["target-4002", "reference-1"], 1),
+        ),
+        ("reference_row::LOCK_ALL", (values!["target-4002"], 1)),
+        ("reference_row::DELETE_IDLE", (values!["target-4002"], 1)),
+        ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
+        ("busy::BUSY_GROUP", (values!["group-200"], 1)),
+        (
+            "operation_row::INSERT",
+            (
+                values![
+                    "operation-new",
+                    "put",
+                    "Accepted",
+                    none.clone(),
+                    "reference-new",
+                    "target-new",
+                    "group-200",
+                    "",
+                    1,
+                    bytes(),
+                    "{}"
+                ],
+                0,
+            ),
+        ),
+        ("operation_row::GET", (values!["operation-4001"], 1)),
+        ("operations::CHILDREN", (values!["operation-100"], CHILDREN)),
+        ("operations::HOLD", (leased(values![]), 1)),
+        (
+            "operations::STEP",
+            (
+                leased(values![
+                    "Updating",
+                    "target-4001",
+                    bytes(),
+                    9,
+                    9,
+                    0,
+                    "{}",
+                    0,
+                    9
+                ]),
+                1,
+            ),
+        ),
+        ("operations::END_CHILD", (values!["operation-4001", 9], 1)),
+        (
+            "operations::FINISH",
+            // Its documents are erased.
+            (leased(values!["Succeeded", "target-4001", 9, "{}"]), 1),
+        ),
+        (
+            "operations::REQUEST_CANCEL",
+            (values!["operation-4003", 9], 1),
+        ),
+        (
+            "operations::REQUEST_CHILDREN_CANCEL",
+            (values!["operation-100", 9], CHILDREN),
+        ),
+        ("operations::CREATED", (values!["target-4002", 1], 1)),
+        (
+            "operations::PAGE",
+            (values!["group-200", 4_010, "z", limit], PAGE),
+        ),
+        (
+            "operations::PAGE_BY_STATUS",
+            (values!["group-200", 4_010, "z", limit, "Failed"], IN_GROUP),
+        ),
+        // Each with its parent, and again to delete it; and those whose parent is live.
+        (
+            "operations::REMOVE_ENDED",
+            (values![8_000, limit], 3 * PAGE + 3 * CHILDREN),
+        ),
+        ("planes::INSERT", (first("plane-new"), 0)),
+        ("planes::UPDATE", (put("plane-none"), 9)),
+        ("planes::GET", (values!["plane-none"], 9)),
+        ("planes::LOCK", (values!["plane-none"], 9)),
+        ("planes::DELETE", (values!["plane-none"], 9)),
+        ("planes::LIST", (values![], 9)),
+        ("sealed::CREDENTIALS", (values!["", limit], PAGE)),
+        // The live operations.
+        ("sealed::DESIRED", (values!["", limit], EVERYTHING)),
+        ("sealed::DIGEST_KEYS", (values!["", limit], 9)),
+        ("sealed::DOCUMENTS", (values!["", limit], EVERYTHING)),
+        ("sealed::INSERT_KEY", (values!["key", bytes(), 1], 0)),
+        ("sealed::OFFER_KEY", (values!["key", bytes(), 1], 0)),
+        ("sealed::CURRENT_KEY", (values![], 9)),
+        ("sealed::DELETE_KEYS", (values![], 9)),
+        (
+            "sealed::RESEAL_CREDENTIAL",
+            (values!["credential-200", bytes(), bytes()], 1),
+        ),
+        (
+            "sealed::RESEAL_DESIRED",
+            (values!["operation-4001", bytes(), bytes()], 1),
+        ),
+        (
+            "sealed::RESEAL_DIGEST_KEY",
+            (values!["key", bytes(), bytes()], 9),
+        ),
+        (
+            "sealed::RESEAL_DOCUMENT",
+            (values!["operation-4001", bytes(), bytes()], 1),
+        ),
+        (
+            "type_schemas::PUT",
+            (values!["type-100", "new", "{}", true, 9_000], 0),
+        ),
+        // Only a schema that has changed is compared with those of the live operations.
+        ("type_schemas::DELETE_UNUSED", (values!["type-100", 1], 2)),
+        (
+            "type_schemas::GET",
+            (values!["type-100", "fingerprint-200"], 1),
+        ),
+        ("type_schemas::CURRENT", (values!["type-100"], 2)),
+    ])
+}
