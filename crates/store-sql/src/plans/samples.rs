@@ -6,7 +6,7 @@ use crate::database::{Value, values};
 
 /// The references of a group, and the operations on them.
 const IN_GROUP: u64 = 20;
-/// The groups and the credentials of a plane.
+/// The credentials of a plane.
 const IN_PLANE: u64 = 100;
 /// Some operations have children, half of which are live.
 const CHILDREN: u64 = 40;
@@ -126,7 +126,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("groups::GET", (values!["group-200"], 1)),
         ("groups::LOCK", (values!["group-200"], 1)),
         ("groups::DELETE", (values!["group-empty"], 1)),
-        ("groups::LIST", (values!["plane-7"], IN_PLANE)),
+        ("groups::LIST", (values!["group-2", "group-3", limit], PAGE)),
         ("groups::SHARE", (values!["group-200"], 1)),
         (
             "groups::SET_DELETION",
@@ -170,7 +170,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("reference_row::UPDATE", (reference("reference-4002"), 1)),
         ("reference_row::GET", (values!["reference-4002"], 1)),
         ("reference_row::LOCK", (values!["reference-4002"], 1)),
-        ("reference_row::LIST", (values!["group-200"], IN_GROUP)),
+        (
+            "reference_row::LIST",
+            (values!["reference-2", "reference-3", limit], PAGE),
+        ),
+        ("reference_row::OF_GROUP", (values!["group-200"], IN_GROUP)),
         ("reference_row::COUNT", (values!["group-200"], IN_GROUP)),
         ("reference_row::DELETE", (values!["reference-4002"], 1)),
         (
@@ -253,7 +257,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("planes::GET", (values!["plane-none"], 9)),
         ("planes::LOCK", (values!["plane-none"], 9)),
         ("planes::DELETE", (values!["plane-none"], 9)),
-        ("planes::LIST", (values![], 9)),
+        ("planes::LIST", (values!["", "z", limit], PAGE)),
         ("sealed::CREDENTIALS", (values!["", limit], PAGE)),
         // The live operations.
         ("sealed::DESIRED", (values!["", limit], EVERYTHING)),
