@@ -2,7 +2,7 @@
 -- table is called resource_references.
 --
 -- Contract: servers of earlier versions ask for the old name, so stop them first.
--- squawk-ignore-file renaming-table
+-- squawk-ignore-file renaming-object, renaming-table
 
 ALTER TABLE mappings RENAME TO resource_references;
 ALTER TABLE resource_references RENAME CONSTRAINT mappings_pkey TO resource_references_pkey;
