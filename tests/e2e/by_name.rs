@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ucp_model::ids::encode_segment;
-use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::faults::{Effect, fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store, tracked_by};
 
@@ -30,6 +30,48 @@ async fn delete(world: &World, resource_type: &str, name: &str) -> Reply {
 /// The number of mutations that AWS received.
 fn changes(world: &World) -> [usize; 3] {
     ["CreateResource", "UpdateResource", "DeleteResource"].map(|call| world.calls(call))
+}
+
+/// D47: AWS answers the create with another identifier.
+#[apply(on_every_store)]
+async fn d47_a_create_under_another_name_fails_and_names_it(world: &World) {
+    let rename = || {
+        let identifier = "real/name".to_owned();
+        let renamed = fault(Effect::Rename { identifier });
+        renamed.on(Action::CreateResource).times(1)
+    };
+    let by_name = async || put(world, LOG_GROUP, "asked", json!({"RetentionInDays": 7})).await;
+    let in_properties = async || {
+        let body = json!({"properties": {"LogGroupName": "asked"}});
+        world.post(LOG_GROUP, "put", &body).await
+    };
+    let fails = async |reply: Reply| {
+        let reply = reply.expect(201);
+        world.settle().await;
+        let status = world.status(&reply).await;
+        assert_eq!(status["status"], "Failed", "{status}");
+        assert_eq!(status["error"]["code"], "IdentifierMismatch");
+        let message = status["error"]["message"].as_str().unwrap();
+        assert!(message.contains("'real/name'") && message.contains("'asked'"));
+        let real = id(LOG_GROUP, "real/name");
+        assert_eq!(status["error"]["target"], real);
+        assert_eq!(status["resourceId"], real);
+        world.get(&real).await.expect(200);
+        delete(world, LOG_GROUP, "real/name").await.expect(202);
+        world.settle().await;
+    };
+    world.aws.add_fault(rename());
+    fails(by_name().await).await;
+    world.aws.add_fault(rename());
+    fails(in_properties().await).await;
+
+    // Under an alias the reference stands for what AWS made.
+    world.aws.add_fault(rename());
+    let tracked = json!({"LogGroupName": "asked"});
+    let ended = world.put_and_settle(LOG_GROUP, "a", tracked).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    let reference = &world.references().await[0];
+    assert_eq!(reference["mapsTo"]["primaryIdentifier"], "real/name");
 }
 
 #[apply(on_every_store)]

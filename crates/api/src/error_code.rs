@@ -46,7 +46,7 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
     REQUEST_TIMEOUT: "RequestTimeout";
     CONFLICT:
         "AlreadyExists" "AlreadyExistsException" "Canceled" "ConcurrentOperationException" "Conflict"
-        "PartiallyApplied" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
+        "IdentifierMismatch" "PartiallyApplied" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
         "ResourceGroupDeletionBlocked";
     PRECONDITION_FAILED: "PreconditionFailed";
     PAYLOAD_TOO_LARGE: "RequestEntityTooLarge";

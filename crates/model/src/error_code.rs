@@ -38,6 +38,8 @@ codes! {
     Conflict,
     /// The request body does not match the API's schema.
     HttpRequestPayloadAPISpecValidationFailed,
+    /// AWS created the resource under another identifier than the request asked for.
+    IdentifierMismatch,
     /// A defect in `ucp`.
     Internal,
     /// A defect in `ucp`, found while carrying out an operation.

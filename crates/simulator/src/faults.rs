@@ -76,6 +76,11 @@ pub enum Effect {
     InUse {},
     /// The call is carried out but its reply is lost: the connection closes.
     DropReply {},
+    /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
+    Rename {
+        /// The primary identifier.
+        identifier: String,
+    },
 }
 
 /// How a call is refused; see [`refuse`].

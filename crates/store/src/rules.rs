@@ -100,6 +100,7 @@ pub fn accept(
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         state_before,
+        asked_for: new.identifier.clone().filter(|_| reference.is_none()),
         identifier: referenced.or(new.identifier),
         options: new.options,
         schema_fingerprint: new.schema_fingerprint,

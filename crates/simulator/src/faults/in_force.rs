@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use ucp_model::{Entropy, Timestamp};
+use ucp_model::{Entropy, Identifier, Timestamp};
 
 use super::{Effect, Failure, Fault, Matcher, Refusal};
 use crate::exception::{Exception, ExceptionCode};
@@ -76,9 +76,11 @@ impl Faults {
             Effect::Refuse(Refusal { exception, message }) => {
                 Some(Exception::new(*exception, message.clone()))
             }
-            Effect::Latency { .. } | Effect::Fail(_) | Effect::InUse {} | Effect::DropReply {} => {
-                None
-            }
+            Effect::Latency { .. }
+            | Effect::Fail(_)
+            | Effect::InUse {}
+            | Effect::DropReply {}
+            | Effect::Rename { .. } => None,
         })
     }
 
@@ -111,6 +113,14 @@ impl Faults {
             matches!(armed.fault.effect, Effect::InUse {}).then_some(())
         });
         minded.is_some()
+    }
+
+    /// Returns the identifier that the create gives the resource, if a fault sets it.
+    pub(crate) fn name(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Identifier> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Rename { identifier } => Some(Identifier::new(identifier)),
+            _ => None,
+        })
     }
 
     /// Whether the reply to the call is lost.

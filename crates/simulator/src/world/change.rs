@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use ucp_model::{Entropy, Timestamp};
+use ucp_model::{Entropy, Identifier, Timestamp, json};
 
 use super::model::{self, HandlerFailure};
 use super::resources::{Resource, ResourceKey, Resources};
@@ -34,6 +34,8 @@ pub(super) struct Change {
     pub(super) ordered_failure: Option<Failure>,
     /// Whether a delete fails while other resources refer to this one.
     minds_use: bool,
+    /// The identifier of the new resource, if a fault sets it.
+    ordered_name: Option<Identifier>,
     /// The resource to create, or why it cannot be created.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
@@ -51,6 +53,7 @@ pub(super) struct Acceptance {
     pub(super) ends_at: Timestamp,
     pub(super) ordered_failure: Option<Failure>,
     pub(super) minds_use: bool,
+    pub(super) ordered_name: Option<Identifier>,
 }
 
 impl Change {
@@ -69,6 +72,7 @@ impl Change {
             ends_at: with.ends_at,
             ordered_failure: with.ordered_failure,
             minds_use: with.minds_use,
+            ordered_name: with.ordered_name,
             prepared: None,
             failure: None,
             resource_model: None,
@@ -150,6 +154,7 @@ impl Change {
             chance: Chance::new(entropy, "simulator.identifier"),
         };
         let made = model::created(&self.resource_type, &input.desired_state, &assigner);
+        let made = made.map(|made| self.named(made));
         self.prepared = Some(made.and_then(|(identifier, model)| {
             self.identifier = Some(identifier.clone());
             let key = (self.resource_type.name().to_owned(), identifier);
@@ -158,6 +163,20 @@ impl Change {
             }
             Ok(model)
         }));
+    }
+
+    /// Gives a new resource the identifier of a fault.
+    fn named(&self, (identifier, model): (String, Value)) -> (String, Value) {
+        let schema = &self.resource_type.schema;
+        let ordered = self.ordered_name.as_ref();
+        let parts = ordered.and_then(|name| schema.properties_of_identifier(name));
+        match (ordered, &model, parts) {
+            (Some(name), Value::Object(members), Some(Value::Object(parts))) => {
+                let renamed = json::overlay(members, &parts);
+                (name.to_string(), Value::Object(renamed))
+            }
+            _ => (identifier, model),
+        }
     }
 
     fn finish(

@@ -197,6 +197,7 @@ impl World {
             ends_at: moment.now.after(takes),
             ordered_failure: self.faults.failure(&call, moment.entropy),
             minds_use: self.faults.minds_use(&call, moment.entropy),
+            ordered_name: self.faults.name(&call, moment.entropy),
         });
         if is_empty_patch(request) {
             change.due = None;

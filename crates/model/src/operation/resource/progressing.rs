@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::super::decision::{Effect, ReferenceChange};
-use super::decision::{Decision, Moved};
+use super::decision::{Decision, Finish, Moved};
 use super::intent::{Call, Intent};
 use super::replacing;
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
 use crate::{
-    Action, AdditionalInfo, CloudControlRequest, ErrorCode, Failure, Fault, FaultClass,
+    Action, AdditionalInfo, CloudControlRequest, Ended, ErrorCode, Failure, Fault, FaultClass,
     HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback,
     Timestamp, retry,
 };
@@ -118,6 +118,12 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
                 "AWS reports success but names no resource.",
                 "no identifier",
             ),
+            Call::Create
+                if let (Some(asked_for), Some(made)) = (&step.operation.asked_for, &known)
+                    && !is_same_name(asked_for, made) =>
+            {
+                misnamed(step, asked_for, made, about(Vec::new()))
+            }
             Call::Create | Call::Update(_) => {
                 let moved = Moved {
                     identifier: known,
@@ -160,6 +166,35 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             }
         }
     }
+}
+
+/// Returns whether AWS has the resource under the name that was asked for. Some types fold the case.
+fn is_same_name(asked_for: &Identifier, made: &Identifier) -> bool {
+    asked_for.as_str().eq_ignore_ascii_case(made.as_str())
+}
+
+/// Decides after AWS has created the resource under another name than the request asked for.
+fn misnamed(
+    step: &Step<'_>,
+    asked_for: &Identifier,
+    made: &Identifier,
+    about: Vec<AdditionalInfo>,
+) -> Decision {
+    let operation = step.operation;
+    let type_name = &operation.type_name;
+    let message = format!(
+        "AWS created the {type_name} '{made}', although '{asked_for}' was asked for. Use '{made}', or delete it and put it with :put and trackedBy."
+    );
+    let failure = Failure::new(ErrorCode::IdentifierMismatch, message)
+        .with_target(operation.scope.resource(type_name, made))
+        .with_additional_info(about);
+    let finish = Finish {
+        ended: Ended::Failed(failure),
+        identifier: Some(made.clone()),
+        reference: ReferenceChange::Removed,
+        live: None,
+    };
+    step.finish(finish, "AWS created it under another name")
 }
 
 /// Describes the request that failed and the hooks that failed.

@@ -51,6 +51,9 @@ pub struct ResourceWork {
     /// The id of the reference it works on, if any.
     #[serde(default, with = "crate::ids::optional_text")]
     pub reference: Option<ReferenceId>,
+    /// The identifier that the request determines, for an operation without a reference.
+    #[serde(default)]
+    pub asked_for: Option<Identifier>,
     /// The primary identifier, if known.
     #[serde(default)]
     pub identifier: Option<Identifier>,
