@@ -36,4 +36,5 @@ mod replacements;
 mod resealing;
 mod untracked;
 mod upgrades;
+mod warnings;
 mod write_only;

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 use ucp_model::operation::{Kind, Options, Verdict};
-use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, json};
-use ucp_schema::{Classes, IdentifierOutcome, ResourceSchema};
+use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, Warning, json};
+use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
@@ -31,17 +31,6 @@ pub enum ImportOutcome {
     Imported(Box<Reference>, Vec<Warning>),
     /// The operation is under way, or has ended without success.
     Accepted(Box<Operation>),
-}
-
-/// Something that an import could not determine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// A machine-readable code.
-    pub code: &'static str,
-    /// The JSON Pointer of the property.
-    pub target: String,
-    /// A message for the caller.
-    pub message: String,
 }
 
 impl App {
@@ -87,7 +76,7 @@ impl App {
         match self.imported(&operation).await? {
             Some(reference) => Ok(ImportOutcome::Imported(
                 Box::new(reference),
-                not_known(&schema),
+                operation.work.warnings().to_vec(),
             )),
             None => Ok(ImportOutcome::Accepted(Box::new(operation))),
         }
@@ -154,17 +143,4 @@ fn parts(schema: &ResourceSchema) -> String {
         [only] => only.clone(),
         several => format!("{}, joined by '|'", several.join(" and ")),
     }
-}
-
-/// AWS never returns write-only properties.
-fn not_known(schema: &ResourceSchema) -> Vec<Warning> {
-    let warning = |pointer: String| {
-        Warning {
-        code: "WriteOnlyProperty",
-        message: "AWS does not return this property, so its value is not known. A put that declares it sends it.".to_owned(),
-        target: format!("/properties{pointer}"),
-    }
-    };
-    let paths = schema.listed(Classes::WRITE_ONLY);
-    paths.map(|path| warning(path.pointer())).collect()
 }

@@ -35,7 +35,7 @@ pub use credentials::PutCredential;
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
 pub use identifier::Selector;
-pub use import::{ImportOutcome, ImportResource, Warning};
+pub use import::{ImportOutcome, ImportResource};
 pub use listed::Listed;
 pub use live::LiveReader;
 pub use operations::OperationQuery;

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use ucp_model::operation::{Action, Kind, Options, ReplacementPolicy, Verdict};
 use ucp_model::{
     Digest, ErrorCode, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
-    Target, TypeName, json,
+    Target, TypeName, Warning, json,
 };
-use ucp_plan::{Desired, Live, Question, Subject, judge};
+use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
@@ -48,6 +48,8 @@ pub struct PutOutcome {
     pub operation: Operation,
     /// The live properties, if known, overlaid with the declared ones and without write-only values.
     pub properties: Map<String, Value>,
+    /// What the caller should know about the plan.
+    pub warnings: Vec<Warning>,
 }
 
 impl PutOutcome {
@@ -85,9 +87,10 @@ impl App {
             None => None,
         };
         let surely_a_create = identifier.is_none() && known.is_none();
-        if surely_a_create {
-            judge_create(&declaration, &schema, &put)?;
-        }
+        let warnings = match surely_a_create {
+            true => Some(judge_create(&declaration, &schema, &put)?),
+            false => None,
+        };
         let id = OperationId(self.parts.entropy.uuid("operation"));
         let intake = Intake {
             id,
@@ -110,6 +113,7 @@ impl App {
         let properties = shown(&schema, live.as_ref(), &declaration);
         Ok(PutOutcome {
             type_name: schema.type_name().clone(),
+            warnings: warnings.unwrap_or_else(|| operation.work.warnings().to_vec()),
             operation,
             properties,
         })
@@ -241,12 +245,12 @@ fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection>
     })
 }
 
-/// Validates a put that is certainly a create, before anything is stored.
+/// Validates a put that is certainly a create, before anything is stored. Returns its warnings.
 fn judge_create(
     declaration: &Declaration,
     schema: &ResourceSchema,
     put: &PutResource,
-) -> Result<(), Rejection> {
+) -> Result<Vec<Warning>, Rejection> {
     // Nothing is stored of it, so there are no digests to compare write-only values with.
     let desired = Desired::new(declaration.clone(), schema, |_, _| Digest::default());
     let question = Question {
@@ -257,8 +261,9 @@ fn judge_create(
         schema,
         options: put.options,
     };
-    match judge(&question).verdict {
-        Ok(_) => Ok(()),
+    let Judgement { plan, verdict } = judge(&question);
+    match verdict {
+        Ok(_) => Ok(plan.warnings.iter().map(Warning::from).collect()),
         Err(failure) => Err(Rejection::Invalid(Failure {
             message: NOT_VALID.to_owned(),
             ..failure

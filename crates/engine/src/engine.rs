@@ -304,6 +304,7 @@ impl Stepper<'_> {
                     }
                 }
                 let outcome = planned.outcome.clone();
+                self.note_warnings(&planned);
                 self.planned = Some(planned);
                 Ok(Observation::Looked(presence, outcome))
             }
@@ -359,27 +360,32 @@ impl Stepper<'_> {
             return Ok(planner::plan_delete(presence));
         }
         if work.kind == Kind::Import {
-            return Ok(planner::plan_import());
+            return Ok(planner::plan_import(self.schema.as_deref()));
         }
-        let impossible = |failure| Planned {
-            outcome: PlanOutcome::Impossible(failure),
-            document: None,
-        };
         Ok(match (self.declared(), self.schema.as_deref()) {
             (Ok(Some(desired)), Some(schema)) => {
                 let baseline = self.claimed.baseline.as_ref();
                 planner::plan_put(work, &desired, baseline, presence, schema)
             }
-            (Err(failure), _) => impossible(failure),
-            (Ok(None), _) => impossible(Failure::new(
-                ErrorCode::InternalFailure,
-                "The declaration is missing.",
-            )),
-            (_, None) => impossible(Failure::new(
+            (Err(failure), _) => failure.into(),
+            (Ok(None), _) => {
+                Failure::new(ErrorCode::InternalFailure, "The declaration is missing.").into()
+            }
+            (_, None) => Failure::new(
                 ErrorCode::TypeNotFoundException,
                 format!("{} is not a resource type that ucp knows.", work.type_name),
-            )),
+            )
+            .into(),
         })
+    }
+
+    /// Keeps the warnings of a plan with the operation. Those of a put stay while a replacement deletes a resource.
+    fn note_warnings(&mut self, planned: &Planned) {
+        if let Work::Resource(work) = &mut self.claimed.operation.work
+            && !work.deletes()
+        {
+            work.warnings.clone_from(&planned.warnings);
+        }
     }
 
     async fn submit(&mut self, intent: &Intent) -> Result<Result<Progress, Fault>, Abandoned> {

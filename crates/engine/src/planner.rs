@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
-use ucp_model::{Baseline, Digest, Failure, Identifier, json};
+use ucp_model::{Baseline, Digest, Failure, Identifier, Warning, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, ResourceSchema};
 use ucp_seal::DigestKey;
@@ -12,6 +12,7 @@ use ucp_seal::DigestKey;
 pub(crate) struct Planned {
     pub(crate) outcome: PlanOutcome,
     pub(crate) document: Option<String>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl From<PlanOutcome> for Planned {
@@ -19,6 +20,7 @@ impl From<PlanOutcome> for Planned {
         Self {
             outcome,
             document: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -65,8 +67,12 @@ pub(crate) fn plan_delete(presence: &Presence) -> Planned {
 }
 
 /// Plans an import, which sends nothing to AWS.
-pub(crate) fn plan_import() -> Planned {
-    PlanOutcome::Nothing.into()
+pub(crate) fn plan_import(schema: Option<&ResourceSchema>) -> Planned {
+    let warnings = schema.map(ucp_plan::imported).unwrap_or_default();
+    Planned {
+        warnings: warnings.iter().map(Warning::from).collect(),
+        ..PlanOutcome::Nothing.into()
+    }
 }
 
 /// Plans a put of `desired`.
@@ -93,6 +99,7 @@ pub(crate) fn plan_put(
         options: work.options,
     });
     let changes = judgement.plan.history();
+    let warnings = judgement.plan.warnings.iter().map(Warning::from).collect();
     let (outcome, document) = match judgement.verdict {
         Err(failure) => (PlanOutcome::Impossible(failure), None),
         Ok(Verdict::Nothing) => (PlanOutcome::Nothing, None),
@@ -131,7 +138,11 @@ pub(crate) fn plan_put(
             (outcome, document)
         }
     };
-    Planned { outcome, document }
+    Planned {
+        outcome,
+        document,
+        warnings,
+    }
 }
 
 /// The plan if another resource already has the identifier that a replacement declares.

@@ -20,6 +20,7 @@ pub mod pointer;
 mod reference;
 pub mod retry;
 mod time;
+mod warning;
 
 pub use ambient::{Clock, Entropy, SeededEntropy};
 pub use arm_resource::{
@@ -42,3 +43,4 @@ pub use ids::{
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use time::Timestamp;
+pub use warning::Warning;

@@ -122,6 +122,9 @@ impl<'a> Question<'a> {
         if let (Live::Unread(_), Some(last)) = (self.live, self.last_applied) {
             unread::send_unconfirmed(&mut plan, last, self.schema);
         }
+        if plan.action == Action::Update && !self.subject.has_reference {
+            plan.warn_of_secrets_sent();
+        }
         plan
     }
 

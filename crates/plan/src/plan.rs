@@ -5,7 +5,7 @@ use serde_json::Value;
 use ucp_model::pointer;
 use ucp_schema::Violation;
 
-use crate::{Change, Warning};
+use crate::{Change, Warning, WarningCode};
 
 /// The action to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,13 @@ impl Plan {
             warnings: Vec::new(),
             errors,
         }
+    }
+
+    /// Warns of the write-only values that are sent because nothing is kept to compare them with.
+    pub(crate) fn warn_of_secrets_sent(&mut self) {
+        let sent = self.changes.iter().filter(|change| change.is_write_only);
+        let warning = |change: &Change| Warning::new(WarningCode::AlwaysSent, change.path.clone());
+        self.warnings.extend(sent.map(warning));
     }
 
     /// Returns the entries for the history.

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A remark about a declaration that does not prevent its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -14,20 +14,21 @@ pub struct Warning {
 }
 
 /// The kind of a [`Warning`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningCode {
     /// A read-only property is declared with its live value.
-    #[serde(rename = "ReadOnlyProperty")]
     ReadOnly,
     /// The property is deprecated.
-    #[serde(rename = "DeprecatedProperty")]
     Deprecated,
     /// The property is undocumented.
-    #[serde(rename = "NonPublicProperty")]
     NonPublic,
     /// A create-only property depends on an unknown value.
     MayForceReplacement,
+    /// No read returns the value, and no put has declared it yet.
+    WriteOnly,
+    /// A put without a reference sends the value again, since nothing is kept to compare it with.
+    AlwaysSent,
     /// A value that no read returns and that may not be sent again cannot be compared with its last declaration.
     NotComparable,
     /// A tag key is reserved by AWS.
@@ -45,6 +46,12 @@ impl Warning {
             WarningCode::MayForceReplacement => {
                 "can only be set when the resource is created; the resource is replaced if its value turns out to be different"
             }
+            WarningCode::WriteOnly => {
+                "is never returned by AWS, so its value is not known; a put that declares it sends it"
+            }
+            WarningCode::AlwaysSent => {
+                "is never returned by AWS, and for a resource without an alias nothing is kept to compare it with, so every put sends it"
+            }
             WarningCode::NotComparable => {
                 "is never returned by AWS and cannot be sent again, and its previous value is not known; it is assumed to be unchanged"
             }
@@ -56,6 +63,38 @@ impl Warning {
             code,
             message: format!("`{path}` {what}"),
             path,
+        }
+    }
+}
+
+impl WarningCode {
+    /// Returns the code as replies spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WarningCode::ReadOnly => "ReadOnlyProperty",
+            WarningCode::Deprecated => "DeprecatedProperty",
+            WarningCode::NonPublic => "NonPublicProperty",
+            WarningCode::MayForceReplacement => "MayForceReplacement",
+            WarningCode::WriteOnly => "WriteOnlyProperty",
+            WarningCode::AlwaysSent => "AlwaysSent",
+            WarningCode::NotComparable => "NotComparable",
+            WarningCode::ReservedTag => "ReservedTag",
+        }
+    }
+}
+
+impl Serialize for WarningCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl From<&Warning> for ucp_model::Warning {
+    fn from(warning: &Warning) -> Self {
+        Self {
+            code: warning.code.as_str().to_owned(),
+            target: format!("/properties{}", warning.path),
+            message: format!("{}.", warning.message),
         }
     }
 }

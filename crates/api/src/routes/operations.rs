@@ -21,7 +21,8 @@ use crate::query::{OperationFilter, Page, shown};
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
-    AwsResource, ErrorResponse, ImportResult, List, OperationList, OperationStatus, ReferenceBody,
+    AwsResource, ErrorResponse, ImportResult, ImportedReference, List, OperationList,
+    OperationStatus,
 };
 
 /// Registers the handlers.
@@ -245,12 +246,15 @@ async fn resource_result(
                 Some(Value::Object(properties)) => properties.clone(),
                 Some(_) | None => Map::new(),
             };
-            let resource = AwsResource::of(&work.type_name, work.target(), properties);
+            let resource = AwsResource::of(&work.type_name, work.target(), properties)
+                .with_warnings(work.warnings.clone());
             Ok(Json(resource.in_state("Succeeded")).into_response())
         }
         Kind::Delete => Ok(StatusCode::NO_CONTENT.into_response()),
         Kind::Import => Ok(match api.app.imported(operation).await? {
-            Some(reference) => Json(ReferenceBody::from(reference)).into_response(),
+            Some(reference) => {
+                Json(ImportedReference::new(reference, work.warnings.clone())).into_response()
+            }
             // The reference has been deleted since the import.
             None => StatusCode::NO_CONTENT.into_response(),
         }),

@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{ImportGroupItem, ImportResource, Warning};
+use ucp_app::{ImportGroupItem, ImportResource};
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, GroupId, Reference, ReferenceId, Scope, TypeName};
+use ucp_model::{Detail, GroupId, Reference, ReferenceId, Scope, TypeName, Warning};
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
+use super::warning::WarningBody;
 use crate::members::{self, parsed};
 use crate::segments::Segments;
 
@@ -222,29 +223,11 @@ pub(crate) struct ImportedReference {
     warnings: Vec<WarningBody>,
 }
 
-/// Something that an import could not determine.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct WarningBody {
-    /// The kind of warning.
-    #[schema(example = "WriteOnlyProperty")]
-    code: &'static str,
-    /// The JSON Pointer to the property.
-    #[schema(example = "/properties/MasterUserPassword")]
-    target: String,
-    /// A human-readable message.
-    message: String,
-}
-
 impl ImportedReference {
     pub(crate) fn new(reference: Reference, warnings: Vec<Warning>) -> Self {
-        let body = |warning: Warning| WarningBody {
-            code: warning.code,
-            target: warning.target,
-            message: warning.message,
-        };
         Self {
             reference: reference.into(),
-            warnings: warnings.into_iter().map(body).collect(),
+            warnings: warnings.into_iter().map(WarningBody::from).collect(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod operations;
 mod planes;
 mod references;
 mod resources;
+mod warning;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;

@@ -1,13 +1,14 @@
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
 use ucp_model::operation::{GroupWork, Kind, Work};
-use ucp_model::{Ended, Operation};
+use ucp_model::{Ended, Operation, Warning};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use super::error::ErrorBody;
+use super::warning::WarningBody;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 
@@ -35,7 +36,8 @@ pub(crate) struct OperationStatus {
     /// The id of the AWS resource, once known; of the resource group for an operation on a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_id: Option<String>,
-    /// The live properties after a successful put; the result of an ended import into a group.
+    /// The live properties after a successful put; the result of an ended import into a group. `warnings` has what the
+    /// caller should know about the declaration or the resource, each with a `code`, a `target` and a `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
@@ -71,7 +73,8 @@ impl From<Operation> for OperationStatus {
                 };
                 let id =
                     target.map(|target| target.scope.resource(target.type_name, target.identifier));
-                (id, work.result.filter(|_| succeeded), None)
+                let live = work.result.filter(|_| succeeded);
+                (id, with_warnings(live, work.warnings), None)
             }
             Work::Group(work) => {
                 let result = ImportResult::of(&work).filter(|_| is_terminal);
@@ -92,6 +95,17 @@ impl From<Operation> for OperationStatus {
             error: error.map(ErrorBody::from),
         }
     }
+}
+
+/// Adds the warnings to the properties.
+fn with_warnings(properties: Option<Value>, warnings: Vec<Warning>) -> Option<Value> {
+    if warnings.is_empty() {
+        return properties;
+    }
+    let warnings: Vec<WarningBody> = warnings.into_iter().map(WarningBody::from).collect();
+    let mut properties = properties.unwrap_or_else(|| Value::Object(Map::new()));
+    properties["warnings"] = serde_json::to_value(warnings).unwrap_or_default();
+    Some(properties)
 }
 
 fn status_words() -> ObjectBuilder {

@@ -5,9 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{LiveResource, PutResource, Selector};
 use ucp_model::operation::{self, Options};
-use ucp_model::{Scope, Target, TypeName, valid_tag};
+use ucp_model::{Scope, Target, TypeName, Warning, valid_tag};
 use utoipa::ToSchema;
 
+use super::warning::WarningBody;
 use crate::problem::Problem;
 
 /// The body of a PUT by name, and of the actions `:put`, `:get` and `:delete`.
@@ -163,6 +164,9 @@ pub(crate) struct AwsResource {
     r#type: String,
     /// The known properties. The reply to a put adds `provisioningState`.
     properties: Map<String, Value>,
+    /// What the caller of a put should know about its declaration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
 }
 
 impl AwsResource {
@@ -179,7 +183,14 @@ impl AwsResource {
             name: target.as_ref().map(|target| target.identifier.to_string()),
             r#type: type_name.arm(),
             properties,
+            warnings: Vec::new(),
         }
+    }
+
+    /// Adds warnings.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
+        self.warnings = warnings.into_iter().map(WarningBody::from).collect();
+        self
     }
 
     /// Adds `provisioningState` to the properties.
@@ -197,6 +208,7 @@ impl From<LiveResource> for AwsResource {
             name: Some(live.identifier.to_string()),
             r#type: live.type_name.arm(),
             properties: live.properties,
+            warnings: Vec::new(),
         }
     }
 }

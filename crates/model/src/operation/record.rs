@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::group::{GroupState, GroupWork};
 use super::header::Header;
 use super::resource::ResourceWork;
-use crate::{Ended, Failure, GroupId, ReferenceId};
+use crate::{Ended, Failure, GroupId, ReferenceId, Warning};
 
 /// One asynchronous change. Its row in the store is also the job.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,11 @@ impl Work {
             Work::Resource(work) => work.state.ended(),
             Work::Group(work) => work.ended(),
         }
+    }
+
+    /// Returns what the caller should know about its plan.
+    pub fn warnings(&self) -> &[Warning] {
+        self.resource().map_or(&[], |work| &work.warnings)
     }
 
     /// Returns the id of the reference it works on, if any.

@@ -9,7 +9,7 @@ use super::replacement::Replacing;
 use super::state::State;
 use crate::{
     Action, Ended, Failure, Identifier, ProvisioningState, ReferenceId, Scope, Target, Timestamp,
-    TypeName,
+    TypeName, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -87,6 +87,9 @@ pub struct ResourceWork {
     /// The paths that the recorded intent changes.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// What the caller should know about the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// The live properties at the end, if they were read.
     #[serde(default)]
     pub result: Option<Value>,
