@@ -4,13 +4,32 @@ use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use crate::Rejection;
 
+/// How a request names a reference.
+#[derive(Clone, Debug)]
+pub struct TrackedBy {
+    /// The id of the reference, or of its group.
+    pub id: String,
+    /// The alias. It is required with the id of a group; otherwise the id of the reference takes precedence.
+    pub alias: Option<String>,
+}
+
+/// What a put does if it has an alias but no `trackedBy`, and AWS assigns the identifier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UntrackedAlias {
+    /// Refuse: each such put would create another resource.
+    #[default]
+    Refuse,
+    /// Create a resource and ignore the alias.
+    Ignore,
+}
+
 /// How a request identifies an AWS resource.
 #[derive(Clone)]
 pub enum Selector {
     /// By its name in the URL.
     Name(String),
-    /// By the reference id of an alias that stands for it.
-    Reference(String),
+    /// By the reference that stands for it.
+    Reference(TrackedBy),
     /// By the properties that make up its identifier; others are ignored.
     Parts(Map<String, Value>),
 }

@@ -5,7 +5,7 @@ use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, Rejection, TrackedBy};
 
 /// An import of one resource.
 #[derive(Clone)]
@@ -14,8 +14,8 @@ pub struct ImportResource {
     pub scope: Scope,
     /// The type, as the caller spelled it.
     pub type_name: TypeName,
-    /// The reference id.
-    pub tracked_by: Option<String>,
+    /// The reference.
+    pub tracked_by: Option<TrackedBy>,
     /// The identifier of the resource.
     pub primary_identifier: Option<String>,
     /// The parts of the identifier, if it is not given as a whole; other properties are ignored.

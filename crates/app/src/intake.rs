@@ -12,7 +12,7 @@ use ucp_model::{
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
 
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, Rejection, TrackedBy};
 
 /// The interval at which a waiting request polls for the verdict of another process's worker.
 const VERDICT_POLL: Duration = Duration::from_millis(50);
@@ -39,13 +39,23 @@ impl App {
         schema.map_err(|unknown| Rejection::unknown_type(type_name, unknown))
     }
 
-    /// Parses `trackedBy`. The type must be that of `schema`, whose canonical spelling it gets.
+    /// Parses `trackedBy`: the id of a reference, or of a group in which `alias` names one. The type must be that of
+    /// `schema`, whose canonical spelling it gets.
     pub(crate) fn reference_id(
         &self,
-        tracked_by: &str,
+        tracked_by: &TrackedBy,
         schema: &ResourceSchema,
     ) -> Result<ReferenceId, Rejection> {
-        let id: ReferenceId = tracked_by
+        let TrackedBy { id, alias } = tracked_by;
+        if let Ok(group) = id.parse::<GroupId>() {
+            let alias = alias.as_deref().ok_or_else(|| {
+                Rejection::bad_request(
+                    "trackedBy is the id of a resource group, so alias is required. Add it, or use the id of the reference.",
+                )
+            })?;
+            return Ok(ReferenceId::new(group, schema.type_name().clone(), alias)?);
+        }
+        let id: ReferenceId = id
             .parse()
             .map_err(|error| Rejection::bad_request(format!("trackedBy: {error}")))?;
         if !id
@@ -199,7 +209,7 @@ impl App {
     /// Returns the identifier that `trackedBy` stands for, in `scope`.
     pub(crate) async fn identifier_of(
         &self,
-        tracked_by: &str,
+        tracked_by: &TrackedBy,
         schema: &ResourceSchema,
         scope: &Scope,
     ) -> Result<Identifier, Rejection> {

@@ -34,7 +34,7 @@ pub use accounts::Accounts;
 pub use credentials::PutCredential;
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
-pub use identifier::Selector;
+pub use identifier::{Selector, TrackedBy, UntrackedAlias};
 pub use import::{ImportOutcome, ImportResource};
 pub use listed::Listed;
 pub use live::LiveReader;
@@ -56,6 +56,8 @@ pub struct Parts {
     pub types: Arc<dyn ResourceTypes>,
     /// The default tags of the configuration.
     pub default_tags: DefaultTags,
+    /// What to do with an alias without `trackedBy`.
+    pub untracked_alias: UntrackedAlias,
     /// Verifies AWS accounts.
     pub accounts: Arc<dyn Accounts>,
     /// The keys that seal documents.

@@ -13,7 +13,7 @@ use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
 use crate::intake::{Intake, no_such_group, verdict_of};
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
 /// The maximum length of the desired state that Cloud Control accepts, in characters.
 const DESIRED_STATE_MAX_CHARS: usize = 262_144;
@@ -29,8 +29,10 @@ pub struct PutResource {
     pub type_name: TypeName,
     /// The name in the URL. Without it, the properties contain the identifier, or AWS assigns one.
     pub name: Option<String>,
-    /// The reference id. Without it, the put has no reference.
-    pub tracked_by: Option<String>,
+    /// The reference. Without it, the put has none.
+    pub tracked_by: Option<TrackedBy>,
+    /// The alias without a reference: only a label.
+    pub label: Option<String>,
     /// The declared properties.
     pub properties: Map<String, Value>,
     /// The default tags of the request.
@@ -156,12 +158,33 @@ impl App {
             }
             (None, IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_)) => None,
         };
+        if reference.is_none() && identifier.is_none() {
+            self.judge_label(put, &schema)?;
+        }
         Ok(Declared {
             schema,
             reference,
             identifier,
             declaration,
         })
+    }
+
+    /// Refuses an alias that nobody would remember, of a resource that AWS names: each put would create another one.
+    fn judge_label(&self, put: &PutResource, schema: &ResourceSchema) -> Result<(), Rejection> {
+        match (&put.label, self.parts.untracked_alias) {
+            (None, _) | (Some(_), UntrackedAlias::Ignore) => Ok(()),
+            (Some(alias), UntrackedAlias::Refuse) => {
+                let start: String = alias
+                    .chars()
+                    .take(60)
+                    .flat_map(char::escape_debug)
+                    .collect();
+                Err(Rejection::bad_request(format!(
+                    "/trackedBy: is required with alias '{start}', since AWS names each new {}, and every put would create another one. Send the id of a resource group, such as /planes/radius/local/resourceGroups/demo, or omit alias.",
+                    schema.type_name().arm()
+                )))
+            }
+        }
     }
 
     /// Returns the default tags: those of the server, overlaid with the account's, then with the group's.

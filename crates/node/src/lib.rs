@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ucp_app::{Accounts, App, Rejection, Wake};
+use ucp_app::{Accounts, App, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_engine::{Engine, Nudges, Sweeper, Workers};
 use ucp_live::ReadOnly;
@@ -53,6 +53,8 @@ pub struct Settings {
     pub engine: ucp_engine::Settings,
     /// The default tags of the configuration.
     pub default_tags: DefaultTags,
+    /// What a put does with an alias without `trackedBy`.
+    pub untracked_alias: UntrackedAlias,
     /// Time-out of one read from AWS on behalf of a waiting request.
     pub read_timeout: Duration,
     /// How long a schema from the registry is used before it is refreshed.
@@ -121,6 +123,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         }),
         types: Arc::clone(&types),
         default_tags: settings.default_tags,
+        untracked_alias: settings.untracked_alias,
         accounts,
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Accounts, Rejection};
+use ucp_app::{Accounts, Rejection, UntrackedAlias};
 use ucp_model::{Clock, DefaultTags, Scope, SeededEntropy};
 use ucp_node::{Parts, Settings};
 use ucp_observe::{CrashTurn, Process};
@@ -25,6 +25,7 @@ pub struct Builder {
     guard: Box<dyn Any + Send>,
     path_base: PathBase,
     default_tags: DefaultTags,
+    untracked_alias: UntrackedAlias,
     crash: Option<CrashTurn>,
 }
 
@@ -36,6 +37,7 @@ impl World {
             guard: Box::new(()),
             path_base: PathBase::default(),
             default_tags: DefaultTags::default(),
+            untracked_alias: UntrackedAlias::default(),
             crash: None,
         }
     }
@@ -69,6 +71,14 @@ impl Builder {
     pub fn default_tags(self, default_tags: DefaultTags) -> Self {
         Self {
             default_tags,
+            ..self
+        }
+    }
+
+    /// Ignores an alias without `trackedBy`.
+    pub fn ignoring_untracked_aliases(self) -> Self {
+        Self {
+            untracked_alias: UntrackedAlias::Ignore,
             ..self
         }
     }
@@ -109,7 +119,10 @@ impl Builder {
             clock: Arc::clone(&clock) as _,
             entropy,
         };
-        let settings = settings(self.path_base.clone(), self.default_tags);
+        let settings = Settings {
+            untracked_alias: self.untracked_alias,
+            ..settings(self.path_base.clone(), self.default_tags)
+        };
         let node = ucp_node::assemble(parts, settings).await;
         let world = World {
             store: self.store,
@@ -142,6 +155,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
             call_timeout: Duration::from_secs(10),
         },
         default_tags,
+        untracked_alias: UntrackedAlias::default(),
         read_timeout: Duration::from_secs(10),
         schema_ttl: SCHEMA_TTL,
         // A world steps its engine itself, and sweeps on request.

@@ -239,6 +239,28 @@ pub(crate) struct Work {
     /// How long operations can be queried after their end.
     #[arg(long, env = "UCP_OPERATION_RETENTION", default_value = "30d", value_parser = humantime::parse_duration)]
     pub(crate) operation_retention: Duration,
+    /// What to do with an alias without trackedBy if AWS assigns the identifier, so that each put creates another
+    /// resource.
+    #[arg(long, env = "UCP_UNTRACKED_ALIAS", default_value = "refuse")]
+    pub(crate) untracked_alias: UntrackedAlias,
+}
+
+/// What to do with an alias without `trackedBy`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum UntrackedAlias {
+    /// Refuse the put.
+    Refuse,
+    /// Create the resource and ignore the alias.
+    Ignore,
+}
+
+impl From<UntrackedAlias> for ucp_app::UntrackedAlias {
+    fn from(given: UntrackedAlias) -> Self {
+        match given {
+            UntrackedAlias::Refuse => Self::Refuse,
+            UntrackedAlias::Ignore => Self::Ignore,
+        }
+    }
 }
 
 impl Work {

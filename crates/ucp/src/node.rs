@@ -70,6 +70,7 @@ impl Node {
                 call_timeout: self.work.call_timeout()?,
             },
             default_tags: self.default_tags,
+            untracked_alias: self.work.untracked_alias.into(),
             read_timeout: self.work.read_timeout,
             schema_ttl: self.work.schema_ttl,
             concurrency: self.work.workers,

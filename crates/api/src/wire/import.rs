@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{ImportGroupItem, ImportResource};
+use ucp_app::{ImportGroupItem, ImportResource, TrackedBy};
 use ucp_model::ids::InvalidId;
 use ucp_model::{Detail, GroupId, Reference, ReferenceId, Scope, TypeName, Warning};
 use utoipa::ToSchema;
@@ -18,14 +18,10 @@ use crate::segments::Segments;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportRequest {
-    /// The user's own name for the resource. It is only a label; the key is `trackedBy`.
-    #[expect(
-        dead_code,
-        reason = "part of the contract, but not read: trackedBy is the key"
-    )]
+    /// The user's own name for the resource, required if `trackedBy` is the id of a resource group.
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// The reference id. Its alias will stand for the resource.
+    /// The reference id, or the id of the resource group if `alias` is given. The alias will stand for the resource.
     #[schema(
         value_type = String,
         required,
@@ -48,10 +44,11 @@ pub(crate) struct ImportRequest {
 impl ImportRequest {
     /// Converts the request to the app's type.
     pub(crate) fn import(self, scope: Scope, type_name: TypeName) -> ImportResource {
+        let alias = self.alias;
         ImportResource {
             scope,
             type_name,
-            tracked_by: self.tracked_by,
+            tracked_by: self.tracked_by.map(|id| TrackedBy { id, alias }),
             primary_identifier: self.primary_identifier,
             properties: self.properties,
             owned: self.owned_resource,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{LiveResource, PutResource, Selector};
+use ucp_app::{LiveResource, PutResource, Selector, TrackedBy};
 use ucp_model::operation::{self, Options};
 use ucp_model::{Scope, Target, TypeName, Warning, valid_tag};
 use utoipa::ToSchema;
@@ -15,14 +15,11 @@ use crate::problem::Problem;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ActionRequest {
-    /// The user's own name for the resource. It is only a label; the key is `trackedBy`.
-    #[expect(
-        dead_code,
-        reason = "part of the contract, but not read: trackedBy is the key"
-    )]
+    /// The user's own name for the resource. Without `trackedBy` it is only a label, and refused if AWS would assign the
+    /// identifier.
     #[schema(example = "my-vpc")]
     alias: Option<String>,
-    /// The reference id. Without it the request is not tracked.
+    /// The reference id, or the id of the resource group if `alias` is given. Without it the request is not tracked.
     #[schema(
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
@@ -100,11 +97,19 @@ impl ActionRequest {
         type_name: TypeName,
         name: Option<String>,
     ) -> PutResource {
+        let (tracked_by, label) = match self.tracked_by {
+            Some(id) => {
+                let alias = self.alias;
+                (Some(TrackedBy { id, alias }), None)
+            }
+            None => (None, self.alias),
+        };
         PutResource {
             scope,
             type_name,
             name,
-            tracked_by: self.tracked_by,
+            tracked_by,
+            label,
             properties: self.properties,
             default_tags: self.default_tags,
             options: Options {
@@ -140,7 +145,10 @@ impl ActionRequest {
     /// The resource that a `:get` or `:delete` selects.
     pub(crate) fn selector(self) -> Selector {
         match self.tracked_by {
-            Some(tracked_by) => Selector::Reference(tracked_by),
+            Some(id) => Selector::Reference(TrackedBy {
+                id,
+                alias: self.alias,
+            }),
             None => Selector::Parts(self.properties),
         }
     }

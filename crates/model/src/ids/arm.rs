@@ -155,8 +155,13 @@ impl FromStr for GroupId {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        match *segments(text) {
-            ["planes", "radius", plane, "resourcegroups", name] => Self::new(plane, name),
+        let is = |given: &str, keyword: &str| given.eq_ignore_ascii_case(keyword);
+        match *segments(text.strip_suffix('/').unwrap_or(text)) {
+            [planes, radius, plane, groups, name]
+                if is(planes, "planes") && is(radius, "radius") && is(groups, "resourcegroups") =>
+            {
+                Self::new(plane, name)
+            }
             _ => invalid(format!(
                 "'{}' is not the id of a resource group",
                 excerpt(text)
