@@ -5,6 +5,8 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
+const API_VERSION: &str = "api-version=2023-10-01-preview";
+
 fn vpcs() -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC")
 }
@@ -70,6 +72,140 @@ async fn bodies_that_cannot_be_read_are_refused(world: &World) {
         assert!(reply.text.contains(says), "{body}: {}", reply.text);
     }
     assert_untouched(world).await;
+}
+
+/// D44: members that nobody reads are refused with their place, except for those that every ARM resource has.
+#[apply(on_every_store)]
+async fn members_that_nobody_reads_are_refused(world: &World) {
+    let logs = vpcs().replace("AWS.EC2/VPC", "AWS.Logs/LogGroup");
+    let group = format!("{GROUP}?{API_VERSION}");
+    let plane = format!("/planes/radius/other?{API_VERSION}");
+    let aws = format!("/planes/aws/other?{API_VERSION}");
+    let credential =
+        format!("/planes/aws/aws/providers/System.AWS/credentials/default?{API_VERSION}");
+    let import = json!({"resources": [{"alias": "a", "type": "AWS.Logs/LogGroup", "surprise": 1,
+        "scope": logs, "primaryIdentifier": "x"}]});
+    let role = json!({"location": "global", "properties": {"kind": "IRSA", "roleARN": "arn:x",
+        "secretAccessKey": "s3cret", "storage": {"kind": "Internal", "surprise": 1}}});
+    for (method, path, body, places) in [
+        (
+            "PUT",
+            format!("{logs}/x"),
+            json!({"surprise": 1}),
+            vec!["/surprise"],
+        ),
+        (
+            "PATCH",
+            format!("{logs}/x"),
+            json!({"surprise": 1}),
+            vec!["/surprise"],
+        ),
+        (
+            "POST",
+            format!("{logs}/:put"),
+            json!({"a/b": null, "resources": [], "properties": {}}),
+            vec!["/a~1b", "/resources"],
+        ),
+        (
+            "POST",
+            format!("{logs}/:get"),
+            json!({"surprise": 1}),
+            vec!["/surprise"],
+        ),
+        (
+            "POST",
+            format!("{logs}/:delete"),
+            json!({"surprise": 1}),
+            vec!["/surprise"],
+        ),
+        (
+            "POST",
+            format!("{logs}/:import"),
+            json!({"tags": {}}),
+            vec!["/tags"],
+        ),
+        (
+            "POST",
+            format!("{GROUP}/:import"),
+            import,
+            vec!["/resources/0", "/surprise"],
+        ),
+        (
+            "PATCH",
+            tracked_by("AWS.EC2/VPC", "x"),
+            json!({"owned": true}),
+            vec!["/owned"],
+        ),
+        (
+            "PUT",
+            group.clone(),
+            json!({"location": "global", "surprise": 1, "properties": {"surprise": 1}}),
+            vec!["$['surprise']", "$.properties['surprise']"],
+        ),
+        (
+            "PATCH",
+            group.clone(),
+            json!({"surprise": 1}),
+            vec!["$['surprise']"],
+        ),
+        (
+            "PUT",
+            plane,
+            json!({"location": "global", "surprise": 1, "properties": {"resourceProviders": {}}}),
+            vec!["$['surprise']"],
+        ),
+        (
+            "PUT",
+            credential,
+            role,
+            vec![
+                "$.properties['secretAccessKey']",
+                "$.properties.storage['surprise']",
+            ],
+        ),
+    ] {
+        let refused = world
+            .call(method, &path, &body.to_string())
+            .await
+            .expect(400);
+        for place in places {
+            assert!(
+                refused.text.contains(place),
+                "{method} {path}: {}",
+                refused.text
+            );
+        }
+        assert!(!refused.text.contains("s3cret"), "{}", refused.text);
+    }
+    assert_untouched(world).await;
+
+    let common = json!({"id": "x", "name": "x", "type": "x", "location": "global", "etag": "x",
+        "systemData": {}, "kind": "x", "sku": {}});
+    for path in [group, aws] {
+        world
+            .call("PUT", &path, &common.to_string())
+            .await
+            .expect(200);
+    }
+    let put = world
+        .call("PUT", &format!("{logs}/x"), &common.to_string())
+        .await;
+    put.expect(201);
+    world.settle().await;
+}
+
+/// D44: what was read of a group can be put back.
+#[apply(on_every_store)]
+async fn a_group_can_be_put_as_it_was_read(world: &World) {
+    world
+        .put_and_settle("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let path = format!("{GROUP}?{API_VERSION}");
+    let read = world.get(&format!("{path}&top=1")).await.expect(200);
+    assert!(read.body["resources"].is_array(), "{}", read.text);
+    world.call("PUT", &path, &read.text).await.expect(200);
+    let again = world.group().await;
+    assert_eq!(again, read.body);
 }
 
 #[apply(on_every_store)]

@@ -93,6 +93,33 @@ async fn a_default_that_changes_changes_the_resource_with_the_next_put(world: &W
     assert_eq!(tags(world), ["team=platform"]);
 }
 
+/// D44: ARM's `tags` are default tags of the request. A type without tags is refused.
+#[apply(on_every_store)]
+async fn the_tags_of_a_request_are_placed_by_the_type(world: &World) {
+    let body = json!({
+        "trackedBy": tracked_by(VPC, "main"),
+        "defaultTags": {"a": "default", "b": "default"},
+        "tags": {"b": "tag", "c": "tag"},
+        "properties": {"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "c", "Value": "declared"}]},
+    });
+    world.post(VPC, "put", &body).await.expect(201);
+    world.settle().await;
+    assert_eq!(tags(world), ["a=default", "b=tag", "c=declared"]);
+    world.post(VPC, "put", &body).await.expect(200);
+
+    let attachment = "AWS.EC2/VPCGatewayAttachment";
+    let mut body = json!({
+        "trackedBy": tracked_by(attachment, "main"),
+        "tags": {"a": "b"},
+        "properties": {"VpcId": "vpc-1"},
+    });
+    let refused = world.post(attachment, "put", &body).await.expect(400);
+    assert!(refused.text.contains("/tags"), "{}", refused.text);
+    body["tags"] = json!({});
+    world.post(attachment, "put", &body).await.expect(201);
+    world.settle().await;
+}
+
 #[apply(on_every_store)]
 async fn tags_that_aws_keeps_for_itself_are_refused(world: &World) {
     let body = |tags: Value| {

@@ -10,7 +10,30 @@ use serde_json::{Error, Value};
 use serde_path_to_error::Segment;
 use ucp_model::pointer;
 
-/// Deserializes `object`. Unknown members are ignored, since templates contain arbitrary ones.
+/// Members of every ARM resource. Clients send them back with what they have read; they are ignored.
+pub(crate) const COMMON: [&str; 8] = [
+    "etag",
+    "id",
+    "kind",
+    "location",
+    "name",
+    "sku",
+    "systemData",
+    "type",
+];
+
+/// Returns the message about members that a body does not have.
+pub(crate) fn unknown<'a>(unknown: &[&str], known: impl IntoIterator<Item = &'a str>) -> String {
+    let unknown: Vec<String> = unknown.iter().map(|name| pointer::join("", name)).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    let (shown, known) = (unknown.join(", "), known.join(", "));
+    match &unknown[..] {
+        [_] => format!("{shown}: is not a member of this body. Its members are {known}."),
+        _ => format!("{shown}: are not members of this body. Its members are {known}."),
+    }
+}
+
+/// Deserializes `object`. Members that nobody reads are refused, except for the [common](COMMON) ones.
 pub(crate) fn read<T: DeserializeOwned>(object: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(Members(object)).map_err(|error| reason(&error, object))
 }
@@ -61,13 +84,19 @@ impl<'de> Deserializer<'de> for Members<'de> {
         let Value::Object(members) = self.0 else {
             return Err(self.is_not("an object"));
         };
-        for given in members
-            .keys()
-            .filter(|given| !known.contains(&given.as_str()))
-        {
+        let given = members.keys().map(String::as_str);
+        let unread: Vec<&str> = given.filter(|given| !known.contains(given)).collect();
+        for given in &unread {
             if let Some(meant) = known.iter().find(|name| name.eq_ignore_ascii_case(given)) {
-                return Err(Error::custom(format!("/{given}: did you mean '{meant}'?")));
+                let place = pointer::join("", given);
+                return Err(Error::custom(format!("{place}: did you mean '{meant}'?")));
             }
+        }
+        let refused = unread.into_iter().filter(|given| !COMMON.contains(given));
+        let refused: Vec<&str> = refused.collect();
+        if !refused.is_empty() {
+            let known = known.iter().copied();
+            return Err(Error::custom(unknown(&refused, known)));
         }
         let present = members.iter().filter(|(_, value)| !value.is_null());
         visitor.visit_map(MapDeserializer::new(
@@ -225,8 +254,24 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_reads_is_refused_with_its_place() {
+        assert_eq!(
+            refusal(json!({"mode": "merge", "a/b": 1})),
+            "/a~1b: is not a member of this body. Its members are mode, items."
+        );
+        assert_eq!(
+            refusal(json!({"x": 1, "tags": {}})),
+            "/x, /tags: are not members of this body. Its members are mode, items."
+        );
+        assert_eq!(
+            refusal(json!({"items": [{"alias": "a", "other": null}]})),
+            "/items/0: /other: is not a member of this body. Its members are alias."
+        );
+    }
+
+    #[test]
     fn members_are_read_and_null_is_absence() {
-        let body = json!({"mode": "merge", "items": [{"alias": "a", "other": 1}]});
+        let body = json!({"mode": "merge", "items": [{"alias": "a", "id": 1}], "etag": "x"});
         let outer: Outer = read(&body).expect("it is read");
         assert!(matches!(outer.mode, Some(Mode::Merge)));
         assert_eq!(outer.items.expect("items")[0].alias, "a");

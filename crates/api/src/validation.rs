@@ -10,7 +10,7 @@ use ucp_model::ids::InvalidId;
 use ucp_model::{Detail, ErrorCode, Failure};
 
 use crate::json::{is_json, object, read};
-use crate::members::kind;
+use crate::members::{COMMON, kind};
 use crate::problem::Problem;
 
 /// An invalid name in the path.
@@ -92,6 +92,25 @@ impl Violations {
     /// Adds a violation at `path` in the body.
     pub(crate) fn property(&mut self, path: &str, what: &str) {
         self.add("InvalidProperties", format!("{path} in body {what}"));
+    }
+
+    /// Refuses members of the body other than `known` and those that all ARM resources have.
+    pub(crate) fn members(&mut self, body: &Map<String, Value>, known: &[&str]) {
+        let known = [known, &COMMON].concat();
+        self.members_of("$", body, &known);
+    }
+
+    /// Refuses members of the object at `path` other than `known`.
+    pub(crate) fn members_of(&mut self, path: &str, object: &Map<String, Value>, known: &[&str]) {
+        let unknown = object.keys().filter(|name| !known.contains(&name.as_str()));
+        for name in unknown {
+            let place = format!("{path}['{}']", name.escape_debug());
+            let members = known.join(", ");
+            self.property(
+                &place,
+                &format!("is not a member; the members are {members}"),
+            );
+        }
     }
 
     /// Reads `location`, which every ARM resource has.

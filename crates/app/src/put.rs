@@ -37,6 +37,8 @@ pub struct PutResource {
     pub properties: Map<String, Value>,
     /// The default tags of the request.
     pub default_tags: BTreeMap<String, String>,
+    /// The ARM tags of the request. They are default tags that a type must support.
+    pub tags: BTreeMap<String, String>,
     /// The options of the request.
     pub options: Options,
 }
@@ -141,8 +143,15 @@ impl App {
             Some(name) => Some(Identifier::parse(name)?),
             None => None,
         };
+        if !put.tags.is_empty() && !schema.takes_default_tags() {
+            return Err(Rejection::bad_request(format!(
+                "/tags: {} has no tags that can be changed. Omit them, or declare them in properties.",
+                schema.type_name().arm()
+            )));
+        }
         let mut default_tags = self.default_tags(&put.scope, reference.as_ref()).await?;
         default_tags.extend(put.default_tags.clone());
+        default_tags.extend(put.tags.clone());
         let named = match &name {
             Some(name) => Some(parts(&schema, name)?),
             None => None,

@@ -28,6 +28,11 @@ enum Form {
 }
 
 impl ResourceSchema {
+    /// Returns whether [`add_default_tags`](Self::add_default_tags) can add tags.
+    pub fn takes_default_tags(&self) -> bool {
+        self.tags_at().is_some()
+    }
+
     /// Adds the tags in `defaults` whose keys are not declared. Does nothing if the type has no tags, if they cannot be
     /// updated (a default must not force a replacement), or if their form is not supported.
     pub fn add_default_tags(&self, properties: &mut Value, defaults: &BTreeMap<String, String>) {

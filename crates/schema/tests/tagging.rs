@@ -57,6 +57,20 @@ fn what_is_declared_wins_by_key() {
 }
 
 #[test]
+fn a_type_takes_default_tags_if_it_can_change_its_tags() {
+    for (name, takes) in [
+        ("AWS::EC2::VPC", true),
+        ("AWS::SSM::Parameter", true),
+        ("AWS::EC2::CapacityReservation", false),
+        ("AWS::EC2::VPCGatewayAttachment", false),
+    ] {
+        assert_eq!(schema(name).takes_default_tags(), takes, "{name}");
+        let is_changed = tagged(name, json!({})) != json!({});
+        assert_eq!(is_changed, takes, "{name}");
+    }
+}
+
+#[test]
 fn each_type_gets_its_own_form() {
     let group = tagged("AWS::AutoScaling::AutoScalingGroup", json!({}));
     assert_eq!(

@@ -131,6 +131,7 @@ enum StorageKind {
 impl PutCredentialRequest {
     /// Reads a body. Violations name members but never repeat values.
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
+        violations.members(body, &["tags", "properties"]);
         let location = violations.location(body);
         let tags = violations.texts("$.tags", body.get("tags"));
         let properties = required(violations, "$.properties", body.get("properties"))?;
@@ -185,7 +186,25 @@ impl PutCredentialProperties {
             }
             Some(text)
         };
-        match text("kind")?.as_str() {
+        let kind = text("kind")?;
+        let own: &[&str] = match kind.as_str() {
+            "AccessKey" => &["accessKeyId", "secretAccessKey"],
+            "IRSA" => &["roleARN"],
+            _ => &[],
+        };
+        if !own.is_empty() {
+            let known = [own, &["kind", "storage", "provisioningState"]].concat();
+            violations.members_of("$.properties", properties, &known);
+        }
+        let mut text = |member: &str| {
+            let path = format!("$.properties.{member}");
+            let text = violations.text(&path, properties.get(member))?;
+            if text.is_empty() {
+                violations.property(&path, "must not be empty");
+            }
+            Some(text)
+        };
+        match kind.as_str() {
             "AccessKey" => {
                 let (id, secret) = (text("accessKeyId"), text("secretAccessKey"));
                 Some(Self::AccessKey {
@@ -211,6 +230,7 @@ impl PutCredentialProperties {
 impl PutStorage {
     fn read(storage: Option<&Value>, violations: &mut Violations) -> Option<Self> {
         let storage = required(violations, "$.properties.storage", storage)?;
+        violations.members_of("$.properties.storage", storage, &["kind", "secretName"]);
         let kind = violations.text("$.properties.storage.kind", storage.get("kind"))?;
         if kind != "Internal" {
             violations.property("$.properties.storage.kind", "must be 'Internal'");

@@ -23,7 +23,7 @@ pub(crate) struct PutResourceGroupRequest {
     properties: ResourceGroupProperties,
 }
 
-/// The settings of a resource group. Unknown settings are ignored.
+/// The settings of a resource group.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ResourceGroupProperties {
@@ -56,8 +56,21 @@ const TAGS: &str = "$.tags";
 const PROPERTIES: &str = "$.properties";
 const DEFAULT_TAGS: &str = "$.properties.defaultTags";
 
+/// The members of a resource group, including those that only replies have.
+const MEMBERS: [&str; 4] = ["tags", "properties", "resources", "resources@nextLink"];
+
+/// Refuses members of a resource group that nobody reads.
+fn refuse_unknown(body: &Map<String, Value>, violations: &mut Violations) {
+    violations.members(body, &MEMBERS);
+    if let Some(Value::Object(properties)) = body.get("properties") {
+        let known = ["defaultTags", "provisioningState"];
+        violations.members_of(PROPERTIES, properties, &known);
+    }
+}
+
 impl UpdateResourceGroup {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
+        refuse_unknown(body, violations);
         let default_tags = match body.get("properties") {
             Some(Value::Null) => TagsUpdate::Clear,
             properties => {
@@ -117,6 +130,7 @@ fn refuse_reserved<'a>(keys: impl Iterator<Item = &'a String>, violations: &mut 
 
 impl PutResourceGroupRequest {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
+        refuse_unknown(body, violations);
         let properties = violations.object(PROPERTIES, body.get("properties"));
         let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
         let default_tags = violations.texts(DEFAULT_TAGS, default_tags);

@@ -27,6 +27,7 @@ impl PutPlaneRequest {
         kind: PlaneKind,
         violations: &mut Violations,
     ) -> Option<Self> {
+        violations.members(body, &["tags", "properties"]);
         let properties = violations.object("$.properties", body.get("properties"));
         let mut properties = properties.cloned().unwrap_or_default();
         properties.shift_remove("provisioningState");

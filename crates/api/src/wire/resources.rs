@@ -49,6 +49,10 @@ pub(crate) struct ActionRequest {
     #[serde(default, deserialize_with = "tags")]
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     default_tags: BTreeMap<String, String>,
+    /// ARM's tags: default tags that override `defaultTags`. Refused if the resource type has no tags to change.
+    #[serde(default, deserialize_with = "tags")]
+    #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
+    tags: BTreeMap<String, String>,
 }
 
 /// What to do when a new alias names a resource that already exists in AWS.
@@ -112,6 +116,7 @@ impl ActionRequest {
             label,
             properties: self.properties,
             default_tags: self.default_tags,
+            tags: self.tags,
             options: Options {
                 adoption_policy: self.adoption_policy,
                 creation_policy: operation::CreationPolicy::Create,
