@@ -16,8 +16,13 @@ async fn cancel(world: &World, reply: &Reply) -> Reply {
 /// Cancels the operation of `reply` while it is in progress. Returns the final status.
 async fn cancel_in_flight(world: &World, reply: &Reply) -> Value {
     world.step().await;
+    let running = world.status(reply).await;
+    assert_eq!(running.get("cancelRequested"), None);
     let asked = cancel(world, reply).await.expect(202);
     assert_eq!(asked.status_url(), reply.status_url());
+    assert_eq!(asked.body["cancelRequested"], true, "D49: {}", asked.text);
+    assert_eq!(asked.body["id"], running["id"]);
+    assert_eq!(asked.body["status"], running["status"]);
     world.settle().await;
     world.status(reply).await
 }

@@ -62,6 +62,8 @@ async fn the_operations_of_a_group_are_listed_latest_first_page_by_page(world: &
     assert_eq!(names(&second), ids[5..]);
     assert!(second.get("nextLink").is_none());
     assert_eq!(first["value"][0]["status"], "Succeeded");
+    let told = ["kind", "alias", "caller"].map(|member| &first["value"][0][member]);
+    assert_eq!(told, ["put", "a6", "anonymous"], "D49");
     for query in ["?skipToken=x", "?status=Running", "?top=0"] {
         let path = format!("{GROUP}/operations{query}");
         assert_eq!(world.get(&path).await.expect(400).code(), "BadRequest");
@@ -111,5 +113,9 @@ async fn the_status_selects_in_arms_words(world: &World) {
     let page = list(world, "?status=Deleting").await;
     assert_eq!(names(&page), [id(group.status_url())]);
     assert_eq!(page["value"][0]["percentComplete"], 0);
+    assert_eq!(page["value"][0]["kind"], "deleteGroup");
+    let progress = &page["value"][0]["properties"]["progress"];
+    assert_eq!(progress["phase"], "running");
+    assert_eq!(progress["waitingFor"], "2 of 2 resources");
     world.settle().await;
 }

@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
-use ucp_simulator::faults::{fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, REGION, World, apply, on_every_store, tracked_by};
 
 fn local(url: &str) -> &str {
@@ -44,6 +44,60 @@ async fn a_put_is_followed_to_its_result(world: &World) {
             "the Python poller would follow it"
         );
     }
+}
+
+/// D49: a running operation says what it is doing, what AWS answered last, and when it goes on.
+#[apply(on_every_store)]
+async fn a_running_operation_tells_its_progress(world: &World) {
+    world.expect_log("the call did not succeed action=create fault=throttled");
+    world.aws.add_fault(
+        fault(refuse(ExceptionCode::Throttling))
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    let path =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.EC2/VPC/:put");
+    let body = json!({"trackedBy": tracked_by("AWS.EC2/VPC", "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let reply = world
+        .send_without_waiting("POST", &path, &body.to_string())
+        .await
+        .expect(201);
+    let progress = async || world.status(&reply).await["properties"]["progress"].clone();
+    let accepted = progress().await;
+    assert_eq!(accepted["phase"], "accepted");
+    assert_eq!(accepted["attempt"], 0);
+    assert_eq!(accepted["waitingFor"], "a look at the resource in AWS");
+    assert_eq!(accepted.get("lastError"), None);
+
+    world.step().await;
+    let throttled = progress().await;
+    assert_eq!(throttled["phase"], "submitting");
+    assert_eq!(throttled["attempt"], 1);
+    assert_eq!(throttled["waitingFor"], "AWS to accept the create");
+    assert_eq!(throttled["lastError"]["code"], "ThrottlingException");
+    assert!(throttled["lastError"]["message"].is_string(), "{throttled}");
+    let due_at = world
+        .store
+        .next_claimable_at()
+        .await
+        .expect("the store answers");
+    let due_at = due_at.expect("it is due");
+    assert_eq!(throttled["nextTryAt"], due_at.to_string());
+    assert_ne!(throttled["nextTryAt"], accepted["nextTryAt"]);
+    world.clock.move_to(due_at);
+    world.step().await;
+    let waiting = progress().await;
+    assert_eq!(waiting["phase"], "waiting");
+    assert_eq!(waiting.get("lastError"), None, "AWS has accepted it");
+    let waited = waiting["waitingFor"].as_str().expect("a sentence");
+    assert!(
+        waited.starts_with("AWS to finish the create (request "),
+        "{waited}"
+    );
+    world.settle().await;
+    let ended = world.status(&reply).await;
+    assert_eq!(ended["properties"].get("progress"), None, "{ended}");
+    assert_eq!(ended["properties"]["CidrBlock"], "10.0.0.0/16");
 }
 
 #[apply(on_every_store)]

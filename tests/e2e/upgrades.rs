@@ -1,7 +1,8 @@
 //! A database written by commit bbb7f07 is migrated, replies stay the same, and its operations continue.
 //!
-//! `fixtures/bbb7f07.*.sql` are dumps of the same world on each engine, with operations in every state. `replies.json`
-//! has that commit's replies, and `expected.json` the results of its operations when they continued with an empty AWS.
+//! `fixtures/bbb7f07.*.sql` are dumps of the same world on each engine, with operations in every state. `replies.json` has
+//! what that commit answered about it, and `expected.json` what its operations came to there when they went on with an
+//! AWS that has nothing. Both with what later decisions changed on the wire: page tokens, and members of statuses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -25,7 +25,7 @@ impl App {
     /// Requests the cancellation of a live operation. One on a resource ends `Canceled` only if AWS confirms it; if the
     /// request came too late, it ends as it would have otherwise. One on a group starts no more children and cancels
     /// those that it has started.
-    pub async fn cancel_operation(&self, id: OperationId) -> Result<(), Rejection> {
+    pub async fn cancel_operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.request_cancel(id, self.now()).await?;
         let operation = operation.ok_or_else(|| no_such_operation(id))?;
         if operation.is_terminal() {
@@ -39,7 +39,7 @@ impl App {
         }
         self.parts.workers.wake();
         tracing::info!(operation.id = %id, "cancel requested");
-        Ok(())
+        Ok(operation)
     }
 
     /// Returns the operations on a group and on its references, latest first.

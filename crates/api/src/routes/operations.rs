@@ -13,7 +13,7 @@ use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::context::{RequestContext, UnderWay};
+use crate::context::RequestContext;
 use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
@@ -58,7 +58,9 @@ async fn get_operation_status(
 /// The operation ends `Canceled` only if AWS confirms the cancellation.
 #[utoipa::path(post, tag = "Operations", path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}/:cancel",
     params(OperationPath),
-    responses(UnderWay, (status = 404, body = ErrorResponse),
+    responses((status = 202, description = "Requested; poll the URLs in the headers", body = OperationStatus,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, body = ErrorResponse),
         (status = 409, description = "The operation has ended", body = ErrorResponse)))]
 async fn cancel_operation(
     State(api): State<Arc<Api>>,
@@ -66,8 +68,9 @@ async fn cancel_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = aws_operation(&api, &path).await?;
-    api.app.cancel_operation(operation.header.id).await?;
-    Ok(context.accepted(&operation))
+    let operation = api.app.cancel_operation(operation.header.id).await?;
+    let polling = PollingPaths::from(&operation);
+    Ok(cancelling(operation, polling, &context))
 }
 
 /// Returns the result of an operation on an AWS resource.
@@ -111,7 +114,9 @@ async fn get_plane_operation_status(
 /// operations that it started have ended.
 #[utoipa::path(post, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel",
     params(PlaneOperationPath),
-    responses(UnderWay, (status = 404, body = ErrorResponse),
+    responses((status = 202, description = "Requested; poll the URLs in the headers", body = OperationStatus,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
+        (status = 404, body = ErrorResponse),
         (status = 409, description = "The operation has ended", body = ErrorResponse)))]
 async fn cancel_plane_operation(
     State(api): State<Arc<Api>>,
@@ -119,12 +124,13 @@ async fn cancel_plane_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = plane_operation(&api, &path).await?;
-    api.app.cancel_operation(operation.header.id).await?;
+    let operation = api.app.cancel_operation(operation.header.id).await?;
     let plane = PlaneId {
         kind: PlaneKind::Radius,
         name: path.plane,
     };
-    Ok(context.accepted(PollingPaths::below(&plane, operation.header.id)))
+    let polling = PollingPaths::below(&plane, operation.header.id);
+    Ok(cancelling(operation, polling, &context))
 }
 
 /// Returns the result of an operation on a reference or a resource group.
@@ -215,6 +221,12 @@ fn status(operation: Operation, context: &RequestContext) -> Response {
     } else {
         body.into_response()
     }
+}
+
+/// Replies to a requested cancellation with the status of the operation.
+fn cancelling(operation: Operation, polling: PollingPaths, context: &RequestContext) -> Response {
+    let status = OperationStatus::from(operation).explained(&context.base_url);
+    context.under_way(StatusCode::ACCEPTED, status, polling)
 }
 
 async fn result(

@@ -7,6 +7,7 @@ mod import;
 mod list;
 mod operations;
 mod planes;
+mod progress;
 mod references;
 mod resources;
 mod warning;

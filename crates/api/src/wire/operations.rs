@@ -1,5 +1,5 @@
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
 use ucp_model::operation::{GroupWork, Kind, Work};
@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use super::error::ErrorBody;
+use super::progress::Progress;
 use super::warning::WarningBody;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
@@ -26,6 +27,20 @@ pub(crate) struct OperationStatus {
     name: String,
     #[schema(schema_with = status_words)]
     status: &'static str,
+    /// What the operation does: `put`, `delete` or `import` a resource, `deleteGroup` or `importGroup`.
+    #[schema(example = "put")]
+    kind: &'static str,
+    /// The alias, if the operation works on a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "my-vpc")]
+    alias: Option<String>,
+    /// Who requested the operation.
+    #[schema(example = "anonymous")]
+    caller: String,
+    /// Whether cancellation has been requested; absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(value_type = Option<bool>)]
+    cancel_requested: bool,
     /// When the operation was accepted.
     #[schema(format = DateTime, example = "2026-01-02T03:04:05Z")]
     start_time: String,
@@ -36,8 +51,9 @@ pub(crate) struct OperationStatus {
     /// The id of the AWS resource, once known; of the resource group for an operation on a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_id: Option<String>,
-    /// The live properties after a successful put; the result of an ended import into a group. `warnings` has what the
-    /// caller should know about the declaration or the resource, each with a `code`, a `target` and a `message`.
+    /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
+    /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
+    /// import into a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
@@ -60,6 +76,9 @@ impl OperationStatus {
 impl From<Operation> for OperationStatus {
     fn from(operation: Operation) -> Self {
         let polling = PollingPaths::from(&operation);
+        let progress = Progress::of(&operation).map(|progress| json!({ "progress": progress }));
+        let kind = operation.work.kind();
+        let alias = operation.work.reference().map(|id| id.alias.clone());
         let ended = operation.ended();
         let succeeded = ended == Some(&Ended::Succeeded);
         let (status, error) = (operation.status(), operation.failure().cloned());
@@ -87,10 +106,14 @@ impl From<Operation> for OperationStatus {
             id: polling.status,
             name: header.id.to_string(),
             status,
+            kind,
+            alias,
+            caller: header.caller,
+            cancel_requested: header.cancel_requested_at.is_some(),
             start_time: header.accepted_at.to_string(),
             end_time: header.ended_at.map(|moment| moment.to_string()),
             resource_id,
-            properties,
+            properties: progress.or(properties),
             percent_complete,
             error: error.map(ErrorBody::from),
         }

@@ -3,7 +3,7 @@ use super::group::{self, GroupWork, Survey};
 use super::header::Header;
 use super::record::{Operation, Work};
 use super::resource::{self, ResourceWork};
-use crate::Timestamp;
+use crate::{Failure, Timestamp};
 
 /// Decides the next step of `operation` after an observation. Total and pure: every state accepts every observation,
 /// and an observation that does not fit the state (late, duplicate) changes nothing.
@@ -46,6 +46,11 @@ fn on_resource(
     chance: Chance,
 ) -> Decision {
     let is_cancel_requested = header.cancel_requested_at.is_some();
+    let last_error = if observation == Observation::Claimed {
+        work.last_error.clone()
+    } else {
+        observation.fault().map(Failure::from)
+    };
     let decision = resource::decide(work, is_cancel_requested, observation, now, chance);
     let next = match decision.next {
         resource::Next::Keep => Next::Keep,
@@ -56,7 +61,10 @@ fn on_resource(
                     due_at: moved.due_at,
                     ..header.clone()
                 },
-                work: Work::Resource(Box::new(moved.of(work, now))),
+                work: Work::Resource(Box::new(ResourceWork {
+                    last_error: last_error.filter(|_| moved.attempt > 0),
+                    ..moved.of(work, now)
+                })),
             }),
         },
         resource::Next::Finish(finish) => Next::Finish {

@@ -26,6 +26,31 @@ pub enum Observation {
     Surveyed(Survey),
 }
 
+impl Observation {
+    /// Returns AWS's error, if it is one.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        match self {
+            Observation::Looked(Presence::Unknown(fault), _)
+            | Observation::Read(Presence::Unknown(fault))
+            | Observation::Submitted(Err(fault))
+            | Observation::Polled(Err(fault))
+            | Observation::CancelAsked(Err(fault)) => Some(fault),
+            Observation::Looked(
+                Presence::Absent | Presence::Present { .. } | Presence::Unreadable(_),
+                _,
+            )
+            | Observation::Read(
+                Presence::Absent | Presence::Present { .. } | Presence::Unreadable(_),
+            )
+            | Observation::Claimed
+            | Observation::Submitted(Ok(_))
+            | Observation::Polled(Ok(_))
+            | Observation::CancelAsked(Ok(_))
+            | Observation::Surveyed(_) => None,
+        }
+    }
+}
+
 /// Whether AWS has the resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Presence {

@@ -146,6 +146,7 @@ impl Finish {
             identifier: self.identifier,
             replacing: None,
             attempt: 0,
+            last_error: None,
             result: self.live,
             ..work.clone()
         }

@@ -84,6 +84,9 @@ pub struct ResourceWork {
     /// Consecutive inconclusive tries in this state.
     #[serde(default)]
     pub attempt: u32,
+    /// AWS's answer to the latest of these tries, if it was an error.
+    #[serde(default)]
+    pub last_error: Option<Failure>,
     /// The paths that the recorded intent changes.
     #[serde(default)]
     pub changes: Vec<Change>,
@@ -121,6 +124,7 @@ impl ResourceWork {
             type_name,
             reference: None,
             identifier: None,
+            asked_for: None,
             was_referenced: false,
             was_owned: false,
             state_before: None,
@@ -132,6 +136,8 @@ impl ResourceWork {
             attempt: 0,
             changes: Vec::new(),
             result: None,
+            last_error: None,
+            warnings: Vec::new(),
             schema_fingerprint: String::new(),
         }
     }

@@ -1,0 +1,79 @@
+use serde::Serialize;
+use ucp_model::operation::{GroupWork, ResourceWork, State, Work};
+use ucp_model::{Action, Operation};
+
+/// What a running operation is doing.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Progress {
+    /// The state of the operation.
+    phase: &'static str,
+    /// How many tries of this phase have been inconclusive.
+    attempt: u32,
+    /// AWS's answer to the latest of them, if it was an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<LastError>,
+    /// When the operation continues.
+    next_try_at: String,
+    /// What has to happen before the next phase.
+    waiting_for: String,
+}
+
+/// An error that does not end the operation.
+#[derive(Debug, Serialize)]
+struct LastError {
+    code: String,
+    message: String,
+}
+
+impl Progress {
+    /// Returns the progress of `operation`; `None` once it has ended.
+    pub(super) fn of(operation: &Operation) -> Option<Self> {
+        let (attempt, last_error, waiting_for) = match &operation.work {
+            Work::Resource(work) => {
+                let last_error = work.last_error.as_ref().map(|failure| LastError {
+                    code: failure.code.clone(),
+                    message: failure.message.clone(),
+                });
+                (work.attempt, last_error, waited_for(work)?)
+            }
+            Work::Group(work) => (0, None, waited_for_in_group(work)?),
+        };
+        Some(Self {
+            phase: operation.state_name(),
+            attempt,
+            last_error,
+            next_try_at: operation.header.due_at.to_string(),
+            waiting_for,
+        })
+    }
+}
+
+fn waited_for(work: &ResourceWork) -> Option<String> {
+    Some(match &work.state {
+        State::Accepted => "a look at the resource in AWS".to_owned(),
+        State::Submitting(intent) => format!("AWS to accept the {}", intent.action()),
+        State::Waiting(intent, token) => {
+            format!("AWS to finish the {} (request {token})", intent.action())
+        }
+        State::Observing(action) | State::Salvaging(action, _) => {
+            format!("a read of the resource after the {action}")
+        }
+        State::Adopting(_) => {
+            let action = Action::Create;
+            format!("a look at what has the identifier, after the {action}")
+        }
+        State::Ended(_) => return None,
+    })
+}
+
+fn waited_for_in_group(work: &GroupWork) -> Option<String> {
+    let GroupWork { done, total, .. } = work;
+    match work.ended() {
+        None => Some(format!(
+            "{} of {total} resources",
+            total.saturating_sub(*done)
+        )),
+        Some(_) => None,
+    }
+}
