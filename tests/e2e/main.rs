@@ -34,6 +34,7 @@ mod references;
 mod refusals;
 mod replacements;
 mod resealing;
+mod schema_source;
 mod untracked;
 mod upgrades;
 mod warnings;

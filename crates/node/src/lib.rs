@@ -21,6 +21,7 @@ use ucp_seal::Keys;
 use ucp_store::Store;
 
 pub use keys::{KeysError, open_keys};
+pub use ucp_registry::SchemaSource;
 
 /// The dependencies of a [`Node`].
 pub struct Parts {
@@ -34,7 +35,7 @@ pub struct Parts {
     pub registry: Arc<dyn TypeRegistry>,
     /// Verifies AWS accounts.
     pub accounts: Arc<dyn Accounts>,
-    /// The types that do not need the registry.
+    /// The types of `--schema-dir` and the embedded ones.
     pub catalogue: Catalogue,
     /// The keys that seal documents; see [`open_keys`].
     pub keys: Arc<Keys>,
@@ -57,6 +58,8 @@ pub struct Settings {
     pub untracked_alias: UntrackedAlias,
     /// Time-out of one read from AWS on behalf of a waiting request.
     pub read_timeout: Duration,
+    /// Where the schemas of public types come from.
+    pub schema_source: SchemaSource,
     /// How long a schema from the registry is used before it is refreshed.
     pub schema_ttl: Duration,
     /// The maximum number of concurrent steps.
@@ -111,6 +114,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             clock: Arc::clone(&clock),
         },
         ucp_registry::Settings {
+            source: settings.schema_source,
             ttl: settings.schema_ttl,
             timeout: settings.read_timeout,
         },

@@ -12,10 +12,13 @@ use ucp_store::{TypeSchema, TypeSchemas};
 
 use crate::entry::{Entry, Known};
 
-/// How long a negative reply of the registry is cached, and the pause after a failed refresh.
+/// How long a refusal of the registry is cached, and the pause after a failed refresh.
 const BELIEF: Duration = Duration::from_secs(60);
-/// The pause before an unreachable registry is queried again.
+/// The pause before an unreachable registry is queried again. Also how long a type is believed not to exist: it may be
+/// registered at any moment.
 const RESPITE: Duration = Duration::from_secs(5);
+/// How long the registry may take to describe a type that has an embedded schema.
+const STAND_IN_AFTER: Duration = Duration::from_secs(3);
 /// The number of cached types above which entries that are not in use are evicted.
 const ENTRIES_MAX: usize = 1_000;
 /// Only AWS registers types under this prefix.
@@ -23,7 +26,8 @@ const AWS_PREFIX: &str = "AWS::";
 
 /// The dependencies of a [`Registry`].
 pub struct Parts {
-    /// The types that do not need the registry.
+    /// The types that were added to it need no registry. Its embedded types need none or are the stand-ins, by
+    /// [`Settings::source`].
     pub catalogue: Catalogue,
     /// The store.
     pub store: Arc<dyn TypeSchemas>,
@@ -33,9 +37,20 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
 }
 
+/// Where the schemas of public types come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaSource {
+    /// From the registry of the account and region. The embedded schema is used while the registry's cannot be had.
+    Registry,
+    /// From the embedded set. The registry is asked only for types that are not in it.
+    Embedded,
+}
+
 /// The settings of a [`Registry`].
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Where the schemas of public types come from.
+    pub source: SchemaSource,
     /// How long a schema is used before it is refreshed.
     pub ttl: Duration,
     /// Time-out of a call to the registry.
@@ -76,9 +91,11 @@ impl ResourceTypes for Registry {
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType> {
         let shared = &self.shared;
-        if let Some(schema) = shared.parts.catalogue.get(type_name) {
+        if let Some(schema) = shared.fixed(type_name) {
             return Ok(schema);
         }
+        // The registry knows one casing only.
+        let type_name = shared.parts.catalogue.canonical(type_name);
         let entry = shared.entry(scope, type_name);
         if let Some(answer) = shared.remembered(&entry, scope, type_name) {
             return answer;
@@ -100,9 +117,12 @@ impl ResourceTypes for Registry {
         let Parts {
             catalogue, store, ..
         } = &self.shared.parts;
-        if let Some(schema) = catalogue.get(type_name) {
+        if let Some(schema) = catalogue.get(type_name)
+            && schema.fingerprint() == fingerprint
+        {
             return Ok(schema);
         }
+        let type_name = catalogue.canonical(type_name);
         if let Some(Known::Schema { schema, .. }) = self.shared.entry(scope, type_name).known()
             && schema.fingerprint() == fingerprint
         {
@@ -118,6 +138,15 @@ impl ResourceTypes for Registry {
 }
 
 impl Shared {
+    /// Returns the schema of a type that needs no registry.
+    fn fixed(&self, type_name: &TypeName) -> Option<Arc<ResourceSchema>> {
+        let catalogue = &self.parts.catalogue;
+        match self.settings.source {
+            SchemaSource::Registry => catalogue.added(type_name),
+            SchemaSource::Embedded => catalogue.get(type_name),
+        }
+    }
+
     fn entry(&self, scope: &Scope, type_name: &TypeName) -> Arc<Entry> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let key = type_key(scope, type_name);
@@ -155,7 +184,8 @@ impl Shared {
         }
     }
 
-    /// Gets a type's schema from the store, or else from the registry.
+    /// Gets a type's schema from the store, or else from the registry. If neither has it, uses the embedded one until
+    /// the next refresh.
     async fn look_up(
         &self,
         entry: &Entry,
@@ -174,20 +204,30 @@ impl Shared {
             return Ok(self.remember(entry, schema, &stored));
         }
         let fetched = self.fetch(entry, scope, type_name).await;
-        if let Err(why) = &fetched {
-            let belief = match why {
-                UnknownType::Unreachable(_) => RESPITE,
-                UnknownType::Missing { .. }
-                | UnknownType::Refused(_)
-                | UnknownType::Unusable(_) => BELIEF,
-                UnknownType::Store(_) => return fetched,
-            };
-            entry.set(Known::Nothing {
-                asked: type_name.clone(),
-                why: why.clone(),
-                until: self.parts.clock.now().after(belief),
+        let Err(why) = &fetched else {
+            return fetched;
+        };
+        let belief = match why {
+            UnknownType::Unreachable(_) | UnknownType::Missing { .. } => RESPITE,
+            UnknownType::Refused(_) | UnknownType::Unusable(_) => BELIEF,
+            UnknownType::Store(_) => return fetched,
+        };
+        let Parts {
+            catalogue, clock, ..
+        } = &self.parts;
+        let until = clock.now().after(belief);
+        if let Some(schema) = catalogue.get(type_name) {
+            entry.set(Known::Schema {
+                schema: Arc::clone(&schema),
+                refresh_at: until,
             });
+            return Ok(schema);
         }
+        entry.set(Known::Nothing {
+            asked: type_name.clone(),
+            why: why.clone(),
+            until,
+        });
         fetched
     }
 
@@ -243,8 +283,16 @@ impl Shared {
         scope: &Scope,
         type_name: &TypeName,
     ) -> Result<(ResourceSchema, TypeSchema), UnknownType> {
-        let Parts { types, clock, .. } = &self.parts;
-        let timeout = self.settings.timeout;
+        let Parts {
+            types,
+            clock,
+            catalogue,
+            ..
+        } = &self.parts;
+        let timeout = match catalogue.get(type_name) {
+            Some(_) => self.settings.timeout.min(STAND_IN_AFTER),
+            None => self.settings.timeout,
+        };
         let description = tokio::time::timeout(timeout, types.describe_type(scope, type_name));
         let TypeDescription {
             schema: text,

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use ucp_cloud::{Fault, TypeDescription, TypeRegistry};
 use ucp_model::{Clock, Scope, Timestamp, TypeName};
-use ucp_registry::{Parts, Registry, Settings};
+use ucp_registry::{Parts, Registry, SchemaSource, Settings};
 use ucp_schema::{Catalogue, ResourceTypes, UnknownType};
 use ucp_store::{Memory, Store};
 
@@ -43,21 +43,36 @@ struct Setting {
     registry: Registry,
     told: Arc<Told>,
     store: Arc<dyn Store>,
+    now: Arc<Now>,
 }
 
 fn setting(answer: Option<TypeDescription>) -> Setting {
+    setting_with(SchemaSource::Registry, answer)
+}
+
+fn setting_with(source: SchemaSource, answer: Option<TypeDescription>) -> Setting {
+    setting_over(Catalogue::embedded(), source, answer)
+}
+
+fn setting_over(
+    catalogue: Catalogue,
+    source: SchemaSource,
+    answer: Option<TypeDescription>,
+) -> Setting {
     let told = Arc::new(Told {
         answer,
         calls: AtomicUsize::new(0),
     });
     let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let now = Arc::new(Now::default());
     let parts = Parts {
-        catalogue: Catalogue::embedded(),
+        catalogue,
         store: store.clone(),
         types: Arc::clone(&told) as _,
-        clock: Arc::new(Now::default()),
+        clock: Arc::clone(&now) as _,
     };
     let settings = Settings {
+        source,
         ttl: Duration::from_secs(3_600),
         timeout: Duration::from_millis(1),
     };
@@ -65,6 +80,7 @@ fn setting(answer: Option<TypeDescription>) -> Setting {
         registry: Registry::new(parts, settings),
         told,
         store,
+        now,
     }
 }
 
@@ -112,6 +128,7 @@ async fn what_is_not_a_schema_of_the_type_is_refused_and_not_kept() {
             registry,
             told,
             store,
+            ..
         } = setting(told(&text));
         let name = named("Initech::TPS::Report");
         for _ in 0..3 {
@@ -136,13 +153,67 @@ async fn a_registry_that_does_not_answer_in_time_is_unreachable() {
 }
 
 #[tokio::test]
-async fn the_registry_is_not_asked_for_embedded_types() {
-    let Setting { registry, told, .. } = setting(None);
+async fn the_registry_is_not_asked_for_embedded_types_if_they_are_the_source() {
+    let Setting { registry, told, .. } = setting_with(SchemaSource::Embedded, None);
     let vpc = registry
         .get(&scope(), &named("aws::ec2::vpc"))
         .await
         .unwrap();
     assert_eq!(vpc.type_name().as_str(), "AWS::EC2::VPC");
+    assert_eq!(told.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn the_registry_comes_before_the_embedded_schema() {
+    let mut newer = schema("AWS::EC2::VPC");
+    newer["properties"]["AddedLastWeek"] = json!({"type": "string"});
+    let Setting { registry, told, .. } = setting(told(&newer));
+    // It knows one casing only.
+    let vpc = registry.get(&scope(), &named("aws::ec2::vpc")).await;
+    let vpc = vpc.unwrap();
+    assert_eq!(vpc.document()["properties"], newer["properties"]);
+    registry
+        .get(&scope(), &named("AWS::EC2::VPC"))
+        .await
+        .unwrap();
+    assert_eq!(told.calls.load(Ordering::SeqCst), 1);
+    let version = registry
+        .get_version(&scope(), &named("AWS::EC2::VPC"), vpc.fingerprint())
+        .await;
+    assert_eq!(version.unwrap().fingerprint(), vpc.fingerprint());
+}
+
+#[tokio::test]
+async fn the_embedded_schema_stands_in_until_the_registry_is_asked_again() {
+    let Setting {
+        registry,
+        told,
+        now,
+        ..
+    } = setting(None);
+    let name = named("AWS::EC2::VPC");
+    let embedded = Catalogue::embedded().get(&name).unwrap();
+    for _ in 0..3 {
+        let vpc = registry.get(&scope(), &name).await.unwrap();
+        assert_eq!(vpc.fingerprint(), embedded.fingerprint());
+    }
+    assert_eq!(told.calls.load(Ordering::SeqCst), 1);
+    now.0.fetch_add(5_000, Ordering::SeqCst);
+    registry.get(&scope(), &name).await.unwrap();
+    // The refresh runs in the background.
+    while told.calls.load(Ordering::SeqCst) == 1 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_was_added_is_not_refreshed() {
+    let mut catalogue = Catalogue::embedded();
+    let added = schema("AWS::EC2::VPC").to_string();
+    catalogue.with_schema(&added).unwrap();
+    let Setting { registry, told, .. } = setting_over(catalogue, SchemaSource::Registry, None);
+    let vpc = registry.get(&scope(), &named("AWS::EC2::VPC")).await;
+    assert!(vpc.unwrap().document()["properties"]["Name"].is_object());
     assert_eq!(told.calls.load(Ordering::SeqCst), 0);
 }
 

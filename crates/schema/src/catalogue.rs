@@ -15,15 +15,20 @@ pub struct Catalogue {
 /// A type whose schema is parsed on first use.
 struct Entry {
     name: TypeName,
-    text: &'static str,
+    /// The embedded text; `None` for a type that was added.
+    text: Option<&'static str>,
     schema: OnceLock<Option<Arc<ResourceSchema>>>,
 }
 
 static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| {
     let entry = |(name, text)| {
         let name = TypeName::from_cloudformation(name).ok()?;
-        let schema = OnceLock::new();
-        Some((key(&name), Arc::new(Entry { name, text, schema })))
+        let entry = Entry {
+            text: Some(text),
+            schema: OnceLock::new(),
+            name,
+        };
+        Some((key(&entry.name), Arc::new(entry)))
     };
     Catalogue {
         entries: Arc::new(embedded::schemas().filter_map(entry).collect()),
@@ -43,7 +48,7 @@ impl Catalogue {
         let name = schema.type_name().clone();
         let entry = Entry {
             name: name.clone(),
-            text: "",
+            text: None,
             schema: OnceLock::from(Some(schema)),
         };
         Arc::make_mut(&mut self.entries).insert(key(&name), Arc::new(entry));
@@ -53,8 +58,20 @@ impl Catalogue {
     /// Returns the schema of a type, in any casing. [`ResourceSchema::type_name`] has the canonical one.
     pub fn get(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
         let entry = self.entries.get(&key(name))?;
-        let parse = || ResourceSchema::parse(entry.text).ok().map(Arc::new);
+        let parse = || ResourceSchema::parse(entry.text?).ok().map(Arc::new);
         entry.schema.get_or_init(parse).clone()
+    }
+
+    /// Returns the schema of a type that was [added](Self::with_schema), in any casing.
+    pub fn added(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
+        let is_added = self.entries.get(&key(name))?.text.is_none();
+        is_added.then(|| self.get(name)).flatten()
+    }
+
+    /// Returns the canonical spelling of a type's name. A name that is not in the catalogue is returned as it is.
+    pub fn canonical<'n>(&'n self, name: &'n TypeName) -> &'n TypeName {
+        let entry = self.entries.get(&key(name));
+        entry.map_or(name, |entry| &entry.name)
     }
 
     /// Returns the names of all types in alphabetical order, ignoring case.

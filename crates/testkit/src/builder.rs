@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Accounts, Rejection, UntrackedAlias};
 use ucp_model::{Clock, DefaultTags, Scope, SeededEntropy};
-use ucp_node::{Parts, Settings};
+use ucp_node::{Parts, SchemaSource, Settings};
 use ucp_observe::{CrashTurn, Process};
 use ucp_schema::Catalogue;
 use ucp_seal::{Keyring, SealingKey};
@@ -26,6 +26,7 @@ pub struct Builder {
     path_base: PathBase,
     default_tags: DefaultTags,
     untracked_alias: UntrackedAlias,
+    schema_source: SchemaSource,
     crash: Option<CrashTurn>,
 }
 
@@ -38,6 +39,7 @@ impl World {
             path_base: PathBase::default(),
             default_tags: DefaultTags::default(),
             untracked_alias: UntrackedAlias::default(),
+            schema_source: SchemaSource::Embedded,
             crash: None,
         }
     }
@@ -83,6 +85,14 @@ impl Builder {
         }
     }
 
+    /// Sets where the schemas of public types come from; the embedded set by default.
+    pub fn schema_source(self, schema_source: SchemaSource) -> Self {
+        Self {
+            schema_source,
+            ..self
+        }
+    }
+
     /// Crashes the server at this occurrence of a crash point, counted from [`World::may_crash`].
     pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
         Self {
@@ -121,6 +131,7 @@ impl Builder {
         };
         let settings = Settings {
             untracked_alias: self.untracked_alias,
+            schema_source: self.schema_source,
             ..settings(self.path_base.clone(), self.default_tags)
         };
         let node = ucp_node::assemble(parts, settings).await;
@@ -157,6 +168,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
         default_tags,
         untracked_alias: UntrackedAlias::default(),
         read_timeout: Duration::from_secs(10),
+        schema_source: SchemaSource::Embedded,
         schema_ttl: SCHEMA_TTL,
         // A world steps its engine itself, and sweeps on request.
         concurrency: 0,

@@ -59,6 +59,15 @@ pub(crate) struct Dev {
     /// The `Retry-After` of running operations, rounded down to whole seconds.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "1s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
+    /// Where the schemas of public types come from.
+    #[arg(
+        long,
+        env = "UCP_SCHEMA_SOURCE",
+        value_enum,
+        default_value = "embedded",
+        value_name = "SOURCE"
+    )]
+    pub(crate) schema_source: SchemaSource,
     #[command(flatten)]
     pub(crate) types: Types,
     #[command(flatten)]
@@ -116,6 +125,15 @@ pub(crate) struct Serve {
     /// A host name that clients may use for this server, besides loopback; `*` allows all. May be repeated.
     #[arg(long = "allowed-host", env = "UCP_ALLOWED_HOST", value_delimiter = ',')]
     pub(crate) allowed_hosts: Vec<String>,
+    /// Where the schemas of public types come from.
+    #[arg(
+        long,
+        env = "UCP_SCHEMA_SOURCE",
+        value_enum,
+        default_value = "registry",
+        value_name = "SOURCE"
+    )]
+    pub(crate) schema_source: SchemaSource,
     #[command(flatten)]
     pub(crate) types: Types,
     #[command(flatten)]
@@ -200,6 +218,24 @@ pub(crate) struct SimulatedAws {
     pub(crate) simulator_faults: Vec<String>,
 }
 
+/// Where the schemas of public types come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaSource {
+    /// The CloudFormation registry of the account and region; the built-in schemas while it cannot be reached.
+    Registry,
+    /// The built-in schemas. The registry is asked only for types that are not built in.
+    Embedded,
+}
+
+impl From<SchemaSource> for ucp_node::SchemaSource {
+    fn from(source: SchemaSource) -> Self {
+        match source {
+            SchemaSource::Registry => Self::Registry,
+            SchemaSource::Embedded => Self::Embedded,
+        }
+    }
+}
+
 /// The known resource types.
 #[derive(Debug, Args)]
 pub(crate) struct Types {
@@ -229,8 +265,7 @@ pub(crate) struct Work {
     /// How long a GET, a list or a `:get` waits for AWS; values above --call-timeout have no effect.
     #[arg(long, env = "UCP_READ_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
     pub(crate) read_timeout: Duration,
-    /// How long a schema from the CloudFormation registry is used before it is refreshed in the background. Built-in
-    /// types and those of --schema-dir are never refreshed.
+    /// How long a schema from the CloudFormation registry is used before it is refreshed in the background.
     #[arg(long, env = "UCP_SCHEMA_TTL", default_value = "24h", value_parser = humantime::parse_duration)]
     pub(crate) schema_ttl: Duration,
     /// How long a DELETE of a resource group waits for completion before the reply is 202.

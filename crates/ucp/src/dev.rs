@@ -53,6 +53,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         aws,
         default_tags: DefaultTags::default(),
         catalogue,
+        schema_source: arguments.schema_source.into(),
         sealing,
         work: arguments.work,
         retry_after: arguments.retry_after,

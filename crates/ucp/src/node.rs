@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_cloud_aws::Aws;
 use ucp_model::{Clock, DefaultTags, Entropy};
+use ucp_node::SchemaSource;
 use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
@@ -27,6 +28,7 @@ pub(crate) struct Node {
     pub(crate) aws: ucp_cloud_aws::Settings,
     pub(crate) default_tags: DefaultTags,
     pub(crate) catalogue: Catalogue,
+    pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
@@ -72,6 +74,7 @@ impl Node {
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),
             read_timeout: self.work.read_timeout,
+            schema_source: self.schema_source,
             schema_ttl: self.work.schema_ttl,
             concurrency: self.work.workers,
             poll_interval: self.work.poll_interval,

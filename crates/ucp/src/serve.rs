@@ -42,6 +42,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         aws,
         default_tags: config.default_tags,
         catalogue,
+        schema_source: arguments.schema_source.into(),
         sealing,
         work: arguments.work,
         retry_after: arguments.retry_after,

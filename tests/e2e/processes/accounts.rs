@@ -194,7 +194,8 @@ async fn the_check_can_be_switched_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_accepted_while_nobody_knows_whose_credentials_they_are() {
-    let setting = setting("", &[]).await;
+    // To ask the registry for a schema would be the first use of the credentials.
+    let setting = setting("", &["--schema-source=embedded"]).await;
     let unavailable = fault(refuse(ExceptionCode::ServiceUnavailable));
     let unavailable = unavailable.on(Action::GetCallerIdentity).times(1);
     setting.order("faults", &json!(unavailable)).await;
