@@ -4,6 +4,7 @@
 mod accounts;
 mod client;
 mod clients;
+mod command_line;
 mod connections;
 mod crash_points;
 mod documents;

@@ -6,6 +6,7 @@
 mod accounts;
 mod ambient;
 mod cli;
+mod color;
 mod config;
 mod connections;
 mod demo;
@@ -72,7 +73,7 @@ fn work(
     default_filter: &str,
     work: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<ExitCode> {
-    telemetry::init(logs, default_filter);
+    telemetry::init(logs, default_filter)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

@@ -1,9 +1,13 @@
 //! Logs: text in `dev`, JSON in `serve`. Bodies are never logged.
 
+use std::env::{self, VarError};
 use std::io;
 
+use anyhow::{Context, bail};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+
+use crate::color;
 
 /// The format of logs.
 #[derive(Clone, Copy, Debug)]
@@ -15,15 +19,30 @@ pub(crate) enum Format {
 }
 
 /// Starts logging. `UCP_LOG` is the filter, in the syntax of `tracing_subscriber::EnvFilter`, and `default` its default.
-pub(crate) fn init(format: Format, default: &str) {
-    let filter = EnvFilter::try_from_env("UCP_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    let subscriber = fmt().with_env_filter(filter);
+pub(crate) fn init(format: Format, default: &str) -> anyhow::Result<()> {
+    let subscriber = fmt().with_env_filter(filter(default)?);
     match format {
-        Format::Human => subscriber.with_writer(io::stderr).with_target(false).init(),
+        Format::Human => subscriber
+            .with_writer(io::stderr)
+            .with_ansi(color::suits(&io::stderr()))
+            .with_target(false)
+            .init(),
         Format::Json => subscriber
             .json()
             .flatten_event(true)
             .with_writer(io::stdout)
             .init(),
+    }
+    Ok(())
+}
+
+fn filter(default: &str) -> anyhow::Result<EnvFilter> {
+    match env::var("UCP_LOG") {
+        Err(VarError::NotPresent) => Ok(EnvFilter::new(default)),
+        Ok(text) if text.is_empty() => Ok(EnvFilter::new(default)),
+        Ok(text) => EnvFilter::builder().parse(&text).with_context(|| {
+            format!("UCP_LOG is {text:?}; write directives such as info,ucp_engine=debug")
+        }),
+        Err(VarError::NotUnicode(_)) => bail!("UCP_LOG is not UTF-8"),
     }
 }
