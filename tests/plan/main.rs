@@ -1,5 +1,6 @@
 //! Black-box tests of `ucp plan`.
 
+mod judged;
 mod lines;
 mod people;
 mod process;

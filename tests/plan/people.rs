@@ -165,7 +165,7 @@ fn a_replacement_says_what_forces_it() {
   ~ /VpcId: (known after apply)
     # (2 undeclared properties are not taken over)
 
-Only a new resource can have another /properties/CidrBlock. ucp replaces nothing by itself: declare what is live, or delete the resource and put it anew.
+Only a new resource can have another /properties/CidrBlock. A put is refused unless it has "replacementPolicy": "createBeforeDelete" or "deleteBeforeCreate". Or declare what is live.
 "#
     );
 }
@@ -353,9 +353,25 @@ fn arguments_that_do_not_go_together_are_refused() {
         &["--type", "AWS::EC2::VPC"],
         &["--offline", "--type", "AWS::EC2::VPC"],
         &["--type", "VPC", "--desired", "-"],
+        &[
+            "--type",
+            "AWS.EC2/VPC",
+            "--desired",
+            "-",
+            "--default-tag",
+            "team",
+        ],
+        &[
+            "--type",
+            "AWS.EC2/VPC",
+            "--desired",
+            "-",
+            "--default-tag",
+            "aws:x=y",
+        ],
     ] {
         let output = run(arguments, "");
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert!(said(&output).contains("error:"));
     }
 }

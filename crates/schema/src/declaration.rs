@@ -25,6 +25,25 @@ impl Declaration {
         default_tags: &BTreeMap<String, String>,
         named: Option<&Value>,
     ) -> Result<Self, Vec<Violation>> {
+        let (declaration, mut violations) = Self::draft(properties, schema, default_tags, named);
+        violations.extend(invalid(
+            unknown_pointers(declaration.properties()),
+            "is not known yet; put it once it is, or ask for a plan",
+        ));
+        match violations.is_empty() {
+            true => Ok(declaration),
+            false => Err(violations),
+        }
+    }
+
+    /// Like [`parse`](Self::parse), for a plan that is only displayed: the declaration is returned with its violations,
+    /// and may contain unknown values.
+    pub fn draft(
+        properties: Map<String, Value>,
+        schema: &ResourceSchema,
+        default_tags: &BTreeMap<String, String>,
+        named: Option<&Value>,
+    ) -> (Self, Vec<Violation>) {
         let mut properties = Value::Object(properties);
         json::drop_nulls(&mut properties);
         if let Some(members) = properties.as_object_mut() {
@@ -41,14 +60,7 @@ impl Declaration {
         );
         violations.extend(schema.validate_declaration(&properties));
         violations.extend(control_characters(&properties));
-        violations.extend(invalid(
-            unknown_pointers(&properties),
-            "is not known yet; put it once it is, or ask for a plan",
-        ));
-        match violations.is_empty() {
-            true => Ok(Self(properties)),
-            false => Err(violations),
-        }
+        (Self(properties), violations)
     }
 
     /// Wraps the stored properties of a parsed declaration. They are not checked again.

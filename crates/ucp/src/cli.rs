@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ucp_api::PathBase;
-use ucp_model::TypeName;
+use ucp_model::{TypeName, valid_tag};
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
@@ -322,12 +322,13 @@ impl Work {
 )]
 pub(crate) struct Plan {
     /// Read questions from standard input, one JSON object per line, and print an answer to each.
-    #[arg(long, conflicts_with_all = ["type_name", "current", "desired", "last_applied", "mode", "color", "detailed_exitcode"])]
+    #[arg(long, conflicts_with_all = ["type_name", "current", "desired", "last_applied", "mode", "default_tags", "replacement_policy", "color", "detailed_exitcode"])]
     pub(crate) offline: bool,
-    /// The resource type, in any letter case.
-    #[arg(long = "type", value_name = "TYPE", required_unless_present = "offline", value_parser = TypeName::from_cloudformation)]
+    /// The resource type, AWS::EC2::VPC or AWS.EC2/VPC, in any letter case.
+    #[arg(long = "type", value_name = "TYPE", required_unless_present = "offline", value_parser = TypeName::parse)]
     pub(crate) type_name: Option<TypeName>,
-    /// A file with the properties that AWS returns now; `-` is standard input. Omit it if there is no resource yet.
+    /// A file with the properties that AWS returns now; `-` is standard input. Omit it if there is no resource yet. All
+    /// files may be JSON or YAML.
     #[arg(long, value_name = "FILE")]
     pub(crate) current: Option<PathBuf>,
     /// A file with the declared properties; `-` is standard input.
@@ -339,6 +340,12 @@ pub(crate) struct Plan {
     /// What to do with properties that are not declared.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: Mode,
+    /// A default tag, as KEY=VALUE; declared tags win. May be repeated.
+    #[arg(long = "default-tag", value_name = "KEY=VALUE", value_parser = tag)]
+    pub(crate) default_tags: Vec<(String, String)>,
+    /// How the put would replace the resource if a change requires it. Without it, the put would be refused.
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) replacement_policy: Option<ReplacementPolicy>,
     /// When to use colours; `auto` uses them on a terminal, unless NO_COLOR is set.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub(crate) color: Color,
@@ -357,6 +364,24 @@ pub(crate) enum Mode {
     Merge,
     /// Remove them.
     Replace,
+}
+
+/// How to replace a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplacementPolicy {
+    /// Create the new resource first.
+    #[value(name = "createBeforeDelete")]
+    CreateBeforeDelete,
+    /// Delete the old resource first.
+    #[value(name = "deleteBeforeCreate")]
+    DeleteBeforeCreate,
+}
+
+/// Parses a tag.
+fn tag(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    valid_tag(key, value).map_err(|error| error.to_string())?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 /// When to use colours.

@@ -35,7 +35,16 @@ const QUIET: &str = "warn";
 const REQUESTS: &str = "warn,ucp_api=info";
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked_for_help) if !asked_for_help.use_stderr() => asked_for_help.exit(),
+        Err(error) => {
+            // Not clap's 2, which `ucp plan` exits with for changes.
+            let _ = error.print();
+            return ExitCode::FAILURE;
+        }
+    };
+    match run(cli.command) {
         Ok(status) => status,
         Err(error) => {
             // One line, including the causes.

@@ -81,6 +81,14 @@ impl TypeName {
         ))
     }
 
+    /// Parses either spelling, `AWS::EC2::VPC` or `AWS.EC2/VPC`.
+    pub fn parse(name: &str) -> Result<Self, InvalidId> {
+        match name.split_once('/') {
+            Some((namespace, resource)) => Self::from_segments(namespace, resource),
+            None => Self::from_cloudformation(name),
+        }
+    }
+
     /// Parses the two segments of an id, `AWS.EC2` and `VPC`. Keeps the caller's spelling; the schema catalogue
     /// resolves it later.
     pub fn from_segments(namespace: &str, resource: &str) -> Result<Self, InvalidId> {

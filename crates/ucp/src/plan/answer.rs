@@ -3,8 +3,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use ucp_plan::{Action, Plan, Warning};
-use ucp_schema::Violation;
 
+use super::objection::Objection;
 use super::problem::Problem;
 
 /// The answer to a line.
@@ -27,7 +27,7 @@ pub(super) struct Answer<'l> {
 /// Why there is no plan, or why the declaration can never be satisfied.
 #[derive(Serialize)]
 struct Error {
-    code: &'static str,
+    code: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     message: String,
@@ -38,17 +38,19 @@ struct Error {
 /// One reason why the declaration can never be satisfied.
 #[derive(Serialize)]
 struct Detail {
-    code: &'static str,
+    code: String,
     path: String,
     message: String,
 }
 
 impl<'l> Answer<'l> {
-    pub(super) fn of(id: Option<&'l RawValue>, plan: Plan) -> Self {
+    /// The answer with a plan. With `reasons` it is why there is none.
+    pub(super) fn of(id: Option<&'l RawValue>, plan: Plan, reasons: Vec<Objection>) -> Self {
         Self {
             id,
             line: None,
             action: match plan.action {
+                _ if !reasons.is_empty() => "error",
                 Action::Create => "create",
                 Action::Update => "update",
                 Action::Replace => "replace",
@@ -60,7 +62,7 @@ impl<'l> Answer<'l> {
             replace_paths: plan.replace_paths,
             unknown: plan.unknown,
             warnings: plan.warnings,
-            error: Error::of(plan.errors),
+            error: Error::of(reasons),
         }
     }
 
@@ -80,7 +82,7 @@ impl<'l> Answer<'l> {
             unknown: Vec::new(),
             warnings: Vec::new(),
             error: Some(Error {
-                code: problem.code(),
+                code: problem.code().to_owned(),
                 path: None,
                 message: format!("line {number}: {what}"),
                 details: Vec::new(),
@@ -94,13 +96,13 @@ impl<'l> Answer<'l> {
 }
 
 impl Error {
-    /// Combines all violations into one error, with the code and the place of the first.
-    fn of(violations: Vec<Violation>) -> Option<Self> {
-        let details: Vec<Detail> = violations.into_iter().map(Detail::of).collect();
+    /// Combines all reasons into one error, with the code and the place of the first.
+    fn of(reasons: Vec<Objection>) -> Option<Self> {
+        let details: Vec<Detail> = reasons.into_iter().map(Detail::of).collect();
         let first = details.first()?;
         let messages: Vec<&str> = details.iter().map(|one| one.message.as_str()).collect();
         Some(Self {
-            code: first.code,
+            code: first.code.clone(),
             path: Some(first.path.clone()),
             message: messages.join("; "),
             details,
@@ -109,11 +111,11 @@ impl Error {
 }
 
 impl Detail {
-    fn of(violation: Violation) -> Self {
+    fn of(reason: Objection) -> Self {
         Self {
-            code: violation.code.as_str(),
-            path: violation.pointer,
-            message: violation.message,
+            code: reason.code,
+            path: reason.path,
+            message: reason.message,
         }
     }
 }

@@ -2,7 +2,12 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
+use ucp_model::operation::ReplacementPolicy;
+use ucp_plan::Plan;
+
 use super::answer::Answer;
+use super::judged::{self, Judged, judged};
+use super::objection::Objection;
 use super::problem::Problem;
 use super::question::Members;
 use super::schemas::Schemas;
@@ -61,10 +66,34 @@ fn answer_line<'l>(number: u64, line: &'l [u8], schemas: &mut Schemas) -> Answer
         Ok(members) => members,
         Err(problem) => return Answer::bad(number, None, &problem),
     };
-    match members.plan(schemas) {
-        Ok(plan) => Answer::of(members.id, plan),
+    match planned(&members, schemas) {
+        Ok((plan, reasons)) => Answer::of(members.id, plan, reasons),
         Err(problem) => Answer::bad(number, members.id, &problem),
     }
+}
+
+/// Returns the plan, and why the declaration is refused.
+fn planned(
+    members: &Members<'_>,
+    schemas: &mut Schemas,
+) -> Result<(Plan, Vec<Objection>), Problem> {
+    let (schema, is_judged) = (members.schema(schemas)?, members.is_judged()?);
+    let question = members.question()?;
+    if !is_judged {
+        let mut plan = question.plan(&schema);
+        let errors = std::mem::take(&mut plan.errors);
+        return Ok((plan, errors.into_iter().map(Objection::from).collect()));
+    }
+    let Judged { plan, outcome } = judged(question, &schema, ReplacementPolicy::Refuse);
+    let reasons = match outcome {
+        judged::Outcome::Refused(reasons) => reasons,
+        judged::Outcome::Nothing
+        | judged::Outcome::Create
+        | judged::Outcome::Update
+        | judged::Outcome::Replace(_)
+        | judged::Outcome::NeedsReplacement { .. } => Vec::new(),
+    };
+    Ok((plan, reasons))
 }
 
 /// Reads lines from a stream.

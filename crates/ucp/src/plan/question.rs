@@ -1,10 +1,11 @@
 //! A question: the desired, the last applied and the current properties.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use ucp_model::{Digest, TypeName, json};
 use ucp_plan::{Desired, Mode, Plan};
 use ucp_schema::{Declaration, ResourceSchema};
@@ -20,6 +21,8 @@ pub(super) struct Members<'l> {
     pub(super) id: Option<&'l RawValue>,
     type_name: Option<&'l RawValue>,
     mode: Option<&'l RawValue>,
+    judge: Option<&'l RawValue>,
+    default_tags: Option<&'l RawValue>,
     current: Option<&'l RawValue>,
     desired: Option<&'l RawValue>,
     last_applied: Option<&'l RawValue>,
@@ -38,19 +41,22 @@ impl<'l> Members<'l> {
         serde_json::from_str(text).map_err(|error| unreadable(&error))
     }
 
-    /// Computes the plan.
-    pub(super) fn plan(&self, schemas: &mut Schemas) -> Result<Plan, Problem> {
-        let schema = self.schema(schemas)?;
-        Ok(self.question()?.plan(&schema))
+    /// Whether the declaration is judged as a put judges it.
+    pub(super) fn is_judged(&self) -> Result<bool, Problem> {
+        Ok(read("judge", self.judge)?.unwrap_or_default())
     }
 
-    fn schema(&self, schemas: &mut Schemas) -> Result<Arc<ResourceSchema>, Problem> {
+    pub(super) fn schema(&self, schemas: &mut Schemas) -> Result<Arc<ResourceSchema>, Problem> {
         let type_name: Option<String> = read("typeName", self.type_name)?;
         match (self.schema, type_name) {
             (Some(schema), type_name) => {
                 let schema = schemas.given(schema.get())?;
                 let own_name = schema.type_name();
-                match type_name.filter(|name| !name.eq_ignore_ascii_case(own_name.as_str())) {
+                let is_own = |name: &String| {
+                    let name = name.replacen('.', "::", 1).replacen('/', "::", 1);
+                    name.eq_ignore_ascii_case(own_name.as_str())
+                };
+                match type_name.filter(|name| !is_own(name)) {
                     Some(other) => Err(Problem::InvalidSchema(format!(
                         "`schema` describes {own_name}, but `typeName` is {other:?}"
                     ))),
@@ -58,7 +64,7 @@ impl<'l> Members<'l> {
                 }
             }
             (None, Some(type_name)) => {
-                let type_name = TypeName::from_cloudformation(&type_name)
+                let type_name = TypeName::parse(&type_name)
                     .map_err(|error| Problem::UnknownType(error.to_string()))?;
                 schemas.known(&type_name)
             }
@@ -66,7 +72,7 @@ impl<'l> Members<'l> {
         }
     }
 
-    fn question(&self) -> Result<Question, Problem> {
+    pub(super) fn question(&self) -> Result<Question, Problem> {
         let object = |name, text: Option<&RawValue>| match text {
             Some(text) => properties(text.get()).map_err(|problem| within(name, &problem)),
             None => Ok(None),
@@ -75,8 +81,9 @@ impl<'l> Members<'l> {
             desired: object("desired", self.desired)?.ok_or_else(|| {
                 Problem::Unreadable("`desired`: expected an object, got nothing".to_owned())
             })?,
-            current: object("current", self.current)?,
-            last_applied: object("lastApplied", self.last_applied)?,
+            current: object("current", self.current)?.map(Value::Object),
+            last_applied: object("lastApplied", self.last_applied)?.map(Value::Object),
+            default_tags: read("defaultTags", self.default_tags)?.unwrap_or_default(),
             mode: read("mode", self.mode)?.unwrap_or_default(),
         })
     }
@@ -84,19 +91,23 @@ impl<'l> Members<'l> {
 
 /// The input of a plan.
 pub(super) struct Question {
-    pub(super) desired: Value,
+    pub(super) desired: Map<String, Value>,
+    pub(super) default_tags: BTreeMap<String, String>,
     pub(super) current: Option<Value>,
     pub(super) last_applied: Option<Value>,
     pub(super) mode: Mode,
 }
 
 impl Question {
+    /// Computes the plan, without judging what does not depend on live properties.
     pub(super) fn plan(self, schema: &ResourceSchema) -> Plan {
+        let mut desired = Value::Object(self.desired);
+        schema.add_default_tags(&mut desired, &self.default_tags);
         let last_applied = self
             .last_applied
-            .map(|last_applied| declared(last_applied, schema).baseline);
+            .map(|last_applied| declared(Declaration::unjudged(last_applied), schema).baseline);
         ucp_plan::plan(
-            &declared(self.desired, schema),
+            &declared(Declaration::unjudged(desired), schema),
             last_applied.as_ref(),
             self.current.as_ref(),
             schema,
@@ -106,20 +117,23 @@ impl Question {
 }
 
 /// A declaration that is not stored, so that a value can serve as its own digest.
-fn declared(properties: Value, schema: &ResourceSchema) -> Desired {
-    Desired::new(Declaration::unjudged(properties), schema, |_, value| {
-        Digest {
-            key_id: "offline".to_owned(),
-            hmac: json::canonical(value),
-        }
+pub(super) fn declared(declaration: Declaration, schema: &ResourceSchema) -> Desired {
+    Desired::new(declaration, schema, |_, value| Digest {
+        key_id: "offline".to_owned(),
+        hmac: json::canonical(value),
     })
 }
 
 /// Parses an object of properties; `None` for `null`.
-pub(super) fn properties(text: &str) -> Result<Option<Value>, Problem> {
-    match serde_json::from_str(text).map_err(|error| unreadable(&error))? {
+pub(super) fn properties(text: &str) -> Result<Option<Map<String, Value>>, Problem> {
+    object(serde_json::from_str(text).map_err(|error| unreadable(&error))?)
+}
+
+/// Checks that a value is an object of properties; `None` for `null`.
+pub(super) fn object(value: Value) -> Result<Option<Map<String, Value>>, Problem> {
+    match value {
         Value::Null => Ok(None),
-        object @ Value::Object(_) => Ok(Some(object)),
+        Value::Object(properties) => Ok(Some(properties)),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Err(
             Problem::Unreadable("expected an object of properties".to_owned()),
         ),

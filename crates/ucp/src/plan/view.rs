@@ -4,26 +4,34 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use serde_json::Value;
+use ucp_model::operation::ReplacementOrder;
 use ucp_model::pointer::{self, is_within};
 use ucp_plan::{Action, Change, Plan, Reason};
 use ucp_schema::ResourceSchema;
 
 use super::diff::{self, Line};
+use super::judged::{Judged, Outcome};
+use super::objection::Objection;
 use super::paper::{Mark, Paper};
 
 /// Shows a plan. Its changes contain no secrets.
 pub(super) fn show<W: Write>(
-    plan: &Plan,
+    judged: &Judged,
     live: Option<&Value>,
     schema: &ResourceSchema,
     paper: &mut Paper<W>,
 ) -> io::Result<()> {
-    let (mark, verdict) = match plan.action {
-        Action::Create => (Mark::Add, "will be created"),
-        Action::Update => (Mark::Change, "will be updated"),
-        Action::Replace => (Mark::Replace, "must be replaced"),
-        Action::Noop => (Mark::Keep, "is as declared: nothing to do"),
-        Action::Error => (Mark::Keep, "can never be as declared: nothing is sent"),
+    let Judged { plan, outcome } = judged;
+    let (mark, verdict) = match outcome {
+        Outcome::Create => (Mark::Add, "will be created"),
+        Outcome::Update => (Mark::Change, "will be updated"),
+        Outcome::Replace(_) => (Mark::Replace, "will be replaced"),
+        Outcome::NeedsReplacement { .. } => (Mark::Replace, "must be replaced"),
+        Outcome::Nothing => (Mark::Keep, "is as declared: nothing to do"),
+        Outcome::Refused(_) if plan.action == Action::Error => {
+            (Mark::Keep, "can never be as declared: nothing is sent")
+        }
+        Outcome::Refused(_) => (Mark::Keep, "cannot become as declared: nothing is sent"),
     };
     let sign = match mark {
         Mark::Keep => String::new(),
@@ -35,15 +43,14 @@ pub(super) fn show<W: Write>(
         (Style::new().bold(), &name),
         (Style::new(), verdict),
     ])?;
-    match plan.action {
-        Action::Create | Action::Update | Action::Replace => show_changes(plan, live, paper)?,
-        Action::Noop | Action::Error => {}
+    match outcome {
+        Outcome::Create
+        | Outcome::Update
+        | Outcome::Replace(_)
+        | Outcome::NeedsReplacement { .. } => show_changes(plan, live, paper)?,
+        Outcome::Nothing | Outcome::Refused(_) => {}
     }
-    if plan.action == Action::Replace {
-        let advice = format!(
-            "Only a new resource can have another {}. ucp replaces nothing by itself: declare what is live, or delete the resource and put it anew.",
-            plan.replace_paths.join(", ")
-        );
+    if let Some(advice) = advice(plan, outcome) {
         paper.blank()?;
         paper.words(&[(Style::new(), &advice)])?;
     }
@@ -51,15 +58,47 @@ pub(super) fn show<W: Write>(
         .warnings
         .iter()
         .map(|warning| (Mark::Change, "Warning: ", &warning.message));
-    let errors = plan
-        .errors
+    let reasons: &[Objection] = match outcome {
+        Outcome::Refused(reasons) => reasons,
+        Outcome::Create
+        | Outcome::Update
+        | Outcome::Replace(_)
+        | Outcome::NeedsReplacement { .. }
+        | Outcome::Nothing => &[],
+    };
+    let errors = reasons
         .iter()
-        .map(|error| (Mark::Remove, "Error: ", &error.message));
+        .map(|reason| (Mark::Remove, "Error: ", &reason.message));
     for (mark, what, message) in warnings.chain(errors) {
         paper.blank()?;
         paper.words(&[(mark.style().bold(), what), (Style::new(), message)])?;
     }
     Ok(())
+}
+
+/// What to know of a replacement.
+fn advice(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let fixed = plan.replace_paths.join(", ");
+    let needed = format!("Only a new resource can have another {fixed}.");
+    match outcome {
+        Outcome::NeedsReplacement {
+            same_identifier: false,
+        } => Some(format!(
+            "{needed} A put is refused unless it has \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\". Or declare what is live."
+        )),
+        Outcome::NeedsReplacement {
+            same_identifier: true,
+        } => Some(format!(
+            "{needed} It would have the same identifier, so a put is refused unless it has \"replacementPolicy\": \"deleteBeforeCreate\". Or declare what is live."
+        )),
+        Outcome::Replace(ReplacementOrder::CreateBeforeDelete) => Some(format!(
+            "{needed} It is created before the old one is deleted."
+        )),
+        Outcome::Replace(ReplacementOrder::DeleteBeforeCreate) => Some(format!(
+            "{needed} It is created after the old one is deleted."
+        )),
+        Outcome::Create | Outcome::Update | Outcome::Nothing | Outcome::Refused(_) => None,
+    }
 }
 
 /// A change, shown on one or more lines.
