@@ -1,5 +1,6 @@
 //! The OpenAPI document and the page that displays it.
 
+use serde_json::json;
 use ucp_testkit::{World, apply, on_every_store};
 
 #[test]
@@ -184,4 +185,17 @@ fn path_of(page: &str, link: &str) -> String {
         }
     }
     folders.join("/")
+}
+
+#[apply(on_every_store)]
+async fn the_root_leads_to_the_page(world: &World) {
+    let root = world.get("/").await.expect(307);
+    assert_eq!(root.header("location"), Some("docs/"));
+}
+
+#[apply(on_every_store)]
+async fn the_version_is_told(world: &World) {
+    let told = world.get("/version").await.expect(200).body;
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    assert_eq!(told, json!({"version": "0.0.0", "commit": commit}));
 }

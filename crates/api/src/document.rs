@@ -25,7 +25,7 @@ use crate::query::API_VERSION;
         (name = "AWS resources", description = "Put, read, list, delete and import AWS resources, by alias or by name."),
         (name = "Credentials", description = "The credentials that ucp signs AWS calls with."),
         (name = "Errors", description = "The meaning of each error code."),
-        (name = "Health", description = "Liveness and readiness probes."),
+        (name = "Health", description = "Liveness, readiness and version."),
         (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
         (name = "References", description = "Aliases and the AWS resources they stand for."),

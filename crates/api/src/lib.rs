@@ -31,8 +31,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
-use axum::routing::any_service;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
 use ucp_model::{ErrorCode, Failure};
@@ -40,7 +40,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 pub use guard::AllowedHosts;
 pub use path_base::{InvalidPathBase, PathBase};
-pub use state::Settings;
+pub use state::{Settings, Version};
 
 use crate::document::served_under;
 use crate::problem::Problem;
@@ -57,6 +57,8 @@ pub fn router(app: App, settings: Settings) -> Router {
         .merge(Router::from(docs).without_v07_checks())
         .merge(routes::discovery::routes(&base))
         .merge(routes::guides::routes())
+        // Relative, so that it also holds behind a proxy that serves this server under a path.
+        .route("/", get(|| async { Redirect::temporary("docs/") }))
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use ucp_app::App;
+use utoipa::ToSchema;
 
 use crate::guard::AllowedHosts;
 use crate::path_base::PathBase;
@@ -20,6 +22,19 @@ pub struct Settings {
     pub allowed_hosts: AllowedHosts,
     /// The path under which planes are served.
     pub path_base: PathBase,
+    /// The version of the server.
+    pub version: Version,
+}
+
+/// The version of the server.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Version {
+    /// The release.
+    #[schema(example = "0.1.0")]
+    pub version: String,
+    /// The commit it was built from, or `unknown` if it was built without git.
+    #[schema(example = "6c6151e0d1f4f0a5c0f9c0d1b2a3948576fedcba")]
+    pub commit: String,
 }
 
 impl Settings {

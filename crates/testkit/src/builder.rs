@@ -159,6 +159,10 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and([]),
             path_base,
+            version: ucp_api::Version {
+                version: "0.0.0".to_owned(),
+                commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+            },
         },
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),

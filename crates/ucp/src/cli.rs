@@ -10,7 +10,7 @@ use ucp_model::{TypeName, valid_tag};
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
-#[command(name = "ucp", version)]
+#[command(name = "ucp", version = crate::version::TEXT)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -21,6 +21,7 @@ mod shutdown;
 mod simulator;
 mod telemetry;
 mod types;
+mod version;
 
 use std::process::ExitCode;
 

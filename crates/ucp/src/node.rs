@@ -17,7 +17,7 @@ use ucp_store::{LeaseTerm, Store};
 use crate::accounts::{OfAws, StoredCredentials};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
-use crate::{connections, pause, shutdown};
+use crate::{connections, pause, shutdown, version};
 
 /// How often expired operations are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
@@ -65,6 +65,7 @@ impl Node {
                 retry_after: self.retry_after,
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
+                version: version::of_this_build(),
             },
             engine: ucp_engine::Settings {
                 owner,

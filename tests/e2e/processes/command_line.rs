@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use super::client::Client;
+use super::process::Process;
+
 fn ucp(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
     command.args(arguments).stdin(Stdio::null());
@@ -19,6 +22,52 @@ fn migrate(folder: &Path, log: &str) -> Output {
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let output = ucp(&["--version"]).output().expect("the binary starts");
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .args(["-C", env!("CARGO_MANIFEST_DIR")])
+            .args(arguments);
+        let output = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
+        Some(
+            String::from_utf8(output?.stdout)
+                .expect("UTF-8")
+                .trim()
+                .to_owned(),
+        )
+    };
+    let prefix = git(&["rev-parse", "--show-prefix"]);
+    let commit = match prefix.as_deref() {
+        Some("crates/ucp/") => git(&["rev-parse", "HEAD"]).expect("a commit"),
+        Some(_) | None => "unknown".to_owned(),
+    };
+    let given = std::env::var("UCP_COMMIT").ok();
+    let commit = given.filter(|given| !given.is_empty()).unwrap_or(commit);
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(told, format!("ucp {version} (commit {commit})\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_tells_the_version_of_its_binary() {
+    let folder = folder();
+    let (_dev, url) = Process::dev(folder.path(), &[]).await;
+    let client = Client::new(&url, "123456789012");
+    let told = client.call("GET", "/version", "").await;
+    let output = ucp(&["--version"]).output().expect("the binary starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let part = |name: &str| told.body[name].as_str().expect("text").to_owned();
+    assert_eq!(
+        text,
+        format!("ucp {} (commit {})\n", part("version"), part("commit"))
+    );
 }
 
 #[test]

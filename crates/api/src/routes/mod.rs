@@ -10,6 +10,7 @@ mod operations;
 mod planes;
 mod references;
 mod resource_groups;
+mod version;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(aws_resources::routes())
         .merge(credentials::routes())
         .merge(operations::routes())
+        .merge(version::routes())
 }
 
 /// The routes of the health probes, which accept any `Host`.
