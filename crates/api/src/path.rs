@@ -242,6 +242,28 @@ impl CredentialPath {
     }
 }
 
+/// The credentials of an Azure plane.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "any name is accepted")]
+pub(crate) struct AzureCredentialsPath {
+    /// The name of the Azure plane.
+    plane: String,
+}
+
+/// A credential of an Azure plane.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct AzureCredentialPath {
+    /// The name of the Azure plane.
+    #[expect(dead_code, reason = "any name is accepted")]
+    plane: String,
+    /// The name of the credential.
+    pub(crate) credential: String,
+}
+
 /// An operation on an AWS resource.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::http::header::{CONTENT_LENGTH, RETRY_AFTER};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ucp_app::Rejection;
@@ -206,6 +206,13 @@ pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: 
             url,
         );
         failure.details = vec![detail];
+    }
+    if let Some(allowed) = response
+        .headers()
+        .get(ALLOW)
+        .and_then(|allowed| allowed.to_str().ok())
+    {
+        failure.message += &format!(" It supports {}.", allowed.replace(',', ", "));
     }
     if problem.is_temporary {
         let seconds = HeaderValue::from(retry_after);

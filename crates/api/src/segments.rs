@@ -16,7 +16,7 @@ const KEYWORDS: &[&str] = &[
     "resources",
 ];
 /// The namespaces of built-in resource providers.
-const NAMESPACES: &[&str] = &["System.AWS", "System.Resources"];
+const NAMESPACES: &[&str] = &["System.AWS", "System.Azure", "System.Resources"];
 /// POST actions.
 const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":import", ":put"];
 
@@ -106,7 +106,7 @@ fn fold_keywords(segments: &mut [String]) {
     for (place, segment) in segments.iter_mut().enumerate() {
         match (place, providers) {
             (0, _) => fold(segment, &["planes"]),
-            (1, _) => fold(segment, &["aws", "radius"]),
+            (1, _) => fold(segment, &["aws", "azure", "radius"]),
             (_, Some(at)) if place == at + 1 => fold(segment, NAMESPACES),
             (_, Some(at)) if place == at + 2 => {
                 fold(segment, &["credentials", "locations"]);

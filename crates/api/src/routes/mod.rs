@@ -1,6 +1,7 @@
 //! The handlers, one file per noun. Each makes one call to the app and turns the outcome into a response.
 
 mod aws_resources;
+mod azure_credentials;
 mod credentials;
 pub(crate) mod discovery;
 mod error_pages;
@@ -28,6 +29,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(references::routes())
         .merge(aws_resources::routes())
         .merge(credentials::routes())
+        .merge(azure_credentials::routes())
         .merge(operations::routes())
         .merge(version::routes())
 }
