@@ -35,6 +35,7 @@ mod references;
 mod refusals;
 mod replacements;
 mod resealing;
+mod resource_types;
 mod schema_source;
 mod untracked;
 mod upgrades;

@@ -29,6 +29,7 @@ use crate::query::API_VERSION;
         (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
         (name = "References", description = "Aliases and the AWS resources they stand for."),
+        (name = "Resource types", description = "The resource types that AWS has, and what they consist of."),
         (name = "Resource groups", description = "Scopes in which aliases are unique per resource type.")
     )
 )]

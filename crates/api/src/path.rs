@@ -154,6 +154,46 @@ impl ReferencePath {
     }
 }
 
+/// The resource providers in an account and region.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct AwsResourceProvidersPath {
+    /// The name of the AWS plane.
+    plane: String,
+    /// The AWS account.
+    account: String,
+    /// The AWS region.
+    region: String,
+}
+
+impl AwsResourceProvidersPath {
+    pub(crate) fn scope(&self) -> Result<Scope, InvalidId> {
+        Scope::new(&self.plane, &self.account, &self.region)
+    }
+}
+
+/// A resource provider in an account and region.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct AwsResourceProviderPath {
+    /// The name of the AWS plane.
+    plane: String,
+    /// The AWS account.
+    account: String,
+    /// The AWS region.
+    region: String,
+    /// The namespace of the resource types: `AWS.` and the service.
+    pub(crate) namespace: String,
+}
+
+impl AwsResourceProviderPath {
+    pub(crate) fn scope(&self) -> Result<Scope, InvalidId> {
+        Scope::new(&self.plane, &self.account, &self.region)
+    }
+}
+
 /// The resources of a type in an account and region.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]

@@ -20,6 +20,7 @@ mod references;
 mod rejection;
 pub mod resealing;
 mod resource_groups;
+mod resource_types;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +44,7 @@ pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
+pub use resource_types::ResourceProvider;
 pub use ucp_store::place;
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
 

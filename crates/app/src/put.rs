@@ -305,17 +305,7 @@ fn judge_create(
 
 /// The rejection if the type lacks a handler for the request.
 pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
-    let handlers = schema.handlers();
-    let supported: Vec<&str> = [
-        (handlers.create, "create"),
-        (handlers.read, "read"),
-        (handlers.update, "update"),
-        (handlers.delete, "delete"),
-        (handlers.list, "list"),
-    ]
-    .into_iter()
-    .filter_map(|(has, name)| has.then_some(name))
-    .collect();
+    let supported = schema.handlers().names();
     let supports = match supported.is_empty() {
         true => "AWS Cloud Control does not support it at all.".to_owned(),
         false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),

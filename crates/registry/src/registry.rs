@@ -85,6 +85,10 @@ impl Registry {
 
 #[async_trait]
 impl ResourceTypes for Registry {
+    fn catalogue(&self) -> &Catalogue {
+        &self.shared.parts.catalogue
+    }
+
     async fn get(
         &self,
         scope: &Scope,

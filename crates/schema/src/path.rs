@@ -18,6 +18,11 @@ pub enum Segment {
 }
 
 impl PropertyPath {
+    /// Returns the path of a top-level property.
+    pub(crate) fn of(name: &str) -> Self {
+        Self(vec![Segment::Key(name.to_owned())])
+    }
+
     /// Returns the steps from the root of the model.
     pub fn segments(&self) -> &[Segment] {
         &self.0

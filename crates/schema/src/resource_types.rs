@@ -4,11 +4,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ucp_model::{Fault, Scope, TypeName};
 
-use crate::{ResourceSchema, SchemaError};
+use crate::{Catalogue, ResourceSchema, SchemaError};
 
 /// The resource types available in an account and region: public and private ones.
 #[async_trait]
 pub trait ResourceTypes: Send + Sync {
+    /// Returns the types that are known in every account and region.
+    fn catalogue(&self) -> &Catalogue;
+
     /// Returns the schema of a type, in any casing. For a type that is already known, this does not wait for AWS.
     async fn get(
         &self,

@@ -281,6 +281,19 @@ pub enum Member<'a> {
 }
 
 impl Handlers {
+    /// Returns the names of the handlers that the type has.
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [
+            (self.create, "create"),
+            (self.read, "read"),
+            (self.update, "update"),
+            (self.delete, "delete"),
+            (self.list, "list"),
+        ];
+        let has = all.into_iter().filter(|(has, _)| *has);
+        has.map(|(_, name)| name).collect()
+    }
+
     fn of(document: &Value) -> Self {
         let handlers = document.get("handlers");
         let has = |name| handlers.is_some_and(|handlers| handlers.get(name).is_some());

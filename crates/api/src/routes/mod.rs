@@ -11,6 +11,7 @@ mod operations;
 mod planes;
 mod references;
 mod resource_groups;
+mod resource_types;
 mod version;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(resource_groups::routes())
         .merge(references::routes())
         .merge(aws_resources::routes())
+        .merge(resource_types::routes())
         .merge(credentials::routes())
         .merge(azure_credentials::routes())
         .merge(operations::routes())

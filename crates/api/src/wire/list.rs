@@ -8,8 +8,9 @@ use utoipa::{PartialSchema, ToSchema};
 use super::credentials::CredentialBody;
 use super::groups::ResourceGroupBody;
 use super::operations::OperationStatus;
-use super::planes::{PlaneBody, PlaneSummary, ResourceProviderSummary};
+use super::planes::{PlaneBody, PlaneSummary};
 use super::references::ReferenceBody;
+use super::resource_types::ResourceProviderSummary;
 use super::resources::AwsResource;
 
 pub(crate) type AwsResourceList = List<AwsResource>;

@@ -9,6 +9,7 @@ mod operations;
 mod planes;
 mod progress;
 mod references;
+mod resource_types;
 mod resources;
 mod warning;
 
@@ -23,4 +24,5 @@ pub(crate) use self::list::{
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
 pub(crate) use self::references::{ReferenceBody, UpdateReference};
+pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};

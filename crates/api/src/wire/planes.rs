@@ -109,17 +109,3 @@ impl From<Plane> for PlaneSummary {
         }))
     }
 }
-
-/// A resource provider of a radius plane.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ResourceProviderSummary {
-    /// The namespace of the resource types.
-    name: String,
-    /// The locations in which the provider is served.
-    #[schema(value_type = Object)]
-    locations: Map<String, Value>,
-    /// The resource types, by name.
-    #[schema(value_type = Object)]
-    resource_types: Map<String, Value>,
-}

@@ -28,6 +28,9 @@ impl Classes {
     /// Create-only, conditional or not.
     pub const FIXED: Self = Self(2 | 4);
 
+    /// All classes that a schema lists.
+    pub(crate) const ALL_LISTED: Self = Self(1 | 2 | 4 | 8 | 16 | 32);
+
     /// The classes that a schema lists, each with its keyword.
     pub(crate) const LISTED: [(Self, &'static str); 6] = [
         (Self::READ_ONLY, "readOnlyProperties"),
