@@ -16,6 +16,7 @@ mod default_tags;
 mod deletes;
 mod describes_itself;
 mod etags;
+mod examples;
 mod group_deletes;
 mod group_imports;
 mod groups;

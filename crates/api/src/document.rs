@@ -4,12 +4,13 @@ use ucp_app::Status;
 use ucp_model::ids::ALIAS_MAX_CHARS;
 use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder};
 use utoipa::openapi::schema::SchemaFormat;
 use utoipa::openapi::{
-    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, ResponseBuilder, Schema, Type,
+    Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
 
+use crate::examples;
 use crate::path_base::PathBase;
 use crate::query::API_VERSION;
 
@@ -125,13 +126,30 @@ fn add_common_refusals(document: &mut OpenApi) {
 /// Describes what the routes share: parameters, by name; statuses; and reply headers.
 fn describe_conventions(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
+        let id = operation.operation_id.clone().unwrap_or_default();
         for parameter in operation.parameters.iter_mut().flatten() {
             let RefOr::T(parameter) = parameter else {
                 continue;
             };
             if let Some((schema, example)) = shape(path, parameter) {
+                let example = examples::of_parameter(&id, &parameter.name).unwrap_or(example);
                 let schema = schema.examples([example]).build();
                 parameter.schema = Some(schema.into());
+                // The page at /docs fills in this one and not those of the schema. An optional parameter stays out
+                // until a reader asks for it.
+                if parameter.required == Required::True {
+                    let described = std::mem::take(parameter);
+                    *parameter = ParameterBuilder::from(described)
+                        .example(Some(example.into()))
+                        .build();
+                }
+            }
+        }
+        if let Some(RefOr::T(body)) = &mut operation.request_body {
+            for content in body.content.values_mut() {
+                if let RefOr::T(content) = content {
+                    content.example = examples::of_body(&id);
+                }
             }
         }
         for (status, response) in &mut operation.responses.responses {
@@ -200,9 +218,12 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             text().pattern(Some(format!("^{API_VERSION}$"))),
             API_VERSION,
         ),
+        "plane" if path.starts_with("/planes/aws/") => (name(), "aws"),
+        "plane" if path.starts_with("/planes/azure/") => (text(), "azurecloud"),
         "plane" => (name(), "local"),
         "group" => (name(), "demo"),
-        "credential" => (name(), "default"),
+        // Not the one that signs calls to AWS.
+        "credential" => (name(), "example"),
         "account" => (matching("^[A-Za-z0-9]{1,63}$"), "123456789012"),
         "region" => {
             let pattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
@@ -213,7 +234,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             (matching("^[A-Za-z0-9]+:reference$"), "VPC:reference")
         }
         "type" if path.contains("/accounts/") => (matching("^[A-Za-z0-9]+$"), "VPC"),
-        "type" => (text().enum_values(Some(["aws", "radius"])), "aws"),
+        "type" => (text().enum_values(Some(["aws", "radius"])), "radius"),
         "identifier" => (matching(VISIBLE), "my-group"),
         "alias" => (
             matching(VISIBLE).max_length(Some(ALIAS_MAX_CHARS)),

@@ -7,6 +7,7 @@ mod canonical_path;
 mod context;
 mod document;
 mod error_code;
+mod examples;
 mod existence;
 mod guard;
 mod json;
