@@ -1,4 +1,10 @@
 //! The primary identifier: its properties, and what they say about a resource that may not exist yet.
+//!
+//! Cloud Control takes a compound identifier in two forms: its parts joined by `|` in the order of the schema, or a JSON
+//! object of its parts. Here the first form is used unless it is ambiguous, which it is if a part contains `|`. So each
+//! resource has one identifier, from which its parts can be told.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use ucp_model::Identifier;
@@ -32,7 +38,7 @@ impl ResourceSchema {
             }
         }
         if missing.is_empty() {
-            return IdentifierOutcome::Known(Identifier::new(given.join("|")));
+            return IdentifierOutcome::Known(self.composed(&given));
         }
         if missing
             .iter()
@@ -55,20 +61,96 @@ impl ResourceSchema {
     /// Returns the properties in an identifier, for example `{"LogGroupName": "a"}`, or `None` if the number of parts
     /// is wrong or a part does not have its property's type.
     pub fn properties_of_identifier(&self, identifier: &Identifier) -> Option<Value> {
-        let paths = self.primary_identifier();
-        let parts: Vec<&str> = match paths {
-            [_] => vec![identifier.as_str()],
-            _ => identifier.as_str().split('|').collect(),
-        };
-        if parts.len() != paths.len() || parts.contains(&"") {
-            return None;
-        }
         let mut properties = Map::new();
-        for (path, part) in paths.iter().zip(parts) {
-            let value = self.typed(path, part)?;
+        let parts = self.parts(identifier)?;
+        for (path, part) in self.primary_identifier().iter().zip(parts) {
+            let value = self.typed(path, &part)?;
             insert(&mut properties, path.segments(), value)?;
         }
         Some(Value::Object(properties))
+    }
+
+    /// Returns the identifier in the one form that is stored and compared, or `None` if its parts cannot be told.
+    pub fn canonical(&self, identifier: &Identifier) -> Option<Identifier> {
+        let parts = self.parts(identifier)?;
+        Some(self.composed(&parts))
+    }
+
+    /// Returns the identifier that AWS means by `answered`, of a resource with `properties`, as far as they are known.
+    ///
+    /// AWS joins the parts by `|`, also if a part contains `|`. Then the properties tell where the parts begin.
+    pub fn answered(&self, answered: &Identifier, properties: &Value) -> Identifier {
+        let canonical = self.canonical(answered);
+        let resolved = || self.resolved(answered.as_str(), properties);
+        (canonical.or_else(resolved)).unwrap_or_else(|| answered.clone())
+    }
+
+    /// Splits a joined identifier by the parts that `properties` contain. At most one may be missing.
+    fn resolved(&self, joined: &str, properties: &Value) -> Option<Identifier> {
+        let paths = self.primary_identifier().iter();
+        let known: Vec<Option<String>> = paths
+            .map(|path| path.get(properties).and_then(part))
+            .collect();
+        let missing = known.iter().position(Option::is_none);
+        let (before, after) = known.split_at(missing.unwrap_or(known.len()));
+        let mut rest = joined;
+        for part in before.iter().flatten() {
+            rest = rest.strip_prefix(part.as_str())?;
+            rest = rest.strip_prefix('|').unwrap_or(rest);
+        }
+        for part in after.iter().skip(1).rev() {
+            rest = rest.strip_suffix(part.as_deref()?)?.strip_suffix('|')?;
+        }
+        let parts: Vec<&str> = known
+            .iter()
+            .map(|part| part.as_deref().unwrap_or(rest))
+            .collect();
+        let is_whole = parts.join("|") == joined && !parts.contains(&"");
+        is_whole.then(|| self.composed(&parts))
+    }
+
+    /// Returns the parts of an identifier in either form.
+    fn parts<'a>(&self, identifier: &'a Identifier) -> Option<Vec<Cow<'a, str>>> {
+        let text = identifier.as_str();
+        let paths = self.primary_identifier();
+        if let [_] = paths {
+            return (!text.is_empty()).then(|| vec![Cow::Borrowed(text)]);
+        }
+        if let Some(parts) = self.parts_in_json(text) {
+            return Some(parts.into_iter().map(Cow::Owned).collect());
+        }
+        let parts: Vec<Cow<'a, str>> = text.split('|').map(Cow::Borrowed).collect();
+        (parts.len() == paths.len() && parts.iter().all(|part| !part.is_empty())).then_some(parts)
+    }
+
+    fn parts_in_json(&self, text: &str) -> Option<Vec<String>> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let paths = self.primary_identifier();
+        let parts = paths
+            .iter()
+            .map(|path| part(members.get(&path.in_words())?));
+        (members.len() == paths.len()).then(|| parts.collect())?
+    }
+
+    /// Returns the identifier of these parts: joined, unless the parts could not be told from that.
+    fn composed(&self, parts: &[impl AsRef<str>]) -> Identifier {
+        let texts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+        let joined = texts.join("|");
+        let is_compound = texts.len() > 1;
+        let is_ambiguous =
+            || texts.iter().any(|text| text.contains('|')) || self.parts_in_json(&joined).is_some();
+        if !is_compound || !is_ambiguous() {
+            return Identifier::new(joined);
+        }
+        let paths = self.primary_identifier().iter();
+        let members: Map<String, Value> = paths
+            .zip(texts)
+            .map(|(path, text)| (path.in_words(), Value::from(text)))
+            .collect();
+        Identifier::new(Value::Object(members).to_string())
     }
 
     /// Adds the [properties of an identifier](Self::properties_of_identifier) in `parts` to `properties`, except for
@@ -91,6 +173,19 @@ impl ResourceSchema {
             }
         }
         contradictions
+    }
+
+    /// Replaces the parts of the identifier that `properties` declare by those of `identifier`.
+    pub fn spell_identifier(&self, identifier: &Identifier, properties: &mut Value) {
+        let Some(parts) = self.properties_of_identifier(identifier) else {
+            return;
+        };
+        for path in self.primary_identifier() {
+            if let (Some(_), Some(part)) = (path.get(properties), path.get(&parts)) {
+                let members = properties.as_object_mut();
+                members.and_then(|members| insert(members, path.segments(), part.clone()));
+            }
+        }
     }
 
     /// Returns the read-only parts of the primary identifier. Without them, the resource cannot be read.

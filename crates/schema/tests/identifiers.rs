@@ -62,6 +62,90 @@ fn a_single_identifier_may_hold_a_bar() {
     );
 }
 
+/// A bar in a part makes the joined form ambiguous: there, AWS's other form is used.
+#[test]
+fn a_part_of_a_composite_identifier_may_hold_a_bar() {
+    let stream = "AWS::Logs::LogStream";
+    let in_json =
+        |group: &str, name: &str| json!({"LogGroupName": group, "LogStreamName": name}).to_string();
+    for (group, name) in [
+        ("g", "a|b"),
+        ("g|a", "b"),
+        ("g", "|"),
+        ("{\"LogGroupName\":\"g", "\",\"LogStreamName\":\"a\"}"),
+    ] {
+        let declared = json!({"LogGroupName": group, "LogStreamName": name});
+        let written = in_json(group, name);
+        assert_eq!(identifier(stream, declared.clone()), known(&written));
+        assert_eq!(properties(stream, &written), Some(declared));
+    }
+    assert_eq!(properties(stream, "g|a|b"), None, "ambiguous");
+    assert_eq!(
+        properties(stream, "{\"a\"|b}"),
+        Some(json!({"LogGroupName": "{\"a\"", "LogStreamName": "b}"})),
+        "not JSON"
+    );
+}
+
+#[test]
+fn each_resource_has_one_identifier() {
+    let schema = schema("AWS::Logs::LogStream");
+    let canonical = |text: &str| schema.canonical(&Identifier::new(text));
+    let joined = Some(Identifier::new("g|a"));
+    assert_eq!(canonical("g|a"), joined);
+    let turned = r#"{"LogStreamName": "a", "LogGroupName": "g"}"#;
+    assert_eq!(canonical(turned), joined);
+    for unusable in [
+        "g|a|b",
+        "g|",
+        r#"{"LogGroupName": "g"}"#,
+        r#"{"LogGroupName": "g", "LogStreamName": "a", "Arn": "b"}"#,
+        r#"{"LogGroupName": "g", "LogStreamName": ["a"]}"#,
+    ] {
+        assert_eq!(canonical(unusable), None, "{unusable}");
+    }
+}
+
+#[test]
+fn the_properties_tell_which_parts_aws_has_joined() {
+    let metric = schema("AWS::Glue::SchemaVersionMetadata");
+    let answered = |text: &str, properties: Value| {
+        let identifier = metric.answered(&Identifier::new(text), &properties);
+        metric.properties_of_identifier(&identifier)
+    };
+    let parts = |id: &str, key: &str, value: &str| {
+        Some(json!({"SchemaVersionId": id, "Key": key, "Value": value}))
+    };
+    assert_eq!(answered("v|k|x", json!({})), parts("v", "k", "x"));
+    for (known, told) in [
+        (
+            json!({"SchemaVersionId": "v", "Key": "k", "Value": "x|y"}),
+            parts("v", "k", "x|y"),
+        ),
+        (
+            json!({"SchemaVersionId": "v", "Key": "k|x", "Value": "y"}),
+            parts("v", "k|x", "y"),
+        ),
+        (
+            json!({"SchemaVersionId": "v", "Value": "x|y"}),
+            parts("v", "k", "x|y"),
+        ),
+        (json!({"Key": "k", "Value": "x|y"}), parts("v", "k", "x|y")),
+        (
+            json!({"SchemaVersionId": "v", "Key": "k"}),
+            parts("v", "k", "x|y"),
+        ),
+        (json!({"SchemaVersionId": "v"}), None),
+        (json!({"SchemaVersionId": "other", "Key": "k"}), None),
+        (
+            json!({"SchemaVersionId": "v", "Key": "k", "Value": "x"}),
+            None,
+        ),
+    ] {
+        assert_eq!(answered("v|k|x|y", known.clone()), told, "{known}");
+    }
+}
+
 #[test]
 fn numbers_are_text_in_an_identifier_and_numbers_again_in_properties() {
     let entry = "AWS::EC2::TransitGatewayMeteringPolicyEntry";
