@@ -4,11 +4,11 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
 use serde_json::{Map, Value};
-use ucp_model::TypeName;
-use ucp_schema::{Catalogue, Classes, ResourceSchema, SchemaError};
+use ucp_model::{Identifier, TypeName};
+use ucp_schema::{Catalogue, Classes, IdentifierOutcome, ResourceSchema, SchemaError};
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::formats;
+use crate::{formats, identifiers};
 
 /// The keywords of a resource schema that constrain a model. The others describe the type.
 const CONSTRAINTS: [&str; 8] = [
@@ -87,6 +87,40 @@ impl Types {
 impl ResourceType {
     pub(crate) fn name(&self) -> &str {
         self.schema.type_name().as_str()
+    }
+
+    /// Returns the key of the resource that `identifier` names in a call. A resource has one key, whatever letter case
+    /// and which form of a compound identifier a call uses.
+    pub(crate) fn key(&self, identifier: &str) -> String {
+        let parts = Identifier::new(identifier);
+        let parts = self.schema.properties_of_identifier(&parts);
+        let key = parts.and_then(|mut parts| {
+            identifiers::fold(self.name(), &mut parts);
+            self.key_of(&parts)
+        });
+        key.unwrap_or_else(|| identifier.to_owned())
+    }
+
+    /// Returns the key of the resource with this model.
+    pub(crate) fn key_of(&self, model: &Value) -> Option<String> {
+        match self.schema.identifier(model) {
+            IdentifierOutcome::Known(key) => Some(key.to_string()),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+        }
+    }
+
+    /// Returns the identifier that AWS answers for the resource with this key: its parts joined by `|`, even if one of
+    /// them contains it.
+    pub(crate) fn answered(&self, key: &str) -> String {
+        let parts = Identifier::new(key);
+        let parts = self.schema.properties_of_identifier(&parts);
+        let paths = self.schema.primary_identifier().iter();
+        let texts = paths.map(|path| match path.get(parts.as_ref()?)? {
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        });
+        let texts: Option<Vec<String>> = texts.collect();
+        texts.map_or_else(|| key.to_owned(), |texts| texts.join("|"))
     }
 
     /// Returns the violations in `properties`, in AWS's words. They never repeat a value, which may be secret.

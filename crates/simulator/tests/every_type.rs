@@ -7,6 +7,7 @@ mod aws;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use ucp_model::Identifier;
 use ucp_schema::{Catalogue, ResourceSchema};
 use ucp_simulator::{ExceptionCode, ListResources, OperationStatus};
 
@@ -134,9 +135,24 @@ fn expect(
     if schema.without_write_only(&live) != live {
         return Err("get: tells a write-only property".to_owned());
     }
-    match lacking(&schema.without_write_only(declared), &live) {
+    let mut declared = schema.without_write_only(declared);
+    respell(schema, identifier, &mut declared);
+    match lacking(&declared, &live) {
         None => Ok(()),
         Some(place) => Err(format!("get: not as declared at {place}")),
+    }
+}
+
+/// Spells the declared parts of the identifier as AWS does, which need not keep their letter case.
+fn respell(schema: &ResourceSchema, identifier: &str, declared: &mut Value) {
+    let parts = schema.properties_of_identifier(&Identifier::new(identifier));
+    let parts = parts.iter().filter_map(Value::as_object).flatten();
+    for (name, part) in parts {
+        if let (Some(Value::String(text)), Value::String(part)) = (declared.get_mut(name), part)
+            && text.eq_ignore_ascii_case(part)
+        {
+            text.clone_from(part);
+        }
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) struct Change {
     pub(super) request: Request,
     pub(super) operation: Operation,
     pub(super) resource_type: Arc<ResourceType>,
-    /// Known from the start for an existing resource, and once assigned for a new one.
-    pub(super) identifier: Option<String>,
+    /// The key of the resource. Known from the start for an existing resource, and once assigned for a new one.
+    pub(super) resource: Option<String>,
     pub(super) status: OperationStatus,
     pub(super) event_time: Timestamp,
     /// When the status changes next. `None` for an ended request, and for an update with an empty patch, which stays
@@ -60,7 +60,7 @@ impl Change {
     pub(super) fn accepted(with: Acceptance) -> Self {
         Self {
             client_token: with.request.client_token().map(str::to_owned),
-            identifier: with.request.identifier().map(str::to_owned),
+            resource: (with.request.identifier()).map(|given| with.resource_type.key(given)),
             request_token: with.request_token,
             accepted_at: with.at,
             request: with.request,
@@ -80,8 +80,8 @@ impl Change {
     }
 
     pub(super) fn key(&self) -> Option<ResourceKey> {
-        let identifier = self.identifier.clone()?;
-        Some((self.resource_type.name().to_owned(), identifier))
+        let resource = self.resource.clone()?;
+        Some((self.resource_type.name().to_owned(), resource))
     }
 
     /// Whether the request locks the resource against other requests.
@@ -155,9 +155,9 @@ impl Change {
         };
         let made = model::created(&self.resource_type, &input.desired_state, &assigner);
         let made = made.map(|made| self.named(made));
-        self.prepared = Some(made.and_then(|(identifier, model)| {
-            self.identifier = Some(identifier.clone());
-            let key = (self.resource_type.name().to_owned(), identifier);
+        self.prepared = Some(made.and_then(|(resource, model)| {
+            self.resource = Some(resource.clone());
+            let key = (self.resource_type.name().to_owned(), resource);
             if resources.is_taken(&key) {
                 return Err(HandlerFailure::already_exists(&key));
             }
@@ -166,16 +166,17 @@ impl Change {
     }
 
     /// Gives a new resource the identifier of a fault.
-    fn named(&self, (identifier, model): (String, Value)) -> (String, Value) {
+    fn named(&self, (key, model): (String, Value)) -> (String, Value) {
         let schema = &self.resource_type.schema;
         let ordered = self.ordered_name.as_ref();
         let parts = ordered.and_then(|name| schema.properties_of_identifier(name));
         match (ordered, &model, parts) {
             (Some(name), Value::Object(members), Some(Value::Object(parts))) => {
-                let renamed = json::overlay(members, &parts);
-                (name.to_string(), Value::Object(renamed))
+                let renamed = Value::Object(json::overlay(members, &parts));
+                let key = self.resource_type.key_of(&renamed);
+                (key.unwrap_or_else(|| name.to_string()), renamed)
             }
-            _ => (identifier, model),
+            _ => (key, model),
         }
     }
 
@@ -266,7 +267,9 @@ impl Change {
         let is_hidden = may_hide && self.ordered_failure.as_ref().is_some_and(hides);
         ProgressEvent {
             type_name: self.resource_type.name().to_owned(),
-            identifier: self.identifier.clone().filter(|_| !is_hidden),
+            identifier: (self.resource.as_ref())
+                .filter(|_| !is_hidden)
+                .map(|key| self.resource_type.answered(key)),
             request_token: self.request_token.clone(),
             operation: self.operation,
             operation_status: self.status,

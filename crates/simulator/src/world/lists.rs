@@ -30,7 +30,10 @@ impl World {
         if !resource_type.schema.handlers().read {
             return Err(unsupported(&input.type_name, "READ"));
         }
-        let key = (input.type_name.clone(), input.identifier.clone());
+        let key = (
+            input.type_name.clone(),
+            resource_type.key(&input.identifier),
+        );
         match self.region(moment).resources.existing.get(&key) {
             Some(resource) => Ok(Reply::Resource {
                 type_name: key.0,
@@ -40,7 +43,7 @@ impl World {
                 ExceptionCode::ResourceNotFound,
                 format!(
                     "Resource of type '{}' with identifier '{}' was not found.",
-                    key.0, key.1
+                    key.0, input.identifier
                 ),
             )),
         }
@@ -66,15 +69,15 @@ impl World {
             .range((from, Bound::Unbounded))
             .take_while(|((type_name, _), _)| *type_name == input.type_name)
             .filter(|(_, resource)| has(resource, &wanted))
-            .map(|((_, identifier), resource)| resource.description(identifier));
-        let mut resources: Vec<ResourceDescription> = matching.take(size + 1).collect();
+            .map(|((_, key), resource)| (key, resource.description(key)));
+        let mut resources: Vec<(&String, ResourceDescription)> = matching.take(size + 1).collect();
         let has_more = resources.len() > size;
         resources.truncate(size);
         let last = resources.last().filter(|_| has_more);
         Ok(Reply::Resources {
             type_name: input.type_name.clone(),
-            next_token: last.map(|last| hex::encode(&last.identifier)),
-            resources,
+            next_token: last.map(|(key, _)| hex::encode(key)),
+            resources: resources.into_iter().map(|(_, listed)| listed).collect(),
         })
     }
 

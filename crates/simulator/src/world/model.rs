@@ -5,10 +5,10 @@ use serde_json::Value;
 use ucp_schema::{Classes, PropertyPath, Segment};
 
 use super::resources::Resource;
-use crate::occurrences;
 use crate::progress::HandlerErrorCode;
 use crate::read_only::Assigner;
 use crate::resource_type::ResourceType;
+use crate::{identifiers, occurrences};
 
 /// The failure of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ fn refused<T>(message: impl Into<String>) -> Result<T, HandlerFailure> {
     })
 }
 
-/// Builds the model of a new resource, and its identifier, from a desired state.
+/// Builds the model of a new resource, and its key, from a desired state.
 pub(super) fn created(
     resource_type: &ResourceType,
     desired_state: &str,
@@ -46,8 +46,9 @@ pub(super) fn created(
         return refused(model_validation_failed(&violations));
     }
     assigner.complete(&mut model);
-    match identifier(resource_type, &model) {
-        Some(identifier) => Ok((identifier, model)),
+    identifiers::fold(resource_type.name(), &mut model);
+    match resource_type.key_of(&model) {
+        Some(key) => Ok((key, model)),
         None => refused("Invalid request provided: the primary identifier is not complete"),
     }
 }
@@ -97,20 +98,6 @@ pub(super) fn updated(
     }
     assigner.complete(&mut after);
     Ok(after)
-}
-
-/// Returns the primary identifier in a model.
-pub(super) fn identifier(resource_type: &ResourceType, model: &Value) -> Option<String> {
-    let paths = resource_type.schema.primary_identifier().iter();
-    let parts: Option<Vec<String>> = paths
-        .map(|path| match path.get(model)? {
-            Value::String(text) if !text.is_empty() => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            Value::Bool(truth) => Some(truth.to_string()),
-            Value::String(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
-        })
-        .collect();
-    parts.map(|parts| parts.join("|"))
 }
 
 fn model_validation_failed(violations: &[String]) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::change::{Acceptance, Change};
 use super::model::{self, HandlerFailure};
 use super::moment::Moment;
+use super::resources::ResourceKey;
 use super::{World, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
@@ -56,8 +57,11 @@ impl World {
         if let Some(reply) = self.repeated(request, moment)? {
             return Ok(reply);
         }
-        self.refuse_busy(&input.type_name, &input.identifier, moment)?;
-        let key = (input.type_name.clone(), input.identifier.clone());
+        let key = (
+            input.type_name.clone(),
+            resource_type.key(&input.identifier),
+        );
+        self.refuse_busy(&key, moment)?;
         if let Some(resource) = self.region(moment).resources.existing.get(&key) {
             let assigner = Assigner {
                 resource_type: &resource_type,
@@ -84,7 +88,11 @@ impl World {
         if let Some(reply) = self.repeated(request, moment)? {
             return Ok(reply);
         }
-        self.refuse_busy(&input.type_name, &input.identifier, moment)?;
+        let key = (
+            input.type_name.clone(),
+            resource_type.key(&input.identifier),
+        );
+        self.refuse_busy(&key, moment)?;
         Ok(self.accept(request, Operation::Delete, resource_type, moment))
     }
 
@@ -155,14 +163,9 @@ impl World {
         ))
     }
 
-    fn refuse_busy(
-        &mut self,
-        type_name: &str,
-        identifier: &str,
-        moment: &Moment<'_>,
-    ) -> Result<(), Exception> {
-        let key = (type_name.to_owned(), identifier.to_owned());
-        match self.region(moment).change_in_flight(&key) {
+    fn refuse_busy(&mut self, key: &ResourceKey, moment: &Moment<'_>) -> Result<(), Exception> {
+        let (type_name, identifier) = key;
+        match self.region(moment).change_in_flight(key) {
             None => Ok(()),
             Some(change) => Err(Exception::new(
                 ExceptionCode::ConcurrentOperation,

@@ -57,7 +57,7 @@ impl World {
         entropy: &dyn Entropy,
     ) -> Result<(), NotInWorld> {
         self.settle(now, entropy);
-        let key = (type_name.to_owned(), identifier.to_owned());
+        let key = self.resource_key(type_name, identifier);
         let caller = self.whereabouts(account, region, &key)?;
         let region = self.regions.get_mut(&caller);
         region
@@ -78,7 +78,7 @@ impl World {
         entropy: &dyn Entropy,
     ) -> Result<ResourceSnapshot, NotInWorld> {
         self.settle(now, entropy);
-        let key = (type_name.to_owned(), identifier.to_owned());
+        let key = self.resource_key(type_name, identifier);
         let caller = self.whereabouts(account, region, &key)?;
         let region = self.regions.get_mut(&caller);
         let resource = region.and_then(|region| region.resources.existing.get_mut(&key));
@@ -107,6 +107,13 @@ impl World {
         }
     }
 
+    fn resource_key(&mut self, type_name: &str, identifier: &str) -> ResourceKey {
+        let resource_type = self.types.get(type_name);
+        let key = resource_type.map(|resource_type| resource_type.key(identifier));
+        let key = key.unwrap_or_else(|_| identifier.to_owned());
+        (type_name.to_owned(), key)
+    }
+
     fn whereabouts(
         &self,
         account: Option<&str>,
@@ -131,7 +138,7 @@ fn snapshot(caller: &Caller, key: &ResourceKey, resource: &Resource) -> Resource
         account: caller.account.clone(),
         region: caller.region.clone(),
         type_name: key.0.clone(),
-        identifier: key.1.clone(),
+        identifier: resource.resource_type.answered(&key.1),
         properties: resource.visible(),
     }
 }

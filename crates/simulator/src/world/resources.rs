@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::request::ResourceDescription;
 use crate::resource_type::ResourceType;
 
-/// Type name and identifier.
+/// Type name and [key](ResourceType::key) of the identifier.
 pub(super) type ResourceKey = (String, String);
 
 /// The resources in a region, and the locks of changes in flight.
@@ -31,9 +31,9 @@ impl Resource {
         self.resource_type.schema.without_write_only(&self.model)
     }
 
-    pub(super) fn description(&self, identifier: &str) -> ResourceDescription {
+    pub(super) fn description(&self, key: &str) -> ResourceDescription {
         ResourceDescription {
-            identifier: identifier.to_owned(),
+            identifier: self.resource_type.answered(key),
             properties: self.visible().to_string(),
         }
     }

@@ -7,6 +7,7 @@ mod aws;
 
 mod creates;
 mod faults;
+mod identifiers;
 mod lists;
 mod out_of_band;
 mod requests;
