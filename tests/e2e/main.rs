@@ -21,6 +21,7 @@ mod group_deletes;
 mod group_imports;
 mod groups;
 mod handlers;
+mod identifiers;
 mod imports;
 mod operation_lists;
 mod operations;

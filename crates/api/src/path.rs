@@ -236,7 +236,7 @@ pub(crate) struct ResourcePath {
     namespace: String,
     /// The resource type, without its namespace.
     r#type: String,
-    /// The primary identifier; multiple parts are joined by `|`.
+    /// The primary identifier; multiple parts are joined by `|`, or are a JSON object if one of them contains `|`.
     pub(crate) identifier: String,
 }
 

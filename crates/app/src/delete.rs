@@ -3,7 +3,7 @@ use ucp_model::{Identifier, Operation, OperationId, Reference, ReferenceId, Scop
 use ucp_schema::ResourceSchema;
 use ucp_store::Forgotten;
 
-use crate::identifier::told_by;
+use crate::identifier::{named, told_by};
 use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
 use crate::{App, Caller, Rejection, Selector};
@@ -39,7 +39,7 @@ impl App {
     ) -> Result<DeleteOutcome, Rejection> {
         let schema = self.schema(&delete.scope, &delete.type_name).await?;
         let (reference, identifier) = match delete.resource {
-            Selector::Name(name) => (None, Some(Identifier::parse(&name)?)),
+            Selector::Name(name) => (None, Some(named(&schema, &name)?)),
             Selector::Reference(tracked_by) => {
                 (Some(self.reference_id(&tracked_by, &schema)?), None)
             }

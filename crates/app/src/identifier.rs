@@ -34,6 +34,12 @@ pub enum Selector {
     Parts(Map<String, Value>),
 }
 
+/// Returns the identifier that a name in a URL means. If its parts cannot be told, AWS says what is wrong with it.
+pub(crate) fn named(schema: &ResourceSchema, name: &str) -> Result<Identifier, Rejection> {
+    let given = Identifier::parse(name)?;
+    Ok(schema.canonical(&given).unwrap_or(given))
+}
+
 /// Returns the identifier in the properties, or a rejection that names the missing ones.
 pub(crate) fn told_by(
     schema: &ResourceSchema,

@@ -3,6 +3,7 @@ use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, Warning, json};
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
+use crate::identifier::named;
 use crate::intake::{Intake, verdict_of};
 use crate::put::unsupported;
 use crate::{App, Caller, Rejection, TrackedBy};
@@ -113,8 +114,8 @@ pub(crate) fn identifier(
             }
         };
     };
-    let identifier = Identifier::parse(whole)?;
-    let Some(named) = schema.properties_of_identifier(&identifier) else {
+    let identifier = named(schema, whole)?;
+    let Some(parts_named) = schema.properties_of_identifier(&identifier) else {
         return Err(Rejection::bad_request(format!(
             "/primaryIdentifier: '{identifier}' does not identify a resource of type {}, which is identified by {}.",
             schema.type_name().arm(),
@@ -122,7 +123,7 @@ pub(crate) fn identifier(
         )));
     };
     let contradicted = schema.primary_identifier().iter().find(|part| {
-        let (given, named) = (part.get(&properties), part.get(&named));
+        let (given, named) = (part.get(&properties), part.get(&parts_named));
         given.is_some() && given != named
     });
     match contradicted {
@@ -141,6 +142,9 @@ fn parts(schema: &ResourceSchema) -> String {
         .collect();
     match &parts[..] {
         [only] => only.clone(),
-        several => format!("{}, joined by '|'", several.join(" and ")),
+        several => format!(
+            "{}, joined by '|' or as a JSON object",
+            several.join(" and ")
+        ),
     }
 }

@@ -1,17 +1,16 @@
 use async_trait::async_trait;
-use serde_json::Value;
-use ucp_model::{Fault, Identifier, ResourcePage, Scope, TypeName};
+use ucp_model::{Fault, Identifier, ResourceDescription, ResourcePage, Scope, TypeName};
 
 /// Reads from AWS on behalf of a waiting request. It cannot change anything.
 #[async_trait]
 pub trait LiveReader: Send + Sync {
-    /// Returns the live properties. A missing resource is [`FaultClass::Missing`](ucp_model::FaultClass::Missing).
+    /// Returns the resource as AWS describes it. A missing resource is [`FaultClass::Missing`](ucp_model::FaultClass::Missing).
     async fn read(
         &self,
         scope: &Scope,
         type_name: &TypeName,
         identifier: &Identifier,
-    ) -> Result<Value, Fault>;
+    ) -> Result<ResourceDescription, Fault>;
 
     /// Returns the page of a type's resources that `next_token` refers to, or the first one.
     async fn list(

@@ -12,6 +12,7 @@ use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
+use crate::identifier::named;
 use crate::intake::{Intake, no_such_group, verdict_of};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
@@ -140,7 +141,7 @@ impl App {
         }
         let name = match &put.name {
             Some(_) if !schema.handlers().read => return Err(unsupported(&schema, "put by name")),
-            Some(name) => Some(Identifier::parse(name)?),
+            Some(name) => Some(named(&schema, name)?),
             None => None,
         };
         if !put.tags.is_empty() && !schema.takes_default_tags() {
@@ -152,12 +153,13 @@ impl App {
         let mut default_tags = self.default_tags(&put.scope, reference.as_ref()).await?;
         default_tags.extend(put.default_tags.clone());
         default_tags.extend(put.tags.clone());
-        let named = match &name {
+        let named_parts = match &name {
             Some(name) => Some(parts(&schema, name)?),
             None => None,
         };
         let properties = put.properties.clone();
-        let declaration = Declaration::parse(properties, &schema, &default_tags, named.as_ref());
+        let declaration =
+            Declaration::parse(properties, &schema, &default_tags, named_parts.as_ref());
         let declaration = declaration
             .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
         let identifier = match (name, schema.identifier(declaration.properties())) {
@@ -241,7 +243,7 @@ impl App {
         } = work.target()?;
         let read = self.parts.live.read(scope, type_name, identifier);
         let live = tokio::time::timeout(caller.verdict_wait, read).await;
-        Some(schema.without_write_only(&live.ok()?.ok()?))
+        Some(schema.without_write_only(&live.ok()?.ok()?.properties))
     }
 
     fn sealed(&self, id: OperationId, declaration: &Declaration) -> Result<Sealed, Rejection> {
@@ -269,8 +271,12 @@ fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection>
     schema.properties_of_identifier(name).ok_or_else(|| {
         let paths = schema.primary_identifier().iter();
         let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
+        let or_json = match &parts[..] {
+            [_] => "",
+            _ => ", or a JSON object of these if one of them contains '|'",
+        };
         Rejection::bad_request(format!(
-            "'{name}' is not a name of type {}: its format is {}.",
+            "'{name}' is not a name of type {}: its format is {}{or_json}.",
             schema.type_name().arm(),
             parts.join("|")
         ))

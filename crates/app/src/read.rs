@@ -3,10 +3,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::CONSISTENCY_BOUND;
-use ucp_model::{Fault, FaultClass, Identifier, Scope, Target, TypeName};
+use ucp_model::{Fault, FaultClass, Identifier, ResourceDescription, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 
-use crate::identifier::{not_found, told_by};
+use crate::identifier::{named, not_found, told_by};
 use crate::put::unsupported;
 use crate::{App, Rejection, Selector};
 
@@ -62,7 +62,7 @@ impl App {
         }
         let reply = match resource {
             Selector::Name(name) => {
-                let identifier = Identifier::parse(&name)?;
+                let identifier = named(&schema, &name)?;
                 (self.read(&schema, &scope, &identifier).await, identifier)
             }
             Selector::Reference(tracked_by) => {
@@ -77,7 +77,7 @@ impl App {
             }
         };
         match reply {
-            (Ok(live), identifier) => Ok(shown(&schema, &scope, identifier, &live)),
+            (Ok(live), _) => Ok(shown(&schema, &scope, &live)),
             (Err(fault), identifier) if fault.class == FaultClass::Missing => {
                 Err(not_found(&schema, &scope, &identifier))
             }
@@ -102,7 +102,7 @@ impl App {
         let resources = page.resources.into_iter();
         Ok(LivePage {
             resources: resources
-                .map(|listed| shown(&schema, scope, listed.identifier, &listed.properties))
+                .map(|listed| shown(&schema, scope, &listed))
                 .collect(),
             next_token: page.next_token,
         })
@@ -113,7 +113,7 @@ impl App {
         schema: &ResourceSchema,
         scope: &Scope,
         identifier: &Identifier,
-    ) -> Result<Value, Fault> {
+    ) -> Result<ResourceDescription, Fault> {
         let live = &self.parts.live;
         live.read(scope, schema.type_name(), identifier).await
     }
@@ -124,10 +124,10 @@ impl App {
         schema: &ResourceSchema,
         scope: &Scope,
         identifier: &Identifier,
-    ) -> Result<Result<Value, Fault>, Rejection> {
+    ) -> Result<Result<ResourceDescription, Fault>, Rejection> {
         let deadline = Instant::now() + PATIENCE;
         let mut reply = self.read(schema, scope, identifier).await;
-        let is_missing = |reply: &Result<Value, Fault>| {
+        let is_missing = |reply: &Result<ResourceDescription, Fault>| {
             reply
                 .as_ref()
                 .is_err_and(|fault| fault.class == FaultClass::Missing)
@@ -152,20 +152,15 @@ impl App {
 }
 
 /// Returns the live resource for the reply.
-fn shown(
-    schema: &ResourceSchema,
-    scope: &Scope,
-    identifier: Identifier,
-    live: &Value,
-) -> LiveResource {
-    let properties = match schema.without_write_only(live) {
+fn shown(schema: &ResourceSchema, scope: &Scope, live: &ResourceDescription) -> LiveResource {
+    let properties = match schema.without_write_only(&live.properties) {
         Value::Object(properties) => properties,
         _ => Map::new(),
     };
     LiveResource {
         scope: scope.clone(),
         type_name: schema.type_name().clone(),
-        identifier,
+        identifier: schema.answered(&live.identifier, &live.properties),
         properties,
     }
 }

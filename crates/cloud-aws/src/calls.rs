@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use aws_sdk_cloudcontrol::types::{HookProgressEvent, OperationStatus, ProgressEvent};
 use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
-use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
     ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
@@ -79,7 +78,7 @@ impl CloudControl for Aws {
         scope: &Scope,
         type_name: &TypeName,
         identifier: &Identifier,
-    ) -> Result<Value, Fault> {
+    ) -> Result<ResourceDescription, Fault> {
         let access = self.access(scope).await?;
         let call = access.clients.cloudcontrol.get_resource();
         let call = call
@@ -88,9 +87,7 @@ impl CloudControl for Aws {
             .set_role_arn(access.role_arn.clone());
         let reply = access.sent(Call::Read, call.send()).await?;
         let described = reply.resource_description.and_then(described);
-        let described = described
-            .ok_or_else(|| incomplete(Call::Read, "GetResource returned no readable properties"))?;
-        Ok(described.properties)
+        described.ok_or_else(|| incomplete(Call::Read, "GetResource returned no readable resource"))
     }
 
     async fn list_resources(

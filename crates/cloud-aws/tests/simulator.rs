@@ -70,7 +70,10 @@ async fn a_resource_lives_and_dies() {
         .unwrap();
     assert_eq!(wire.settled(updated).await.status, ProgressStatus::Success);
     assert_eq!(
-        aws.get_resource(scope, &logs, &name).await.unwrap()["RetentionInDays"],
+        aws.get_resource(scope, &logs, &name)
+            .await
+            .unwrap()
+            .properties["RetentionInDays"],
         7
     );
     let elsewhere = Scope::new("aws", "999999999999", "eu-west-1").unwrap();

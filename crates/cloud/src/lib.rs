@@ -6,8 +6,10 @@
 mod exception;
 
 use async_trait::async_trait;
-use serde_json::Value;
-use ucp_model::{ClientToken, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName};
+use ucp_model::{
+    ClientToken, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage, Scope,
+    TypeName,
+};
 
 pub use exception::{Call, fault_of};
 pub use ucp_model::{Fault, FaultClass, RetryClass};
@@ -43,13 +45,14 @@ pub trait CloudControl: Send + Sync {
         client_token: ClientToken,
     ) -> Result<Progress, Fault>;
 
-    /// `GetResource`: the live properties. A resource that does not exist is [`FaultClass::Missing`].
+    /// `GetResource`: the live properties, and the identifier as AWS spells it. A resource that does not exist is
+    /// [`FaultClass::Missing`].
     async fn get_resource(
         &self,
         scope: &Scope,
         type_name: &TypeName,
         identifier: &Identifier,
-    ) -> Result<Value, Fault>;
+    ) -> Result<ResourceDescription, Fault>;
 
     /// `ListResources`: the page that `next_token` refers to, or the first one.
     async fn list_resources(

@@ -2,15 +2,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
-    Call, Chance, Effect, Intent, Kind, Next, Observation, PlanOutcome, Presence, ReferenceChange,
-    ResourceWork, Work, decide,
+    Call, Chance, Effect, Holder, Intent, Next, Observation, ReferenceChange, ResourceWork, Taken,
+    Work, decide,
 };
 use ucp_model::{
-    Clock, Entropy, ErrorCode, Failure, FaultClass, Identifier, Operation, Progress, RequestToken,
+    Clock, Entropy, ErrorCode, Failure, FaultClass, Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
@@ -180,8 +181,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) claimed: Claimed,
     /// `None` if the type is no longer known, or if the operation has no type.
-    schema: Option<Arc<ResourceSchema>>,
-    planned: Option<Planned>,
+    pub(crate) schema: Option<Arc<ResourceSchema>>,
+    pub(crate) planned: Option<Planned>,
     /// The reasons why children could not be started, by the key of their reference.
     pub(crate) refused: BTreeMap<String, Refusal>,
 }
@@ -207,8 +208,8 @@ impl Stepper<'_> {
                 reason = decision.reason,
                 "decided"
             );
-            match decision.next {
-                Next::Keep => {}
+            let written = match decision.next {
+                Next::Keep => Ok(()),
                 Next::Move {
                     operation,
                     is_new_intent,
@@ -217,8 +218,16 @@ impl Stepper<'_> {
                     operation,
                     reference,
                 } => {
-                    return self.finish(*operation, reference, decision.reason).await;
+                    let end = self.finish(*operation, reference, decision.reason);
+                    match end.await? {
+                        Ok(()) => return Ok(()),
+                        Err(taken) => Err(taken),
+                    }
                 }
+            };
+            if let Err(taken) = written {
+                observation = Observation::Taken(taken);
+                continue;
             }
             let Some(effect) = decision.effect else {
                 store.release_lease(&self.claimed.lease).await?;
@@ -228,7 +237,11 @@ impl Stepper<'_> {
         }
     }
 
-    async fn commit(&mut self, operation: Operation, is_new_intent: bool) -> Result<(), Abandoned> {
+    async fn commit(
+        &mut self,
+        operation: Operation,
+        is_new_intent: bool,
+    ) -> Result<Result<(), Taken>, Abandoned> {
         let Parts {
             store,
             keys,
@@ -243,21 +256,23 @@ impl Stepper<'_> {
         });
         let lease = &self.claimed.lease;
         let term = self.engine.settings.lease;
-        self.claimed.lease = store
-            .commit_step(lease, &operation, document.clone(), clock.now(), term)
-            .await?;
+        let step = store.commit_step(lease, &operation, document.clone(), clock.now(), term);
+        self.claimed.lease = match step.await {
+            Ok(lease) => lease,
+            Err(error) => return Ok(Err(taken(error, &operation)?)),
+        };
         self.claimed.operation = operation;
         self.claimed.documents.document =
             document.or_else(|| self.claimed.documents.document.take());
-        Ok(())
+        Ok(Ok(()))
     }
 
     async fn finish(
-        self,
+        &self,
         mut operation: Operation,
         reference: Option<ReferenceChange>,
         reason: &'static str,
-    ) -> Result<(), Abandoned> {
+    ) -> Result<Result<(), Taken>, Abandoned> {
         // If AWS returns a write-only value after all, it is not stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result
@@ -272,42 +287,21 @@ impl Stepper<'_> {
         let outcome = operation.status();
         let code = operation.failure().map(|failure| failure.code.clone());
         let finish = FinishOperation {
-            operation,
+            operation: operation.clone(),
             reference,
             baseline,
         };
         let store = &self.engine.parts.store;
-        store.finish_operation(&self.claimed.lease, finish).await?;
+        if let Err(error) = store.finish_operation(&self.claimed.lease, finish).await {
+            return Ok(Err(taken(error, &operation)?));
+        }
         info!(kind, outcome, code, reason, "operation ended");
-        Ok(())
+        Ok(Ok(()))
     }
 
     async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
         match effect {
-            Effect::Look(identifier) => {
-                let mut presence = self.read(identifier).await?;
-                let mut planned = self.plan(&presence)?;
-                if let PlanOutcome::Replace {
-                    old,
-                    identifier: Some(new),
-                    ..
-                } = &planned.outcome
-                    && new != old
-                {
-                    let new = new.clone();
-                    match self.read(Some(new.clone())).await? {
-                        Presence::Absent | Presence::Unreadable(_) => {}
-                        Presence::Present { .. } => {
-                            planned = planner::name_is_taken(self.work()?, &new);
-                        }
-                        unknown @ Presence::Unknown(_) => presence = unknown,
-                    }
-                }
-                let outcome = planned.outcome.clone();
-                self.note_warnings(&planned);
-                self.planned = Some(planned);
-                Ok(Observation::Looked(presence, outcome))
-            }
+            Effect::Look(identifier) => self.look(identifier).await,
             Effect::Read(identifier) => Ok(Observation::Read(self.read(identifier).await?)),
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
@@ -317,70 +311,16 @@ impl Stepper<'_> {
         }
     }
 
-    /// Reads the resource from AWS. Without an identifier the resource counts as absent.
-    async fn read(&mut self, identifier: Option<Identifier>) -> Result<Presence, Abandoned> {
-        let Some(identifier) = identifier else {
-            return Ok(Presence::Absent);
-        };
-        if self
-            .schema
-            .as_deref()
-            .is_some_and(|schema| !schema.handlers().read)
-        {
-            return Ok(Presence::Unreadable(identifier));
-        }
-        self.hold_lease().await?;
-        let ResourceWork {
-            scope, type_name, ..
-        } = self.work()?;
-        let cloud = &self.engine.parts.cloud;
-        let reply = cloud.get_resource(scope, type_name, &identifier).await;
-        Ok(match reply {
-            Ok(live) => Presence::Present {
-                identifier,
-                digest: planner::live_digest(&live),
-                live,
-            },
-            Err(fault) if fault.class == FaultClass::Missing => Presence::Absent,
-            Err(fault) => Presence::Unknown(fault),
-        })
-    }
-
     /// Returns the work of an operation on a resource.
-    fn work(&self) -> Result<&ResourceWork, Abandoned> {
+    pub(crate) fn work(&self) -> Result<&ResourceWork, Abandoned> {
         let work = self.claimed.operation.work.resource();
         Ok(work.ok_or_else(|| {
             ucp_store::Error::Corrupt("an operation on a group has no resource".to_owned())
         })?)
     }
 
-    fn plan(&self, presence: &Presence) -> Result<Planned, Abandoned> {
-        let work = self.work()?;
-        if work.deletes() {
-            return Ok(planner::plan_delete(presence));
-        }
-        if work.kind == Kind::Import {
-            return Ok(planner::plan_import(self.schema.as_deref()));
-        }
-        Ok(match (self.declared(), self.schema.as_deref()) {
-            (Ok(Some(desired)), Some(schema)) => {
-                let baseline = self.claimed.baseline.as_ref();
-                planner::plan_put(work, &desired, baseline, presence, schema)
-            }
-            (Err(failure), _) => failure.into(),
-            (Ok(None), _) => {
-                Failure::new(ErrorCode::InternalFailure, "The declaration is missing.").into()
-            }
-            (_, None) => Failure::new(
-                ErrorCode::TypeNotFoundException,
-                format!("{} is not a resource type that ucp knows.", work.type_name),
-            )
-            .into(),
-        })
-    }
-
     /// Keeps the warnings of a plan with the operation. Those of a put stay while a replacement deletes a resource.
-    fn note_warnings(&mut self, planned: &Planned) {
+    pub(crate) fn note_warnings(&mut self, planned: &Planned) {
         if let Work::Resource(work) = &mut self.claimed.operation.work
             && !work.deletes()
         {
@@ -415,7 +355,24 @@ impl Stepper<'_> {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
             Err(fault) => warn!(%action, %fault, "the call did not succeed"),
         }
-        Ok(reply)
+        Ok(self.told(reply))
+    }
+
+    /// Puts the identifier in AWS's reply into the form that is stored.
+    fn told(&self, reply: Result<Progress, Fault>) -> Result<Progress, Fault> {
+        let mut progress = reply?;
+        if let (Some(answered), Some(schema)) = (&progress.identifier, self.schema.as_deref()) {
+            let told = match schema.canonical(answered) {
+                Some(canonical) => canonical,
+                None => {
+                    let declared = self.declared().ok().flatten();
+                    let declared = declared.as_ref().map(|it| it.declaration.properties());
+                    schema.answered(answered, declared.unwrap_or(&Value::Null))
+                }
+            };
+            progress.identifier = Some(told);
+        }
+        Ok(progress)
     }
 
     /// Returns the exact bytes that were recorded with the intent.
@@ -437,7 +394,8 @@ impl Stepper<'_> {
         self.hold_lease().await?;
         let cloud = &self.engine.parts.cloud;
         let scope = &self.work()?.scope;
-        Ok(cloud.get_resource_request_status(scope, request).await)
+        let reply = cloud.get_resource_request_status(scope, request).await;
+        Ok(self.told(reply))
     }
 
     /// Asks AWS to cancel the request.
@@ -448,7 +406,8 @@ impl Stepper<'_> {
         self.hold_lease().await?;
         let cloud = &self.engine.parts.cloud;
         let scope = &self.work()?.scope;
-        Ok(cloud.cancel_resource_request(scope, request).await)
+        let reply = cloud.cancel_resource_request(scope, request).await;
+        Ok(self.told(reply))
     }
 
     /// Ensures that the lease outlasts the next call.
@@ -458,7 +417,7 @@ impl Stepper<'_> {
     }
 
     /// Returns the declaration of a put.
-    fn declared(&self) -> Result<Option<Desired>, Failure> {
+    pub(crate) fn declared(&self) -> Result<Option<Desired>, Failure> {
         let Operation { header, work } = &self.claimed.operation;
         let (Work::Resource(work), Some(sealed), Some(schema)) = (
             work,
@@ -481,6 +440,23 @@ impl Stepper<'_> {
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
         let desired = planner::declaration(work, properties, schema, &keys.digest);
         Ok(Some(desired))
+    }
+}
+
+/// Returns why the store does not let `operation` work on the resource that AWS names.
+fn taken(error: ucp_store::Error, operation: &Operation) -> Result<Taken, Abandoned> {
+    let work = operation.work.resource();
+    let identifier = work.and_then(|work| work.identifier.clone());
+    match (error, identifier) {
+        (ucp_store::Error::Busy(id), Some(identifier)) => Ok(Taken {
+            identifier,
+            by: Holder::Operation(id),
+        }),
+        (ucp_store::Error::OwnedElsewhere(owner), Some(identifier)) => Ok(Taken {
+            identifier,
+            by: Holder::Owner(owner),
+        }),
+        (error, _) => Err(error.into()),
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod engine;
 mod group;
+mod looking;
 mod planner;
 mod sweeper;
 mod workers;

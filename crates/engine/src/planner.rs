@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
 use ucp_model::{Baseline, Digest, Failure, Identifier, Warning, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
-use ucp_schema::{Declaration, ResourceSchema};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
 
 /// A plan, with the document to send.
@@ -51,6 +51,28 @@ pub(crate) fn declaration(
             None => Digest::default(),
         }
     })
+}
+
+/// Returns the identifier that `properties` contain, if they contain all of it.
+pub(crate) fn identifier_in(properties: &Value, schema: &ResourceSchema) -> Option<Identifier> {
+    match schema.identifier(properties) {
+        IdentifierOutcome::Known(identifier) => Some(identifier),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    }
+}
+
+/// Returns the declaration with its identifier as AWS spells it, so that the spelling is no difference.
+pub(crate) fn respelled(
+    desired: Desired,
+    identifier: &Identifier,
+    schema: &ResourceSchema,
+) -> Desired {
+    let mut properties = desired.declaration.properties().clone();
+    schema.spell_identifier(identifier, &mut properties);
+    Desired {
+        declaration: Declaration::stored(properties),
+        ..desired
+    }
 }
 
 /// Plans a delete.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use ucp_app::LiveReader;
 use ucp_cloud::CloudControl;
-use ucp_model::{Fault, FaultClass, Identifier, ResourcePage, Scope, TypeName};
+use ucp_model::{
+    Fault, FaultClass, Identifier, ResourceDescription, ResourcePage, Scope, TypeName,
+};
 
 /// Cloud Control without its mutations, and with a time-out.
 pub struct ReadOnly {
@@ -26,7 +27,7 @@ impl LiveReader for ReadOnly {
         scope: &Scope,
         type_name: &TypeName,
         identifier: &Identifier,
-    ) -> Result<Value, Fault> {
+    ) -> Result<ResourceDescription, Fault> {
         self.bounded(self.cloud.get_resource(scope, type_name, identifier))
             .await
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
 use ucp_app::LiveReader;
 use ucp_cloud::CloudControl;
 use ucp_live::ReadOnly;
 use ucp_model::{
-    ClientToken, Fault, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName,
+    ClientToken, Fault, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage,
+    Scope, TypeName,
 };
 
 /// A Cloud Control that never replies.
@@ -48,7 +48,12 @@ impl CloudControl for Silent {
         std::future::pending().await
     }
 
-    async fn get_resource(&self, _: &Scope, _: &TypeName, _: &Identifier) -> Result<Value, Fault> {
+    async fn get_resource(
+        &self,
+        _: &Scope,
+        _: &TypeName,
+        _: &Identifier,
+    ) -> Result<ResourceDescription, Fault> {
         std::future::pending().await
     }
 

@@ -130,12 +130,12 @@ impl HookFailure {
     pub const STATUSES: [&str; 2] = ["HOOK_COMPLETE_FAILED", "HOOK_FAILED"];
 }
 
-/// One resource of a list (`ResourceDescription`).
+/// One resource in a reply of AWS (`ResourceDescription`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceDescription {
-    /// The primary identifier.
+    /// The primary identifier, as AWS spells it.
     pub identifier: Identifier,
-    /// The live properties, as far as the type's list handler returns them.
+    /// The live properties; in a list, those that the type's list handler returns.
     pub properties: Value,
 }
 

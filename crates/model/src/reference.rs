@@ -13,7 +13,7 @@ pub struct Reference {
     pub id: ReferenceId,
     /// The account and region of the AWS resource.
     pub scope: Scope,
-    /// The primary identifier. `None` while the resource is being created.
+    /// The primary identifier, as AWS spells it. `None` while the resource is being created.
     pub identifier: Option<Identifier>,
     /// Whether deleting the reference deletes the AWS resource.
     pub owned: bool,

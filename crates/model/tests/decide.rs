@@ -1030,6 +1030,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)
+        | Observation::Taken(_)
         | Observation::Surveyed(_) => return true,
     };
     let is_present = matches!(presence, Presence::Present { .. });

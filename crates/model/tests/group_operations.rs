@@ -74,6 +74,7 @@ fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
     let work = ResourceWork {
         reference: Some(id),
         identifier: Some(Identifier::new(alias)),
+        spelled: None,
         was_referenced: true,
         was_owned: true,
         state: ended.map_or(State::Accepted, State::Ended),

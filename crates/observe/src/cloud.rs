@@ -1,9 +1,11 @@
 //! The decorator of Cloud Control.
 
 use async_trait::async_trait;
-use serde_json::Value;
 use ucp_cloud::{CloudControl, Fault};
-use ucp_model::{ClientToken, Identifier, Progress, RequestToken, ResourcePage, Scope, TypeName};
+use ucp_model::{
+    ClientToken, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage, Scope,
+    TypeName,
+};
 
 use crate::process::Observed;
 use crate::{CrashPoint, Moment};
@@ -44,7 +46,7 @@ observed! {
     fn update_resource(name: &TypeName, id: &Identifier, patch: &str, token: ClientToken) -> Progress
         = Some(Moment::Update);
     fn delete_resource(name: &TypeName, id: &Identifier, token: ClientToken) -> Progress = Some(Moment::Delete);
-    fn get_resource(name: &TypeName, id: &Identifier) -> Value = Some(Moment::Look);
+    fn get_resource(name: &TypeName, id: &Identifier) -> ResourceDescription = Some(Moment::Look);
     fn list_resources(name: &TypeName, next: Option<&str>) -> ResourcePage = None;
     fn get_resource_request_status(token: &RequestToken) -> Progress = Some(Moment::Poll);
     fn cancel_resource_request(token: &RequestToken) -> Progress = Some(Moment::Cancel);

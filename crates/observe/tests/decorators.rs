@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{Call, Intent, Kind, Options, ReferenceChange, State, Work};
 use ucp_model::{
     Action, ClientToken, CorrelationId, Ended, FaultClass, GroupBody, GroupId, Identifier,
     NewResourceGroup, Operation, OperationId, Progress, ProgressStatus, ReferenceId, RequestToken,
-    ResourcePage, Scope, Timestamp, TypeName,
+    ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Moment, Observer, Process};
 use ucp_store::{
@@ -239,7 +239,7 @@ impl World {
         self.store.finish_operation(&claimed.lease, end).await
     }
 
-    async fn look(&self) -> Result<Value, Fault> {
+    async fn look(&self) -> Result<ResourceDescription, Fault> {
         let (scope, name, id) = (scope(), type_name(), Identifier::new("a"));
         self.cloud.get_resource(&scope, &name, &id).await
     }
@@ -322,8 +322,16 @@ impl CloudControl for Aws {
         self.progress()
     }
 
-    async fn get_resource(&self, _: &Scope, _: &TypeName, _: &Identifier) -> Result<Value, Fault> {
-        self.progress().map(|_| json!({}))
+    async fn get_resource(
+        &self,
+        _: &Scope,
+        _: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<ResourceDescription, Fault> {
+        self.progress().map(|_| ResourceDescription {
+            identifier: identifier.clone(),
+            properties: json!({}),
+        })
     }
 
     async fn list_resources(

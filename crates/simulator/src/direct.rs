@@ -1,7 +1,6 @@
 //! The simulator without a network, behind the traits with which `ucp` calls AWS.
 
 use async_trait::async_trait;
-use serde_json::Value;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
     ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
@@ -71,16 +70,14 @@ impl CloudControl for Simulator {
         scope: &Scope,
         type_name: &TypeName,
         identifier: &Identifier,
-    ) -> Result<Value, Fault> {
+    ) -> Result<ResourceDescription, Fault> {
         let request = Request::GetResource(request::GetResource {
             type_name: type_name.to_string(),
             identifier: identifier.to_string(),
             role_arn: None,
         });
         match self.direct(scope, &request)? {
-            Reply::Resource { resource, .. } => {
-                serde_json::from_str(&resource.properties).map_err(|_| unexpected())
-            }
+            Reply::Resource { resource, .. } => described(resource),
             _ => Err(unexpected()),
         }
     }
@@ -103,12 +100,6 @@ impl CloudControl for Simulator {
         } = self.direct(scope, &request)?
         else {
             return Err(unexpected());
-        };
-        let described = |resource: request::ResourceDescription| {
-            Ok(ResourceDescription {
-                identifier: Identifier::new(resource.identifier),
-                properties: serde_json::from_str(&resource.properties).map_err(|_| unexpected())?,
-            })
         };
         let resources = resources.into_iter().map(described);
         Ok(ResourcePage {
@@ -247,6 +238,13 @@ fn call(request: &Request) -> Call {
         }
         _ => Call::Read,
     }
+}
+
+fn described(resource: request::ResourceDescription) -> Result<ResourceDescription, Fault> {
+    Ok(ResourceDescription {
+        identifier: Identifier::new(resource.identifier),
+        properties: serde_json::from_str(&resource.properties).map_err(|_| unexpected())?,
+    })
 }
 
 fn unexpected() -> Fault {

@@ -408,7 +408,7 @@ async fn without_a_network_it_is_the_cloud() {
     assert_eq!(done.status, ProgressStatus::Success);
     let id = done.identifier.unwrap();
     let live = simulator.get_resource(&scope, &vpc, &id).await.unwrap();
-    assert_eq!(live["VpcId"], id.as_str());
+    assert_eq!(live.properties["VpcId"], id.as_str());
 
     let conflict = simulator.create_resource(&scope, &vpc, "{}", token()).await;
     assert!(matches!(

@@ -289,6 +289,7 @@ async fn step(
     if transaction.execute(STEP, values).await? == 0 {
         return Err(Error::LeaseLost.into());
     }
+    refuse_taken(transaction, operation).await?;
     match &operation.work {
         Work::Resource(work) => {
             if let Some(reference) = reference_of(transaction, work).await? {
@@ -302,6 +303,24 @@ async fn step(
             }
         }
         Work::Group(_) => {}
+    }
+    Ok(())
+}
+
+/// Refuses a step to a respelled resource that the operation may not work on.
+async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> Result<(), Abort> {
+    let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
+        return Ok(());
+    };
+    let holder = holder(transaction, &target).await?;
+    if let Some(busy) = holder.filter(|holder| *holder != operation.header.id) {
+        return Err(Error::Busy(busy).into());
+    }
+    if rules::needs_ownership(operation)
+        && let Some(own) = operation.work.reference()
+        && let Some(owner) = reference_row::other_owner(transaction, &target, own).await?
+    {
+        return Err(Error::OwnedElsewhere(owner).into());
     }
     Ok(())
 }
@@ -363,6 +382,7 @@ async fn finish(
     if transaction.execute(FINISH, values).await? == 0 {
         return Err(Error::LeaseLost.into());
     }
+    refuse_taken(transaction, operation).await?;
     match &operation.work {
         Work::Resource(work) => finish_on_resource(transaction, work, finish, target).await?,
         Work::Group(work) => finish_on_group(transaction, work, header).await?,

@@ -234,6 +234,12 @@ pub trait Operations: Send + Sync {
     /// operation works on the resource ([`held`](ucp_model::operation::ResourceWork::held)), the step is still written,
     /// but the operation no longer keeps others off the resource.
     ///
+    /// A look may show that AWS spells the identifier otherwise than the operation was accepted with
+    /// ([`rules::respelled`](crate::rules::respelled)). Then the step is checked as
+    /// [`accept_operation`](Self::accept_operation) checks a target: [`Error::Busy`] if the AWS resource has another live
+    /// operation, and [`Error::OwnedElsewhere`] if the operation needs to own a resource that another reference owns.
+    /// Nothing is written then.
+    ///
     /// If a cancel has been requested that `operation` does not know of, the operation is due no later than that
     /// request: its worker has not seen it. An operation on a group is due no later than `now` if more of its children have
     /// ended than its worker has seen ([`ended_children`](ucp_model::operation::GroupWork::ended_children)).
@@ -262,6 +268,8 @@ pub trait Operations: Send + Sync {
     /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
     /// group is removed; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
     /// is usable again.
+    ///
+    /// A success under another spelling of the identifier is refused as in [`Operations::commit_step`].
     ///
     /// The parent of the operation, if any, becomes due at `ended_at`, unless it is due earlier.
     async fn finish_operation(&self, lease: &Lease, finish: FinishOperation) -> Result<(), Error>;

@@ -28,7 +28,8 @@ pub(crate) struct ImportRequest {
         example = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc"
     )]
     tracked_by: Option<String>,
-    /// The primary identifier of the resource; multiple parts are joined by `|`.
+    /// The primary identifier of the resource; multiple parts are joined by `|`, or are a JSON object if one of them
+    /// contains `|`.
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
     /// The parts of the identifier, as an alternative to `primaryIdentifier`.
@@ -84,7 +85,8 @@ struct ImportGroupResource {
     #[serde(default, deserialize_with = "parsed")]
     #[schema(value_type = String, required, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
     scope: Option<ItemScope>,
-    /// The primary identifier of the resource; multiple parts are joined by `|`.
+    /// The primary identifier of the resource; multiple parts are joined by `|`, or are a JSON object if one of them
+    /// contains `|`.
     #[schema(example = "vpc-0a1b2c3d4e5f60718")]
     primary_identifier: Option<String>,
     /// The parts of the identifier, as an alternative to `primaryIdentifier`.

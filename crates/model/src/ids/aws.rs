@@ -11,7 +11,8 @@ use super::segment::{encode_segment, is_dots};
 /// The maximum length of a primary identifier in Cloud Control, in characters.
 pub const IDENTIFIER_MAX_CHARS: usize = 1_024;
 
-/// An AWS primary identifier. A compound one has its parts joined by `|`. Compared byte for byte.
+/// An AWS primary identifier. A compound one has its parts joined by `|`, or is a JSON object of them if one contains
+/// `|`. Compared byte for byte, once AWS has spelled it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Identifier(String);

@@ -29,7 +29,8 @@ pub fn decide(
             | Observation::Read(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
-            | Observation::CancelAsked(_),
+            | Observation::CancelAsked(_)
+            | Observation::Taken(_),
         ) => Decision {
             next: Next::Keep,
             effect: None,
@@ -45,6 +46,8 @@ fn on_resource(
     now: Timestamp,
     chance: Chance,
 ) -> Decision {
+    let respelled = observation.found().and_then(|found| work.respelled(found));
+    let work = respelled.as_ref().unwrap_or(work);
     let is_cancel_requested = header.cancel_requested_at.is_some();
     let last_error = if observation == Observation::Claimed {
         work.last_error.clone()

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::group::{Child, Survey};
 use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
-use crate::{ClientToken, Failure, Fault, Identifier, Progress, RequestToken};
+use crate::{
+    ClientToken, Failure, Fault, Identifier, OperationId, Progress, ReferenceId, RequestToken,
+};
 
 /// What the engine has learned since the last decision.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,8 @@ pub enum Observation {
     Polled(Result<Progress, Fault>),
     /// The result of [`Effect::Cancel`].
     CancelAsked(Result<Progress, Fault>),
+    /// The step was not written: the resource that AWS names may not be worked on.
+    Taken(Taken),
     /// The result of [`Effect::Survey`] or [`Effect::Start`].
     Surveyed(Survey),
 }
@@ -46,9 +50,46 @@ impl Observation {
             | Observation::Submitted(Ok(_))
             | Observation::Polled(Ok(_))
             | Observation::CancelAsked(Ok(_))
+            | Observation::Taken(_)
             | Observation::Surveyed(_) => None,
         }
     }
+}
+
+impl Observation {
+    /// Returns the identifier of the resource that was found, as AWS spells it.
+    pub(crate) fn found(&self) -> Option<&Identifier> {
+        match self {
+            Observation::Looked(Presence::Present { identifier, .. }, _)
+            | Observation::Read(Presence::Present { identifier, .. }) => Some(identifier),
+            Observation::Claimed
+            | Observation::Looked(..)
+            | Observation::Read(_)
+            | Observation::Submitted(_)
+            | Observation::Polled(_)
+            | Observation::CancelAsked(_)
+            | Observation::Taken(_)
+            | Observation::Surveyed(_) => None,
+        }
+    }
+}
+
+/// Why an operation may not work on the resource that AWS names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The identifier, as AWS spells it.
+    pub identifier: Identifier,
+    /// Who stands in the way.
+    pub by: Holder,
+}
+
+/// Who has an AWS resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Another operation, which is under way.
+    Operation(OperationId),
+    /// Another reference, which owns it.
+    Owner(ReferenceId),
 }
 
 /// Whether AWS has the resource.

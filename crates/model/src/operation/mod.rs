@@ -12,7 +12,8 @@ pub mod resource;
 
 pub use decide::decide;
 pub use decision::{
-    Chance, Decision, Effect, Next, Observation, PlanOutcome, Presence, ReferenceChange,
+    Chance, Decision, Effect, Holder, Next, Observation, PlanOutcome, Presence, ReferenceChange,
+    Taken,
 };
 pub use group::GroupWork;
 pub use header::Header;

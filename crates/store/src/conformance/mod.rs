@@ -19,6 +19,7 @@ pub mod racing;
 pub mod random;
 pub mod remembering;
 pub mod resealing;
+pub mod respelling;
 pub mod stepping;
 pub mod type_schemas;
 
@@ -68,6 +69,14 @@ macro_rules! conformance {
                 a_replaced_resource_takes_its_other_references
                 a_cancel_makes_the_operation_due_and_outlives_steps
                 what_has_ended_is_not_cancelled
+            }
+            respelling {
+                a_respelled_target_keeps_others_off
+                a_step_to_a_busy_respelled_target_is_refused
+                an_end_at_a_busy_respelled_target_is_refused
+                a_respelled_resource_has_one_owner
+                a_group_deletes_no_respelled_resource_of_another_owner
+                what_was_created_is_written_whatever_holds_its_name
             }
             ending {
                 applied_writes_the_reference

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{GroupId, Operation, OperationId, Target, Timestamp};
+use ucp_model::{GroupId, Operation, OperationId, ReferenceId, Target, Timestamp};
 
 use super::Memory;
 use super::tables::{Row, Slot, Tables};
@@ -76,6 +76,8 @@ impl Operations for Memory {
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
         let mut tables = self.tables();
+        tables.leased(lease)?;
+        tables.refuse_taken(operation)?;
         let renewed = tables.leased(lease)?.slot.renew(lease, now, term);
         let target = tables.free_target(operation);
         let ended_children = tables
@@ -126,6 +128,7 @@ impl Operations for Memory {
                 rules::refuse_busy(&reference)?;
             }
         }
+        tables.refuse_taken(&finish.operation)?;
         let row = tables.leased(lease)?;
         let cancel_requested_at = row.operation.header.cancel_requested_at;
         row.operation = finish.operation.clone();
@@ -248,6 +251,25 @@ impl Tables {
             operation,
             reference,
         })
+    }
+
+    /// Refuses a step to a respelled resource that the operation may not work on.
+    fn refuse_taken(&self, operation: &Operation) -> Result<(), Error> {
+        let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
+            return Ok(());
+        };
+        let holder = self.holder_of(&target);
+        if let Some(busy) = holder.filter(|holder| *holder != operation.header.id) {
+            return Err(Error::Busy(busy));
+        }
+        let reference = operation.work.reference();
+        if rules::needs_ownership(operation)
+            && let Some(own) = reference.map(ReferenceId::key)
+            && let Some(owner) = self.owner_of(Some(&target), &own)
+        {
+            return Err(Error::OwnedElsewhere(owner.id.clone()));
+        }
+        Ok(())
     }
 
     pub(super) fn insert(

@@ -73,6 +73,9 @@ pub fn decide(
         (State::Adopting(failure), Observation::Looked(presence, plan)) => {
             looking::at_what_exists(&step, failure, presence, plan)
         }
+        (State::Accepted | State::Adopting(_), Observation::Taken(taken)) => {
+            looking::at_what_is_taken(&step, &taken)
+        }
         (State::Ended(_), _) => Decision::ignore("already ended"),
         (
             State::Accepted
@@ -86,6 +89,7 @@ pub fn decide(
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
+            | Observation::Taken(_)
             | Observation::Surveyed(_),
         ) => Decision::ignore("not an observation for this state"),
     }

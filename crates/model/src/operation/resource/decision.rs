@@ -93,6 +93,7 @@ impl Moved {
         ResourceWork {
             state_since: if stays { work.state_since } else { now },
             state: self.state,
+            spelled: work.spelling_of(self.identifier.as_ref()),
             identifier: self.identifier,
             created: self.created,
             replacing: self.replacing,
@@ -143,6 +144,7 @@ impl Finish {
         ResourceWork {
             state: State::Ended(self.ended),
             state_since: now,
+            spelled: work.spelling_of(self.identifier.as_ref()),
             identifier: self.identifier,
             replacing: None,
             attempt: 0,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::decision::{Effect, PlanOutcome, Presence, ReferenceChange};
+use super::super::decision::{Effect, Holder, PlanOutcome, Presence, ReferenceChange, Taken};
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::options::AdoptionPolicy;
@@ -142,6 +142,29 @@ pub(super) fn at_what_exists(
             "the identifier is taken by something that cannot be seen",
         ),
     }
+}
+
+/// Decides after the store refused to let the operation work on the resource that AWS names.
+pub(super) fn at_what_is_taken(step: &Step<'_>, taken: &Taken) -> Decision {
+    let Taken { identifier, by } = taken;
+    let given = step.operation.identifier.as_ref();
+    let given = given.map_or("", Identifier::as_str);
+    let (message, detail) = match by {
+        Holder::Operation(id) => (
+            format!(
+                "AWS calls '{given}' '{identifier}', which operation {id} is changing. Nothing was sent. Try again once it has ended."
+            ),
+            Detail::at("OperationInProgress", "is under way", id.to_string()),
+        ),
+        Holder::Owner(owner) => (
+            format!(
+                "AWS calls '{given}' '{identifier}', which is owned by {owner}. Only one reference can own it, and nothing was sent. Leave ownedResource out."
+            ),
+            Detail::at("OwnedElsewhere", "owns the resource", owner.to_string()),
+        ),
+    };
+    let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
+    step.fail(failure, "AWS names a resource that is taken")
 }
 
 /// Follows the plan against the live resource.

@@ -57,6 +57,9 @@ pub struct ResourceWork {
     /// The primary identifier, if known.
     #[serde(default)]
     pub identifier: Option<Identifier>,
+    /// The caller's spelling of `identifier`, if a look found that AWS spells it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spelled: Option<Identifier>,
     /// Whether the reference had an identifier when the operation was accepted.
     // Rows have it under its former name.
     #[serde(default, rename = "wasMapped")]
@@ -125,6 +128,7 @@ impl ResourceWork {
             reference: None,
             identifier: None,
             asked_for: None,
+            spelled: None,
             was_referenced: false,
             was_owned: false,
             state_before: None,
@@ -184,6 +188,30 @@ impl ResourceWork {
             | None => self.identifier.as_ref()?,
         };
         Some(self.named(identifier))
+    }
+
+    /// Returns the AWS resource it works on, if it was accepted under another spelling of the identifier and has sent no
+    /// create. Nobody has checked yet whether it may work on that one.
+    pub fn respelled_target(&self) -> Option<Target<'_>> {
+        let is_found = self.spelled.is_some() && !self.created;
+        self.held().filter(|_| is_found)
+    }
+
+    /// Returns the work under the identifier of the resource that was found, if it was known under another spelling.
+    pub(crate) fn respelled(&self, identifier: &Identifier) -> Option<Self> {
+        let known = self.identifier.as_ref()?;
+        let is_about_known = self.subject() == Some(known);
+        (is_about_known && identifier != known).then(|| Self {
+            identifier: Some(identifier.clone()),
+            spelled: Some(known.clone()),
+            ..self.clone()
+        })
+    }
+
+    /// Returns the caller's spelling of `identifier`, as far as known.
+    pub(super) fn spelling_of(&self, identifier: Option<&Identifier>) -> Option<Identifier> {
+        let is_same = self.identifier.as_ref() == identifier;
+        self.spelled.clone().filter(|_| is_same)
     }
 
     fn named<'a>(&'a self, identifier: &'a Identifier) -> Target<'a> {

@@ -1,0 +1,179 @@
+//! Steps after AWS has spelled an identifier otherwise than the operation was accepted with.
+
+use ucp_model::operation::group::Task;
+use ucp_model::operation::{Kind, ReferenceChange};
+use ucp_model::{Ended, Operation};
+
+use super::fixture::{
+    Engine, TERM, accept, accept_and_claim, alias, applied, at, claim, claim_one, delete, end,
+    failed, finish, identifier, map, named, on_group, operation, operation_id, put, reference,
+    refused, resource_work, stepped, untracked, with, with_group,
+};
+use crate::{Error, FinishOperation, NewOperation, Precondition};
+
+/// The operation after a look at `MyDB`, which AWS calls `mydb`.
+fn respelled(operation: &Operation) -> Operation {
+    stepped(operation, |work| {
+        work.spelled = work.identifier.take();
+        work.identifier = identifier("mydb");
+    })
+}
+
+/// A put of `MyDB` under an alias that becomes the owner.
+fn owning(number: u64, name: &str) -> NewOperation {
+    with(named(put(number, name), "MyDB"), |new| {
+        new.options.take_ownership = true;
+    })
+}
+
+/// The import of `MyDB` under an alias.
+fn import(number: u64, name: &str) -> NewOperation {
+    with(named(put(number, name), "MyDB"), |new| {
+        new.kind = Kind::Import;
+        new.desired = None;
+    })
+}
+
+/// The successful end of a respelled operation.
+fn succeeded(operation: &Operation) -> FinishOperation {
+    applied(&respelled(operation), "mydb", false)
+}
+
+/// The new spelling is busy and in the reference, the old one is free.
+pub async fn a_respelled_target_keeps_others_off(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, named(put(1, "a"), "MyDB")).await;
+    let step = respelled(&claimed.operation);
+    let lease = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    let lease = lease.await.unwrap();
+    assert_eq!(reference(&store, "a").await.identifier, identifier("mydb"));
+    let of_target = store.accept_operation(untracked(delete(2, "-"), "mydb"));
+    refused!(of_target, Error::Busy(busy) if busy == operation_id(1));
+    accept(&store, untracked(delete(3, "-"), "MyDB")).await;
+    assert_eq!(operation(&store, 1).await, step);
+
+    // A second step finds only itself.
+    store
+        .commit_step(&lease, &step, None, at(4), TERM)
+        .await
+        .unwrap();
+    let ended = applied(&step, "mydb", false);
+    finish(&store, &lease, ended).await;
+    assert_eq!(reference(&store, "a").await.identifier, identifier("mydb"));
+}
+
+/// A refused step writes nothing, and the operation can end without success.
+pub async fn a_step_to_a_busy_respelled_target_is_refused(store: Engine) {
+    with_group(&store, "rg").await;
+    accept(&store, untracked(delete(1, "-"), "mydb")).await;
+    accept(&store, named(put(2, "a"), "MyDB")).await;
+    let claimed = claim(&store, at(2)).await;
+    let claimed = claimed
+        .into_iter()
+        .find(|claimed| claimed.operation.header.id == operation_id(2))
+        .unwrap();
+    let step = respelled(&claimed.operation);
+    let commit = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    refused!(commit, Error::Busy(busy) if busy == operation_id(1));
+    assert_eq!(operation(&store, 2).await, claimed.operation);
+    assert_eq!(reference(&store, "a").await.identifier, None);
+    let ended = end(
+        &claimed.operation,
+        failed(),
+        ReferenceChange::Removed,
+        Some("MyDB"),
+    );
+    finish(&store, &claimed.lease, ended).await;
+    assert!(store.get_reference(&alias("a")).await.unwrap().is_none());
+}
+
+/// A success is refused, a failure is not.
+pub async fn an_end_at_a_busy_respelled_target_is_refused(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, import(1, "a")).await;
+    accept(&store, untracked(delete(2, "-"), "mydb")).await;
+    let commit = store.finish_operation(&claimed.lease, succeeded(&claimed.operation));
+    refused!(commit, Error::Busy(busy) if busy == operation_id(2));
+    assert_eq!(operation(&store, 1).await, claimed.operation);
+    let ended = end(
+        &respelled(&claimed.operation),
+        failed(),
+        ReferenceChange::Removed,
+        Some("mydb"),
+    );
+    finish(&store, &claimed.lease, ended).await;
+}
+
+/// Ownership is refused before anything is sent, and at the end. Without ownership the resource may be shared.
+pub async fn a_respelled_resource_has_one_owner(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "owner", "mydb", true).await;
+    let claimed = accept_and_claim(&store, owning(2, "b")).await;
+    let step = respelled(&claimed.operation);
+    let commit = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    refused!(commit, Error::OwnedElsewhere(owner) if owner == alias("owner"));
+    let commit = store.finish_operation(&claimed.lease, succeeded(&claimed.operation));
+    refused!(commit, Error::OwnedElsewhere(owner) if owner == alias("owner"));
+    assert_eq!(operation(&store, 2).await, claimed.operation);
+    let ended = end(
+        &claimed.operation,
+        failed(),
+        ReferenceChange::Removed,
+        Some("MyDB"),
+    );
+    finish(&store, &claimed.lease, ended).await;
+
+    let claimed = accept_and_claim(&store, import(3, "c")).await;
+    finish(&store, &claimed.lease, succeeded(&claimed.operation)).await;
+    let shared = reference(&store, "c").await;
+    assert_eq!(shared.identifier, identifier("mydb"));
+    assert!(!shared.owned);
+    assert!(reference(&store, "owner").await.owned);
+}
+
+/// Rows from before identifiers were respelled may have two owners.
+pub async fn a_group_deletes_no_respelled_resource_of_another_owner(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "first", "MyDB", true).await;
+    map(&store, 2, "second", "mydb", true).await;
+    let request = store.delete_resource_group(on_group(3, "rg", Task::Delete), &Precondition::NONE);
+    request.await.unwrap();
+    let parent = claim_one(&store, at(11)).await;
+    let child = NewOperation {
+        parent: Some(operation_id(3)),
+        accepted_at: at(11),
+        ..delete(4, "first")
+    };
+    store.accept_child(&parent.lease, child).await.unwrap();
+    let claimed = claim_one(&store, at(12)).await;
+    assert_eq!(
+        resource_work(&claimed.operation).identifier,
+        identifier("MyDB")
+    );
+    let step = respelled(&claimed.operation);
+    let commit = store.commit_step(&claimed.lease, &step, None, at(13), TERM);
+    refused!(commit, Error::OwnedElsewhere(owner) if owner == alias("second"));
+}
+
+/// AWS has taken the create: there is no way back.
+pub async fn what_was_created_is_written_whatever_holds_its_name(store: Engine) {
+    with_group(&store, "rg").await;
+    accept(&store, untracked(delete(1, "-"), "mydb")).await;
+    accept(&store, named(put(2, "a"), "MyDB")).await;
+    let claimed = claim(&store, at(2)).await;
+    let claimed = claimed
+        .into_iter()
+        .find(|claimed| claimed.operation.header.id == operation_id(2))
+        .unwrap();
+    let created = stepped(&respelled(&claimed.operation), |work| work.created = true);
+    let lease = store.commit_step(&claimed.lease, &created, None, at(3), TERM);
+    let lease = lease.await.unwrap();
+    let ended = end(
+        &created,
+        Ended::Succeeded,
+        ReferenceChange::Applied { owned: true },
+        Some("mydb"),
+    );
+    finish(&store, &lease, ended).await;
+    assert_eq!(reference(&store, "a").await.identifier, identifier("mydb"));
+}
