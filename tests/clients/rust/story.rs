@@ -106,6 +106,7 @@ fn a_group_a_put_the_same_put_again_a_read_and_a_delete() {
     assert_eq!(refused(get()).0, 404);
     resource_groups_api::delete_resource_group(ucp, PLANE, GROUP, VERSION, None, None, None)
         .unwrap();
-    let gone = resource_groups_api::get_resource_group(ucp, PLANE, GROUP, VERSION);
-    assert_eq!(refused(gone).0, 404);
+    let (status, body) = refused(put(json!({"CidrBlock": "10.0.0.0/16"})));
+    assert_eq!(status, 404);
+    assert!(body.contains("ResourceGroupNotFound"), "{body}");
 }
