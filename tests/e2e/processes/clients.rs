@@ -40,7 +40,7 @@ async fn run(mut command: Command) -> Result<String, String> {
 
 /// Whether the packages of `tests/clients/requirements.txt` are installed.
 fn has_python_clients() -> bool {
-    const MODULES: &str = "import azure.mgmt.core, openapi_generator_cli, \
+    const MODULES: &str = "import azure.mgmt.core, azure.mgmt.resource.resources, openapi_generator_cli, \
         openapi_python_client, openapi_spec_validator, pytest, schemathesis";
     let imported = Command::new("python3").args(["-c", MODULES]).output();
     let has_them = imported.is_ok_and(|output| output.status.success());
@@ -112,7 +112,7 @@ async fn pytest(suite: &str, arguments: &[&str]) {
     }
 }
 
-/// Azure's pollers (sections 4, 5 and 11 of the contract).
+/// Azure's pollers (sections 4, 5 and 11 of the contract), and `azure-mgmt-resource`.
 #[tokio::test(flavor = "multi_thread")]
 async fn azures_pollers_work_unmodified() {
     pytest("azure", &["--simulator-fault", FAILING_TYPE]).await;
@@ -122,6 +122,11 @@ async fn azures_pollers_work_unmodified() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_generated_from_the_document_tells_a_story() {
     pytest("generated", &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn azures_javascript_client_works_by_id() {
+    npm("azure").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
