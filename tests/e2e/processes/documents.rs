@@ -10,12 +10,12 @@ use super::process::Process;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The addresses that the pages name, which the commands get others for.
+/// The addresses in the pages. The test replaces them with its own.
 const UCP: &str = "http://127.0.0.1:8787";
 const SIMULATOR: &str = "http://127.0.0.1:8788";
 const SECOND_PORT: &str = "127.0.0.1:8789";
 
-/// What the pages tell a reader to start is running already.
+/// Runs before the commands of a page. The server that `cargo run` would start is already running.
 const PRELUDE: &str = r#"
 set -u
 exec 2>&1 </dev/null
@@ -28,21 +28,21 @@ cargo() {
 }
 "#;
 
-/// The binary, but for `ucp dev`, which runs already.
+/// A script in place of the binary: `ucp dev` does nothing, since it is already running.
 const WRAPPER: &str = concat!(
     "#!/bin/sh\n[ \"$*\" = dev ] || exec ",
     env!("CARGO_BIN_EXE_ucp"),
     " \"$@\"\n"
 );
 
-/// A command, and the output that the page promises; nothing is promised of a script's.
+/// A command and its documented output. `sh` blocks have none.
 #[derive(Debug, PartialEq)]
 struct Step {
     command: String,
     promised: Option<Vec<String>>,
 }
 
-/// The commands in the `sh` and `console` blocks of a page.
+/// Returns the commands in the `sh` and `console` blocks of a page.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut block = None;
@@ -81,7 +81,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether a line is the promised one, in which `…` stands for any text.
+/// Whether a line matches the documented one, in which `…` stands for any text.
 fn is_as_promised(promised: &str, line: &str) -> bool {
     let mut parts = promised.split('…');
     let first = parts.next().unwrap_or_default();
@@ -101,7 +101,7 @@ fn is_as_promised(promised: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Runs all steps in one shell and compares what they print.
+/// Runs all steps in one shell and compares their output with the documented one.
 fn run(steps: &[Step], url: &str, simulator: &str) -> Result<(), String> {
     let second = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
     let second = second.expect("a free port").to_string();
@@ -157,7 +157,7 @@ fn run(steps: &[Step], url: &str, simulator: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the commands of a page of the project, after those that it says come first.
+/// Runs the commands of a page. Guides are preceded by the commands of "Before you start".
 async fn follow(page: &str) -> Result<(), String> {
     let read = |page: &str| {
         let text = std::fs::read_to_string(Path::new(PROJECT).join(page));
