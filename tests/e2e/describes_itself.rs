@@ -175,7 +175,7 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
 
 /// The path of what a page links to.
 fn path_of(page: &str, link: &str) -> String {
-    let link = link.split('#').next().unwrap();
+    let link = link.split_once('#').map_or(link, |(page, _)| page);
     let mut folders: Vec<&str> = page.split('/').collect();
     folders.pop();
     for part in link.split('/') {
