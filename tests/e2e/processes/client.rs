@@ -111,7 +111,7 @@ impl Client {
     /// The resources of the group.
     pub(super) async fn references(&self) -> Vec<Value> {
         let group = self
-            .call("GET", &format!("{GROUP}?{API_VERSION}"), "")
+            .call("GET", &format!("{GROUP}?{API_VERSION}&top=1000"), "")
             .await;
         assert_eq!(group.status, 200, "{}", group.text);
         group.body["resources"]

@@ -31,7 +31,7 @@ async fn a_server_logs_a_line_per_request() {
     requests(&url).await;
     process.line("/planes/gcp/last").await;
     let output = process.output();
-    let events = output.lines().map(|line| serde_json::from_str(line));
+    let events = output.lines().map(serde_json::from_str);
     let events = events.map(|event: Result<Value, _>| event.expect("a JSON log"));
     let answered: Vec<Value> = events.filter(|event| event["span"].is_object()).collect();
     let told: Vec<_> = answered
