@@ -10,17 +10,19 @@
 //!
 //! This crate stores nothing and draws no random numbers: nonces come from the caller's [`Entropy`].
 
+mod digest;
+
 use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use hmac::{Hmac, Mac};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::{CredentialId, Digest, Entropy, OperationId, ReferenceId, json};
+use ucp_model::{CredentialId, Entropy, OperationId};
 use zeroize::Zeroizing;
+
+pub use digest::DigestKey;
 
 const VERSION: u8 = 1;
 const KEY_ID_BYTES: usize = 8;
@@ -257,66 +259,6 @@ impl From<SealingKey> for Keyring {
     }
 }
 
-/// The key for digests of write-only values.
-pub struct DigestKey {
-    id: String,
-    key: Zeroizing<[u8; 32]>,
-}
-
-impl DigestKey {
-    /// Generates a key.
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        let mut key = Zeroizing::new([0; 32]);
-        key[..16].copy_from_slice(&entropy.draw("seal.digest-key"));
-        key[16..].copy_from_slice(&entropy.draw("seal.digest-key"));
-        Self {
-            id: entropy.uuid("seal.digest-key-id").to_string(),
-            key,
-        }
-    }
-
-    /// Returns the public id of the key, which is stored with each digest.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Seals the key for storage.
-    pub fn seal(&self, sealing: &Keyring, entropy: &dyn Entropy) -> Vec<u8> {
-        sealing.seal(AssociatedData::DigestKey(&self.id), &self.key[..], entropy)
-    }
-
-    /// Opens the sealed key `id`.
-    pub fn open(id: &str, sealed: &[u8], sealing: &Keyring) -> Result<Self, Error> {
-        let bytes = sealing.open(AssociatedData::DigestKey(id), sealed)?;
-        let key = Zeroizing::new(bytes.as_slice().try_into().map_err(|_| Error::Corrupt)?);
-        Ok(Self {
-            id: id.to_owned(),
-            key,
-        })
-    }
-
-    /// Computes the digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length,
-    /// so that no two inputs are hashed as the same bytes.
-    pub fn digest(&self, reference: &ReferenceId, pointer: &str, value: &Value) -> Digest {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(&self.key[..]).expect("HMAC takes keys of any length");
-        for part in [reference.key().as_str(), pointer, &json::canonical(value)] {
-            mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-            mac.update(part.as_bytes());
-        }
-        Digest {
-            key_id: self.id.clone(),
-            hmac: hex::encode(mac.finalize().into_bytes()),
-        }
-    }
-}
-
-impl fmt::Debug for DigestKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DigestKey({})", self.id)
-    }
-}
-
 /// The keys of a running process.
 #[derive(Debug)]
 pub struct Keys {
@@ -329,6 +271,8 @@ pub struct Keys {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
+
+    use ucp_model::ReferenceId;
 
     use super::*;
 

@@ -169,7 +169,7 @@ pub fn respelled(operation: &Operation) -> Option<Target<'_>> {
     work.respelled_target().filter(|_| goes_on)
 }
 
-/// Returns whether a [respelled](respelled) operation must not work on a resource that another reference owns. Group
+/// Returns whether a [respelled] operation must not work on a resource that another reference owns. Group
 /// deletions delete only what the group owns.
 pub fn needs_ownership(operation: &Operation) -> bool {
     operation.work.resource().is_some_and(|work| {
