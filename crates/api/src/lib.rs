@@ -1,7 +1,7 @@
 //! ARM over HTTP: routes, wire types, the OpenAPI document, and the one place where an error becomes a status.
 //!
-//! Start at [`router`]. A request gets its ids, its path is rewritten to the canonical form, foreign hosts and origins
-//! are refused, and the route is matched. A handler makes one call to `ucp-app`.
+//! Start at [`router`]. A request gets its ids, its path is rewritten to the canonical form, the route is matched, and
+//! foreign hosts and origins are refused. A handler makes one call to `ucp-app`.
 
 mod canonical_path;
 mod context;

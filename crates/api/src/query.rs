@@ -135,7 +135,7 @@ impl Page {
         match place(token) {
             Some(place) => Ok(Some(place)),
             None => Err(Problem::bad_request(
-                "skipToken is not valid. Follow nextLink unchanged.",
+                "skipToken is not valid. Use nextLink unchanged.",
             )),
         }
     }

@@ -50,21 +50,21 @@ impl App {
         if let Ok(group) = id.parse::<GroupId>() {
             let alias = alias.as_deref().ok_or_else(|| {
                 Rejection::bad_request(
-                    "trackedBy is the id of a resource group, so alias is required. Add it, or use the id of the reference.",
+                    "/alias: is required, since trackedBy is the id of a resource group. Add it, or use the id of the reference.",
                 )
             })?;
             return Ok(ReferenceId::new(group, schema.type_name().clone(), alias)?);
         }
         let id: ReferenceId = id
             .parse()
-            .map_err(|error| Rejection::bad_request(format!("trackedBy: {error}")))?;
+            .map_err(|error| Rejection::bad_request(format!("/trackedBy: {error}.")))?;
         if !id
             .type_name
             .as_str()
             .eq_ignore_ascii_case(schema.type_name().as_str())
         {
             return Err(Rejection::bad_request(format!(
-                "trackedBy has the type {}, but the URL has the type {}. Use the same type in both.",
+                "/trackedBy: the type is {}, but that of the URL is {}. Use the same type in both.",
                 id.type_name.arm(),
                 schema.type_name().arm()
             )));
@@ -225,7 +225,7 @@ impl App {
         }
         reference.identifier.ok_or_else(|| {
             let message = format!(
-                "'{}' does not stand for an AWS resource yet: its creation is under way. Wait until the operation is terminal.",
+                "'{}' does not stand for an AWS resource yet: its creation is under way. Wait until the operation ends.",
                 id.alias
             );
             Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))

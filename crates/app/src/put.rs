@@ -276,7 +276,7 @@ fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection>
             _ => ", or a JSON object of these if one of them contains '|'",
         };
         Rejection::bad_request(format!(
-            "'{name}' is not a name of type {}: its format is {}{or_json}.",
+            "'{name}' does not name an {}, which is identified by {}{or_json}.",
             schema.type_name().arm(),
             parts.join("|")
         ))

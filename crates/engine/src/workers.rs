@@ -147,6 +147,6 @@ impl Workers {
 fn report(abandoned: &Abandoned) {
     warn!(
         error = %ucp_model::chain(abandoned),
-        "abandoned for now"
+        "step not finished; it will be retried"
     );
 }

@@ -28,8 +28,7 @@ impl Observed<dyn CloudControl> {
     }
 }
 
-/// Implements [`CloudControl`], given its methods without `&self`, with the moment of each and what it returns when all is
-/// well.
+/// Implements [`CloudControl`], given its methods without `&self` and `scope`, each with its success type and its moment.
 macro_rules! observed {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty = $moment:expr;)*) => {
         #[async_trait]

@@ -56,7 +56,7 @@ pub(crate) struct Dev {
     /// Create, update and delete a VPC, print each request and reply, and exit.
     #[arg(long, env = "UCP_DEMO")]
     pub(crate) demo: bool,
-    /// The `Retry-After` of running operations, rounded down to whole seconds.
+    /// The `Retry-After` of running operations, rounded down to whole seconds, at least 1.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "1s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
     /// Where the schemas of public types come from.
@@ -119,7 +119,7 @@ pub(crate) struct Serve {
     pub(crate) aws_endpoint_url: Option<String>,
     #[command(flatten)]
     pub(crate) keys: EncryptionKeys,
-    /// The `Retry-After` of running operations, rounded down to whole seconds.
+    /// The `Retry-After` of running operations, rounded down to whole seconds, at least 1.
     #[arg(long, env = "UCP_RETRY_AFTER", default_value = "5s", value_parser = humantime::parse_duration)]
     pub(crate) retry_after: Duration,
     /// A host name that clients may use for this server, besides loopback; `*` allows all. May be repeated.

@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
     }
     let remain: u64 = left.values().sum();
     println!(
-        "Sealed anew under the encryption key {}: {resealed}. Remain under other keys: {remain}.",
+        "Re-encrypted under the encryption key {}: {resealed}. Remain under other keys: {remain}.",
         ring.current_id()
     );
     if arguments.new_digest_key {

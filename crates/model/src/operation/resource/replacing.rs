@@ -101,7 +101,7 @@ pub(super) fn undo(
 ) -> Decision {
     if is_named {
         let message = format!(
-            "{} AWS now has '{left}', which the failed create may have left; it was not deleted, since it may be somebody else's. '{old}' was left as it was.",
+            "{} AWS now has '{left}', which the failed create may have left; it was not deleted, since it may not be ours. '{old}' was left as it was.",
             setback.failure().message,
         );
         let setback = setback.told_as(message);

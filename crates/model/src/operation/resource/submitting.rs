@@ -85,7 +85,8 @@ pub(super) fn answered(
         (FaultClass::Missing, Call::Delete(_)) => progressing::deleted(step, "already gone"),
         (FaultClass::TokenConflict, _) => {
             let message = fault.message;
-            let what = format!("AWS has the client token for another request: {message}");
+            let what =
+                format!("AWS says that the client token belongs to another request: {message}");
             step.outcome_unknown(intent, &what, "the token is spent")
         }
         (FaultClass::AlreadyExists, Call::Create) => {
