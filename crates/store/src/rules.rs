@@ -192,12 +192,17 @@ pub fn step(
         work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
     let owned = reference.owned && !owned_elsewhere && !being_created;
     // The baseline and the observed properties belong to the old resource.
-    let stays = reference.identifier == referenced;
+    // A resource that is only spelled otherwise is the same.
+    let is_respelled = work.spelled.is_some() && reference.identifier == work.spelled;
+    let stays = reference.identifier == referenced || is_respelled;
     let baseline = reference.baseline.as_ref();
     let baseline = baseline
         .filter(|_| stays && !being_created)
         .map(|baseline| while_sent(baseline, work));
-    if stays && reference.owned == owned && reference.baseline == baseline {
+    if reference.identifier == referenced
+        && reference.owned == owned
+        && reference.baseline == baseline
+    {
         return None;
     }
     let observed = reference.observed.clone().filter(|_| stays);

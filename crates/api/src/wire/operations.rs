@@ -53,7 +53,8 @@ pub(crate) struct OperationStatus {
     resource_id: Option<String>,
     /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
     /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
-    /// import into a group.
+    /// import into a group. `warnings` has what the caller should know about the declaration or the resource, each with a
+    /// `code`, a `target` and a `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
@@ -92,14 +93,18 @@ impl From<Operation> for OperationStatus {
                 };
                 let id =
                     target.map(|target| target.scope.resource(target.type_name, target.identifier));
-                let live = work.result.filter(|_| succeeded);
-                (id, with_warnings(live, work.warnings), None)
+                let shown = progress.or(work.result.filter(|_| succeeded));
+                (id, with_warnings(shown, work.warnings), None)
             }
             Work::Group(work) => {
                 let result = ImportResult::of(&work).filter(|_| is_terminal);
                 let result = result.and_then(|result| serde_json::to_value(result).ok());
                 let percent_complete = work.percent_complete();
-                (Some(work.group.to_string()), result, Some(percent_complete))
+                (
+                    Some(work.group.to_string()),
+                    progress.or(result),
+                    Some(percent_complete),
+                )
             }
         };
         Self {
@@ -113,7 +118,7 @@ impl From<Operation> for OperationStatus {
             start_time: header.accepted_at.to_string(),
             end_time: header.ended_at.map(|moment| moment.to_string()),
             resource_id,
-            properties: progress.or(properties),
+            properties,
             percent_complete,
             error: error.map(ErrorBody::from),
         }
@@ -127,7 +132,10 @@ fn with_warnings(properties: Option<Value>, warnings: Vec<Warning>) -> Option<Va
     }
     let warnings: Vec<WarningBody> = warnings.into_iter().map(WarningBody::from).collect();
     let mut properties = properties.unwrap_or_else(|| Value::Object(Map::new()));
-    properties["warnings"] = serde_json::to_value(warnings).unwrap_or_default();
+    if let Value::Object(members) = &mut properties {
+        let warnings = serde_json::to_value(warnings).unwrap_or_default();
+        members.insert("warnings".to_owned(), warnings);
+    }
     Some(properties)
 }
 

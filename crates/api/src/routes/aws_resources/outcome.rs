@@ -22,7 +22,8 @@ pub(super) async fn put(
     let is_unchanged = outcome.is_unchanged();
     let work = outcome.operation.work.resource();
     let target = work.and_then(ResourceWork::target);
-    let body = AwsResource::of(&outcome.type_name, target, outcome.properties);
+    let body = AwsResource::of(&outcome.type_name, target, outcome.properties)
+        .with_warnings(outcome.warnings);
     Ok(if is_unchanged {
         Json(body.in_state("Succeeded")).into_response()
     } else {

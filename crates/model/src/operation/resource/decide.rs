@@ -76,6 +76,11 @@ pub fn decide(
         (State::Accepted | State::Adopting(_), Observation::Taken(taken)) => {
             looking::at_what_is_taken(&step, &taken)
         }
+        // Its change may be in flight, so it does not end. Whoever has the resource will let go of it.
+        (
+            State::Submitting(_) | State::Waiting(..) | State::Observing(_) | State::Salvaging(..),
+            Observation::Taken(_),
+        ) => step.retry(None, "somebody else has the resource"),
         (State::Ended(_), _) => Decision::ignore("already ended"),
         (
             State::Accepted
@@ -89,7 +94,6 @@ pub fn decide(
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
-            | Observation::Taken(_)
             | Observation::Surveyed(_),
         ) => Decision::ignore("not an observation for this state"),
     }
