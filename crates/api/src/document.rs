@@ -219,7 +219,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             API_VERSION,
         ),
         "plane" if path.starts_with("/planes/aws/") => (name(), "aws"),
-        "plane" if path.starts_with("/planes/azure/") => (text(), "azurecloud"),
+        "plane" if path.starts_with("/planes/azure/") => (matching(VISIBLE), "azurecloud"),
         "plane" => (name(), "local"),
         "group" => (name(), "demo"),
         // Not the one that signs calls to AWS.
