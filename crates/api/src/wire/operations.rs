@@ -93,7 +93,7 @@ impl From<Operation> for OperationStatus {
                 };
                 let id =
                     target.map(|target| target.scope.resource(target.type_name, target.identifier));
-                let shown = progress.or(work.result.filter(|_| succeeded));
+                let shown = progress.or_else(|| work.result.filter(|_| succeeded));
                 (id, with_warnings(shown, work.warnings), None)
             }
             Work::Group(work) => {
