@@ -93,7 +93,8 @@ impl From<Operation> for OperationStatus {
                 };
                 let id =
                     target.map(|target| target.scope.resource(target.type_name, target.identifier));
-                let shown = progress.or_else(|| work.result.filter(|_| succeeded));
+                let live = work.result.filter(|_| succeeded);
+                let shown = progress.or(live);
                 (id, with_warnings(shown, work.warnings), None)
             }
             Work::Group(work) => {
