@@ -19,7 +19,6 @@ mod etags;
 mod examples;
 mod group_deletes;
 mod group_imports;
-mod group_names;
 mod groups;
 mod handlers;
 mod identifiers;

@@ -5,9 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::group_name::{folded, group_name};
 use super::invalid::{InvalidId, excerpt, invalid};
-use super::segment::{decode_segment, encode_segment};
 
 /// An id that compares case-insensitively.
 pub trait ArmId: fmt::Display + FromStr<Err = InvalidId> + Clone + Send + Sync {
@@ -119,7 +117,7 @@ impl FromStr for PlaneId {
 pub struct GroupId {
     /// The radius plane's name.
     pub plane: String,
-    /// The group's name, in NFC.
+    /// The group's name.
     pub name: String,
 }
 
@@ -128,7 +126,7 @@ impl GroupId {
     pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
             plane: arm_name("plane", plane)?,
-            name: group_name(name)?,
+            name: arm_name("resource group", name)?,
         })
     }
 
@@ -139,27 +137,16 @@ impl GroupId {
             name: self.plane.clone(),
         }
     }
-
-    /// Returns the key that the store compares.
-    pub fn key(&self) -> String {
-        let plane = self.plane_id().key();
-        format!("{plane}/resourcegroups/{}", folded(&self.name))
-    }
 }
 
-impl ArmId for GroupId {
-    fn key(&self) -> String {
-        GroupId::key(self)
-    }
-}
+arm_id!(GroupId);
 
 impl fmt::Display for GroupId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "/planes/radius/{}/resourcegroups/{}",
-            self.plane,
-            encode_segment(&self.name)
+            self.plane, self.name
         )
     }
 }
@@ -169,19 +156,16 @@ impl FromStr for GroupId {
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let is = |given: &str, keyword: &str| given.eq_ignore_ascii_case(keyword);
-        let wrong = || {
-            InvalidId(format!(
-                "'{}' is not the id of a resource group",
-                excerpt(text)
-            ))
-        };
         match *segments(text.strip_suffix('/').unwrap_or(text)) {
             [planes, radius, plane, groups, name]
                 if is(planes, "planes") && is(radius, "radius") && is(groups, "resourcegroups") =>
             {
-                Self::new(plane, &decode_segment(name).ok_or_else(wrong)?)
+                Self::new(plane, name)
             }
-            _ => Err(wrong()),
+            _ => invalid(format!(
+                "'{}' is not the id of a resource group",
+                excerpt(text)
+            )),
         }
     }
 }
@@ -244,7 +228,7 @@ fn segments(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Checks the name of a plane or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+/// Checks the name of a plane, group or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
 pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
     let bytes = name.as_bytes();
     let fits = bytes.len() <= 63
