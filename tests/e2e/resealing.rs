@@ -113,3 +113,27 @@ async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
     world.settle().await;
     assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
 }
+
+/// While keys are changed, a process may claim what is already sealed under a key that it does not have. It leaves the
+/// operation to one that has the key.
+#[apply(on_every_store)]
+async fn a_process_without_the_key_leaves_an_operation_alone(world: &World) {
+    world.expect_log("sealed under the encryption key");
+    let path =
+        format!("/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/{VPC}/:put");
+    let body =
+        json!({"trackedBy": tracked_by(VPC, "a"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let accepted = world
+        .send_without_waiting("POST", &path, &body.to_string())
+        .await
+        .expect(201);
+    rotate(world, 9, &[7]).await;
+    world.step().await;
+    assert_eq!(world.status(&accepted).await["status"], "Accepted");
+    assert!(world.live("AWS::EC2::VPC").is_empty());
+
+    rotate(world, 7, &[9]).await;
+    world.settle().await;
+    assert_eq!(world.status(&accepted).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+}

@@ -16,7 +16,7 @@ use ucp_model::{
 use ucp_plan::Desired;
 use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
-use ucp_store::{Claimed, FinishOperation, Lease, LeaseTerm, Sealed, Store};
+use ucp_store::{Claimed, Documents, FinishOperation, Lease, LeaseTerm, Sealed, Store};
 use zeroize::Zeroizing;
 
 use crate::planner::{self, Planned};
@@ -63,6 +63,10 @@ pub enum Abandoned {
     /// The schema of the operation's type is not available now.
     #[error("the schema of the type is not available")]
     Schema(#[source] UnknownType),
+    /// The documents of the operation are sealed under a key that this process does not have. One that has it goes on
+    /// when the lease expires.
+    #[error("the operation is for a process with another encryption key")]
+    Keys(#[source] ucp_seal::Error),
 }
 
 impl Engine {
@@ -132,6 +136,7 @@ impl Engine {
             lease.generation = claimed.lease.generation,
         );
         let step = async {
+            self.can_open(&claimed)?;
             let schema = match claimed.operation.work.resource() {
                 Some(work) => self.schema(work).await?,
                 None => None,
@@ -152,6 +157,20 @@ impl Engine {
             }
             other => other,
         }
+    }
+
+    /// Returns [`Abandoned::Keys`] if the documents are sealed under another key, as while keys are being changed. Any
+    /// other defect of theirs is one of the operation, which ends by it.
+    fn can_open(&self, claimed: &Claimed) -> Result<(), Abandoned> {
+        let Documents { desired, document } = &claimed.documents;
+        for sealed in [desired, document].into_iter().flatten() {
+            if let Err(error @ ucp_seal::Error::OtherKey { .. }) =
+                self.parts.keys.sealing.knows_key_of(&sealed.0)
+            {
+                return Err(Abandoned::Keys(error));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the schema that the operation was validated with, if it is still known.

@@ -238,14 +238,21 @@ impl Keyring {
         data: AssociatedData<'_>,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.key_of(sealed)?.open(data, sealed)
+    }
+
+    /// Returns [`Error::OtherKey`] if `sealed` was sealed under none of the keys.
+    pub fn knows_key_of(&self, sealed: &[u8]) -> Result<(), Error> {
+        self.key_of(sealed).map(drop)
+    }
+
+    fn key_of(&self, sealed: &[u8]) -> Result<&SealingKey, Error> {
         let key_id = Header::read(sealed)?.key_id;
-        match self.keys().find(|key| key.id == key_id) {
-            Some(key) => key.open(data, sealed),
-            None => Err(Error::OtherKey {
-                sealed_under: hex::encode(key_id),
-                configured: self.ids().collect::<Vec<String>>().join(", "),
-            }),
-        }
+        let key = self.keys().find(|key| key.id == key_id);
+        key.ok_or_else(|| Error::OtherKey {
+            sealed_under: hex::encode(key_id),
+            configured: self.ids().collect::<Vec<String>>().join(", "),
+        })
     }
 
     fn keys(&self) -> impl Iterator<Item = &SealingKey> {

@@ -227,6 +227,10 @@ impl World {
         match engine.run_due().await {
             Ok(_) => {}
             Err(Abandoned::Store(Error::Unavailable(_))) if self.process.revive() => {}
+            // Workers report it and go on.
+            Err(error @ Abandoned::Keys(_)) => {
+                tracing::warn!(error = %ucp_model::chain(&error), "step not finished");
+            }
             Err(error) => panic!("the engine gave up: {error:?}"),
         }
         nudges.moved().notify_waiters();
