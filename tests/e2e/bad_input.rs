@@ -74,6 +74,39 @@ async fn bodies_that_cannot_be_read_are_refused(world: &World) {
     assert_untouched(world).await;
 }
 
+/// A body of the worst shape is answered in a few kilobytes, whatever it is wrong about.
+#[apply(on_every_store)]
+async fn a_refusal_does_not_repeat_the_body(world: &World) {
+    let members: Vec<String> = (0..50_000)
+        .map(|number| format!("\"m{number}\":1"))
+        .collect();
+    let many = format!("{{{}}}", members.join(","));
+    let long = format!("{{\"{}\":1}}", "x".repeat(500_000));
+    let nested = format!("{{\"location\":\"global\",\"tags\":{many}}}");
+    let group = format!("{GROUP}-new?{API_VERSION}");
+    let put = format!("{}/:put", vpcs());
+    for (method, path, body) in [
+        ("POST", &put, &many),
+        ("POST", &put, &long),
+        ("PUT", &group, &many),
+        ("PUT", &group, &long),
+        ("PUT", &group, &nested),
+    ] {
+        let reply = world.call(method, path, body).await.expect(400);
+        let length = reply.text.len();
+        assert!(length < 64 * 1024, "{method} {path}: {length} bytes");
+    }
+    let all = world.call("PUT", &group, &nested).await;
+    let listed = all.body["error"]["details"].as_array().expect("details");
+    assert!(listed.len() <= 101, "{} details", listed.len());
+    assert!(
+        all.text.contains("the first 100 of 50000 violations"),
+        "{}",
+        all.text
+    );
+    assert_untouched(world).await;
+}
+
 /// D44: members that nobody reads are refused with their place, except for those that every ARM resource has.
 #[apply(on_every_store)]
 async fn members_that_nobody_reads_are_refused(world: &World) {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use ucp_model::{ErrorCode, Failure, pointer};
+use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 
 use crate::members::{self, kind};
 use crate::problem::Problem;
@@ -90,7 +90,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
     {
         let message = format!(
             "The Content-Encoding '{}' is not supported. Send the body unencoded.",
-            String::from_utf8_lossy(encoding.as_bytes()).escape_debug()
+            excerpt(&String::from_utf8_lossy(encoding.as_bytes()))
         );
         let failure = Failure::new(ErrorCode::UnsupportedMediaType, message);
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, failure));
@@ -222,7 +222,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
                 };
                 return Err(de::Error::custom(format!(
                     "the member '{}' appears twice at {place}",
-                    name.escape_debug()
+                    excerpt(&name)
                 )));
             }
             self.descend(name.clone())?;

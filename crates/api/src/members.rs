@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Error, Value};
 use serde_path_to_error::Segment;
-use ucp_model::pointer;
+use ucp_model::{excerpt, pointer};
 
 /// Members of every ARM resource. Clients send them back with what they have read; they are ignored.
 pub(crate) const COMMON: [&str; 8] = [
@@ -22,14 +22,24 @@ pub(crate) const COMMON: [&str; 8] = [
     "type",
 ];
 
+/// The most unknown members that a message names.
+const UNKNOWN_MAX: usize = 10;
+
 /// Returns the message about members that a body does not have.
 pub(crate) fn unknown<'a>(unknown: &[&str], known: impl IntoIterator<Item = &'a str>) -> String {
-    let unknown: Vec<String> = unknown.iter().map(|name| pointer::join("", name)).collect();
+    let first = unknown.iter().take(UNKNOWN_MAX);
+    let first: Vec<String> = first
+        .map(|name| pointer::join("", &excerpt(name)))
+        .collect();
     let known: Vec<&str> = known.into_iter().collect();
-    let (shown, known) = (unknown.join(", "), known.join(", "));
-    match &unknown[..] {
-        [_] => format!("{shown}: is not a member of this body. Its members are {known}."),
-        _ => format!("{shown}: are not members of this body. Its members are {known}."),
+    let (first, known) = (first.join(", "), known.join(", "));
+    let more = unknown.len().saturating_sub(UNKNOWN_MAX);
+    match (unknown, more) {
+        ([_], _) => format!("{first}: is not a member of this body. Its members are {known}."),
+        (_, 0) => format!("{first}: are not members of this body. Its members are {known}."),
+        (_, more) => format!(
+            "{first} and {more} more: are not members of this body. Its members are {known}."
+        ),
     }
 }
 
@@ -88,7 +98,7 @@ impl<'de> Deserializer<'de> for Members<'de> {
         let unread: Vec<&str> = given.filter(|given| !known.contains(given)).collect();
         for given in &unread {
             if let Some(meant) = known.iter().find(|name| name.eq_ignore_ascii_case(given)) {
-                let place = pointer::join("", given);
+                let place = pointer::join("", &excerpt(given));
                 return Err(Error::custom(format!("{place}: did you mean '{meant}'?")));
             }
         }

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ucp_app::{Listed, Status};
-use ucp_model::{ErrorCode, Failure};
+use ucp_model::{ErrorCode, Failure, excerpt};
 use utoipa::IntoParams;
 
 use crate::context::RequestContext;
@@ -61,7 +61,7 @@ pub(crate) fn judge(uri: &Uri) -> Result<(), Problem> {
         if !given.parse().is_ok_and(|top| TOP.contains(&top)) {
             return Err(Problem::bad_request(format!(
                 "top is '{}'. Use a number from {} to {}, or omit it.",
-                shown(given, 20),
+                excerpt(given),
                 TOP.start(),
                 TOP.end()
             )));
@@ -71,18 +71,15 @@ pub(crate) fn judge(uri: &Uri) -> Result<(), Problem> {
 }
 
 fn unsupported_version(given: &str) -> Problem {
-    let message = format!(
+    version_refusal(format!(
         "The api-version '{}' is not supported. Use ?api-version={API_VERSION}.",
-        shown(given, 60)
-    );
-    let failure = Failure::new(ErrorCode::InvalidApiVersionParameter, message);
-    Problem::new(StatusCode::BAD_REQUEST, failure)
+        excerpt(given)
+    ))
 }
 
-/// Escapes the first `length` characters of a client's text for a message.
-pub(crate) fn shown(given: &str, length: usize) -> String {
-    let start = given.chars().take(length);
-    start.flat_map(char::escape_debug).collect()
+fn version_refusal(message: String) -> Problem {
+    let failure = Failure::new(ErrorCode::InvalidApiVersionParameter, message);
+    Problem::new(StatusCode::BAD_REQUEST, failure)
 }
 
 /// The `api-version` parameter, where it is required; [`judge`] has checked its value.
@@ -101,7 +98,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ApiVersion {
         let parameters = Parameters::of(&parts.uri)?;
         match parameters.get(API_VERSION_NAMES) {
             Some(_) => Ok(Self { _version: () }),
-            None => Err(unsupported_version("")),
+            None => Err(version_refusal(format!(
+                "The api-version is missing. Add ?api-version={API_VERSION}."
+            ))),
         }
     }
 }
@@ -221,7 +220,7 @@ fn status_word(given: &str) -> Result<Status, Problem> {
         let words = Status::ALL.map(Status::as_str).join(", ");
         Problem::bad_request(format!(
             "status is '{}'. Use one of {words}, or omit it.",
-            shown(given, 20)
+            excerpt(given)
         ))
     })
 }

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use serde_json::{Map, Value};
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, ErrorCode, Failure};
+use ucp_model::{Detail, ErrorCode, Failure, excerpt};
 
 use crate::json::{is_json, object, read};
 use crate::members::{COMMON, kind};
@@ -65,16 +65,22 @@ impl Payload {
             }
         };
         match name.zip(body) {
-            Some(read) if violations.details.is_empty() => Ok(read),
+            Some(read) if violations.count == 0 => Ok(read),
             _ => Err(violations.into()),
         }
     }
 }
 
+/// The most violations that a reply lists.
+const DETAILS_MAX: usize = 100;
+
 /// The violations found in a request.
 #[derive(Debug, Default)]
 pub(crate) struct Violations {
+    /// The first [`DETAILS_MAX`] of them.
     details: Vec<Detail>,
+    /// How many there are.
+    count: usize,
     /// The reply that takes precedence over the details.
     refusal: Option<Problem>,
 }
@@ -104,7 +110,7 @@ impl Violations {
     pub(crate) fn members_of(&mut self, path: &str, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|name| !known.contains(&name.as_str()));
         for name in unknown {
-            let place = format!("{path}['{}']", name.escape_debug());
+            let place = format!("{path}['{}']", excerpt(name));
             let members = known.join(", ");
             self.property(
                 &place,
@@ -157,7 +163,7 @@ impl Violations {
                     texts.insert(name.clone(), value.clone());
                 }
                 other => self.property(
-                    &format!("{path}['{}']", name.escape_debug()),
+                    &format!("{path}['{}']", excerpt(name)),
                     &format!("must be a string, not {}", kind(other)),
                 ),
             }
@@ -166,6 +172,10 @@ impl Violations {
     }
 
     fn add(&mut self, code: &str, message: String) {
+        self.count += 1;
+        if self.details.len() == DETAILS_MAX {
+            return;
+        }
         self.details.push(Detail {
             code: code.to_owned(),
             message,
@@ -176,12 +186,20 @@ impl Violations {
 
 impl From<Violations> for Problem {
     fn from(violations: Violations) -> Self {
-        let Violations { details, refusal } = violations;
+        let Violations {
+            details,
+            count,
+            refusal,
+        } = violations;
         if let Some(refusal) = refusal {
             return refusal;
         }
         let message = match &details[..] {
             [only] => format!("HTTP request payload failed validation: {}", only.message),
+            _ if count > details.len() => format!(
+                "HTTP request payload failed validation; the details list the first {} of {count} violations.",
+                details.len()
+            ),
             _ => "HTTP request payload failed validation; the details list each violation."
                 .to_owned(),
         };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use ucp_model::operation::{Action, Kind, Options, ReplacementPolicy, Verdict};
 use ucp_model::{
     Digest, ErrorCode, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
-    Target, TypeName, Warning, json,
+    Target, TypeName, Warning, excerpt, json,
 };
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
@@ -185,13 +185,9 @@ impl App {
         match (&put.label, self.parts.untracked_alias) {
             (None, _) | (Some(_), UntrackedAlias::Ignore) => Ok(()),
             (Some(alias), UntrackedAlias::Refuse) => {
-                let start: String = alias
-                    .chars()
-                    .take(60)
-                    .flat_map(char::escape_debug)
-                    .collect();
+                let alias = excerpt(alias);
                 Err(Rejection::bad_request(format!(
-                    "/trackedBy: is required with alias '{start}', since AWS names each new {}, and every put would create another one. Send the id of a resource group, such as /planes/radius/local/resourceGroups/demo, or omit alias.",
+                    "/trackedBy: is required with alias '{alias}', since AWS names each new {}, and every put would create another one. Send the id of a resource group, such as /planes/radius/local/resourceGroups/demo, or omit alias.",
                     schema.type_name().arm()
                 )))
             }

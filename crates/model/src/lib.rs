@@ -12,6 +12,7 @@ mod default_tags;
 mod ended;
 mod error_code;
 mod etag;
+mod excerpt;
 mod failure;
 pub mod ids;
 pub mod json;
@@ -35,6 +36,7 @@ pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use ended::{Ended, Setback};
 pub use error_code::ErrorCode;
 pub use etag::ETag;
+pub use excerpt::excerpt;
 pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, Reason, chain};
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use ucp_app::OperationQuery;
 use ucp_model::operation::{GroupWork, Kind, ResourceWork, Work};
-use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp};
+use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,7 +17,7 @@ use crate::context::RequestContext;
 use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
-use crate::query::{OperationFilter, Page, shown};
+use crate::query::{OperationFilter, Page};
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
@@ -314,6 +314,6 @@ fn operation_id(given: &str) -> Result<OperationId, Problem> {
 fn no_such_operation(id: &str) -> Problem {
     Problem::not_found(format!(
         "There is no operation '{}' at this path.",
-        shown(id, 80)
+        excerpt(id)
     ))
 }

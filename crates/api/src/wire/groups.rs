@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
-use ucp_model::{GroupBody, GroupId, NewResourceGroup, ResourceGroup};
+use ucp_model::{GroupBody, GroupId, NewResourceGroup, ResourceGroup, excerpt};
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
@@ -122,7 +122,7 @@ fn refuse_reserved<'a>(keys: impl Iterator<Item = &'a String>, violations: &mut 
     for key in keys {
         let reserved = key.get(..4);
         if reserved.is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:")) {
-            let path = format!("{DEFAULT_TAGS}['{}']", key.escape_debug());
+            let path = format!("{DEFAULT_TAGS}['{}']", excerpt(key));
             violations.property(&path, "must not begin with 'aws:', which AWS reserves");
         }
     }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::invalid::{InvalidId, excerpt, invalid};
+use super::invalid::{InvalidId, invalid};
+use crate::excerpt::excerpt;
 
 /// An id that compares case-insensitively.
 pub trait ArmId: fmt::Display + FromStr<Err = InvalidId> + Clone + Send + Sync {

@@ -5,8 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::arm::arm_name;
-use super::invalid::{InvalidId, excerpt, invalid};
+use super::invalid::{InvalidId, invalid};
 use super::segment::{encode_segment, is_dots};
+use crate::excerpt::excerpt;
 
 /// The maximum length of a primary identifier in Cloud Control, in characters.
 pub const IDENTIFIER_MAX_CHARS: usize = 1_024;

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::arm::GroupId;
 use super::aws::TypeName;
-use super::invalid::{InvalidId, excerpt, invalid};
+use super::invalid::{InvalidId, invalid};
 use super::segment::{encode_segment, is_dots};
+use crate::excerpt::excerpt;
 
 /// The maximum length of an alias, in characters. ARM's own limit for resource names is shorter for most types.
 pub const ALIAS_MAX_CHARS: usize = 128;
