@@ -76,11 +76,10 @@ pub fn decide(
         (State::Accepted | State::Adopting(_), Observation::Taken(taken)) => {
             looking::at_what_is_taken(&step, &taken)
         }
-        // Its change may be in flight, so it does not end. Whoever has the resource will let go of it.
         (
             State::Submitting(_) | State::Waiting(..) | State::Observing(_) | State::Salvaging(..),
-            Observation::Taken(_),
-        ) => step.retry(None, "somebody else has the resource"),
+            Observation::Taken(taken),
+        ) => looking::at_what_was_taken_meanwhile(&step, &taken),
         (State::Ended(_), _) => Decision::ignore("already ended"),
         (
             State::Accepted

@@ -144,27 +144,44 @@ pub(super) fn at_what_exists(
     }
 }
 
-/// Decides after the store refused to let the operation work on the resource that AWS names.
+/// Decides after the store refused to let the operation work on the resource that AWS names, before anything was sent.
 pub(super) fn at_what_is_taken(step: &Step<'_>, taken: &Taken) -> Decision {
+    let failure = taken_by_another(step, taken, "Nothing was sent.");
+    step.fail(failure, "AWS names a resource that is taken")
+}
+
+/// Decides after the same refusal of an operation whose change was sent: by an earlier version, which kept the spelling of
+/// the caller. Another operation on the resource ends; another owner stays.
+pub(super) fn at_what_was_taken_meanwhile(step: &Step<'_>, taken: &Taken) -> Decision {
+    match taken.by {
+        Holder::Operation(_) => step.retry(None, "another operation is changing the resource"),
+        Holder::Owner(_) => {
+            let failure =
+                taken_by_another(step, taken, "The change was sent, and may have been made.");
+            step.fail(failure, "AWS names a resource that another reference owns")
+        }
+    }
+}
+
+fn taken_by_another(step: &Step<'_>, taken: &Taken, sent: &str) -> Failure {
     let Taken { identifier, by } = taken;
     let given = step.operation.identifier.as_ref();
     let given = given.map_or("", Identifier::as_str);
     let (message, detail) = match by {
         Holder::Operation(id) => (
             format!(
-                "AWS calls '{given}' '{identifier}', which operation {id} is changing. Nothing was sent. Try again once it has ended."
+                "AWS calls '{given}' '{identifier}', which operation {id} is changing. {sent} Try again once it has ended."
             ),
             Detail::at("OperationInProgress", "is under way", id.to_string()),
         ),
         Holder::Owner(owner) => (
             format!(
-                "AWS calls '{given}' '{identifier}', which is owned by {owner}. Only one reference can own it, and nothing was sent. Leave ownedResource out."
+                "AWS calls '{given}' '{identifier}', which is owned by {owner}. Only one reference can own it. {sent} Leave ownedResource out."
             ),
             Detail::at("OwnedElsewhere", "owns the resource", owner.to_string()),
         ),
     };
-    let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
-    step.fail(failure, "AWS names a resource that is taken")
+    Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
 }
 
 /// Follows the plan against the live resource.

@@ -1,0 +1,186 @@
+//! Invariants over random sequences of observations.
+
+use super::*;
+
+fn holders() -> impl Strategy<Value = Holder> {
+    prop_oneof![Just(another_operation()), Just(another_owner())]
+}
+
+/// All observations, in a few variants each.
+fn observations() -> impl Strategy<Value = Observation> {
+    let fault = prop_oneof![
+        Just(throttled()),
+        Just(lost()),
+        Just(denied()),
+        Just(rejected()),
+        Just(Fault::new(
+            FaultClass::Missing,
+            "ResourceNotFoundException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::Concurrent,
+            "ConcurrentOperationException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::TokenConflict,
+            "ClientTokenConflictException",
+            ""
+        )),
+        Just(Fault::new(
+            FaultClass::TokenUnknown,
+            "RequestTokenNotFoundException",
+            ""
+        )),
+        Just(Fault::new(FaultClass::Transient, "NetworkFailure", ""))
+    ];
+    let presence = prop_oneof![
+        Just(Presence::Absent),
+        Just(Presence::Unreadable(name("vpc-1"))),
+        "[de]".prop_map(|digest| present(&digest)),
+        fault.clone().prop_map(Presence::Unknown)
+    ];
+    let plan = prop_oneof![
+        Just(create()),
+        Just(update()),
+        Just(replace(ReplacementOrder::CreateBeforeDelete)),
+        Just(replace(ReplacementOrder::DeleteBeforeCreate)),
+        Just(deletion()),
+        Just(PlanOutcome::Nothing),
+        Just(PlanOutcome::Impossible(Failure::new("InvalidRequest", "")))
+    ];
+    let status = prop_oneof![
+        Just(ProgressStatus::Running),
+        Just(ProgressStatus::Success),
+        Just(ProgressStatus::Canceled),
+        "AlreadyExists|NotFound|NotStabilized".prop_map(|code| failed(&code))
+    ];
+    let progress = (status, prop::option::of(Just("vpc-2")))
+        .prop_map(|(status, identifier)| progress(status, identifier));
+    let reply = prop_oneof![progress.prop_map(Ok), fault.prop_map(Err)];
+    prop_oneof![
+        Just(Observation::Claimed),
+        (presence.clone(), plan).prop_map(|(presence, plan)| Observation::Looked(presence, plan)),
+        presence.prop_map(Observation::Read),
+        reply.clone().prop_map(Observation::Submitted),
+        reply.clone().prop_map(Observation::Polled),
+        reply.prop_map(Observation::CancelAsked),
+        holders().prop_map(taken_by),
+    ]
+}
+
+/// A planner updates only what exists and deletes only for a delete, and nothing can be read without an identifier.
+fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
+    let presence = match observation {
+        Observation::Looked(presence, _) | Observation::Read(presence) => presence,
+        Observation::Claimed
+        | Observation::Submitted(_)
+        | Observation::Polled(_)
+        | Observation::CancelAsked(_)
+        | Observation::Taken(_)
+        | Observation::Surveyed(_) => return true,
+    };
+    let is_present = matches!(presence, Presence::Present { .. });
+    let plan_fits = match observation {
+        Observation::Looked(_, PlanOutcome::Create { .. }) => !operation.deletes() && !is_present,
+        Observation::Looked(_, PlanOutcome::Update { .. }) => !operation.deletes() && is_present,
+        Observation::Looked(_, PlanOutcome::Replace { .. }) => {
+            !operation.deletes() && is_present && operation.was_referenced
+        }
+        Observation::Looked(_, PlanOutcome::Delete(_)) => operation.deletes(),
+        Observation::Looked(_, PlanOutcome::Nothing) => operation.deletes() || is_present,
+        _ => true,
+    };
+    plan_fits && (operation.subject().is_some() || !is_present)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..ProptestConfig::default() })]
+
+    /// For any observations in any order, late or duplicate: terminal states absorb, every other state has a next
+    /// wake-up, and a token stays the same until a new intent is recorded.
+    #[test]
+    fn any_order_of_events_is_harmless(
+        kind in prop_oneof![Just(Kind::Put), Just(Kind::Delete)],
+        was_referenced in any::<bool>(),
+        was_owned in any::<bool>(),
+        is_cancelled in any::<bool>(),
+        events in prop::collection::vec((observations(), 0u64..100_000), 1..60),
+    ) {
+        let mut now = START;
+        let start = operation(kind);
+        let start = Operation { was_owned: was_owned && was_referenced, ..start };
+        let mut operation = if was_referenced { referenced(start) } else { start };
+        for (number, (observation, later)) in events.into_iter().enumerate() {
+            now = now.after(Duration::from_millis(later));
+            if !can_be_observed(&operation, &observation) {
+                continue;
+            }
+            let is_cancelled = is_cancelled && number >= 3;
+            let chance = chance(100 + number as u128);
+            let decision = resource::decide(&operation, is_cancelled, observation, now, chance);
+            let before = operation.clone();
+            match decision.next {
+                Next::Keep => prop_assert!(!matches!(decision.effect, Some(Effect::Submit(_))), "sent but not recorded"),
+                Next::Move(moved) => {
+                    prop_assert!(!before.state.is_terminal(), "a terminal state moved");
+                    if let Some(Effect::Submit(intent)) = &decision.effect {
+                        prop_assert_eq!(&moved.state, &State::Submitting(intent.clone()), "sent but not recorded");
+                    }
+                    prop_assert!(!moved.state.is_terminal(), "only a finish ends an operation");
+                    prop_assert!(decision.effect.is_some() || moved.due_at >= now, "no wake-up");
+                    if let (State::Submitting(old), State::Submitting(new), None) = (&before.state, &moved.state, &moved.planned) {
+                        prop_assert_eq!(old.client_token, new.client_token);
+                    }
+                    operation = moved.of(&operation, now);
+                }
+                Next::Finish(finish) => {
+                    prop_assert!(!before.state.is_terminal(), "a terminal state ended again");
+                                        if let ReferenceChange::Applied { .. } | ReferenceChange::Kept { .. } = finish.reference {
+                        prop_assert!(finish.identifier.is_some(), "a reference to nothing");
+                    }
+                    if let Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) = &before.replacing
+                        && finish.ended != Ended::Succeeded
+                    {
+                        prop_assert_eq!(finish.identifier.as_ref(), Some(old), "the old one stays referenced");
+                        prop_assert!(finish.reference != ReferenceChange::Removed, "the old one stays referenced");
+                    }
+                    let is_left = matches!(before.replacing, Some(Replacing::OldLast { .. }));
+                    prop_assert!(!is_left, "ended without a word about the old one");
+                    prop_assert!(decision.effect.is_none());
+                    operation = finish.of(&operation, now);
+                }
+            }
+        }
+    }
+
+    /// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token.
+    #[test]
+    fn an_operation_that_learns_nothing_ends(faults in prop::collection::vec(prop_oneof![Just(lost()), Just(throttled())], 1..4)) {
+        let mut now = START;
+        let mut operation = referenced(operation(Kind::Put));
+        let deadline = START.after(PATIENCE * 9);
+        let mut observation = Observation::Claimed;
+        let mut due_at = START;
+        for turn in 0.. {
+            let decision = decide(&operation, observation, now, chance(turn));
+            match decision.next {
+                Next::Keep => {}
+                Next::Move(moved) => { due_at = moved.due_at; operation = moved.of(&operation, now); }
+                Next::Finish(_) => break,
+            }
+            prop_assert!(now < deadline, "still {} after nine days", operation.state.name());
+            let fault = faults[usize::try_from(turn).unwrap() % faults.len()].clone();
+            observation = match decision.effect {
+                Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
+                Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
+                Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
+                Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
+                Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
+                Some(Effect::Survey | Effect::Start(_)) => unreachable!("for operations on groups"),
+                None => { now = now.max(due_at); Observation::Claimed }
+            };
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A call whose reply was lost, or that was refused after an earlier send.
+
+use super::*;
+
+#[test]
+fn a_create_is_resent_while_its_token_lives_and_never_after() {
+    let create = in_state(
+        operation(Kind::Put),
+        State::Submitting(intent(Action::Create, None)),
+    );
+    let decision = assert_line(
+        &create,
+        Observation::Claimed,
+        "submitting, then Submit: the token makes the same bytes the same request",
+    );
+    let Next::Move(moved) = decision.next else {
+        panic!("the resend is recorded first")
+    };
+    let State::Submitting(resent) = moved.state else {
+        panic!("it is still submitting")
+    };
+    assert_eq!((resent.client_token, resent.unanswered), (token(1), 2));
+    let expired = START.after(CLIENT_TOKEN_LIFE);
+    assert_line_at(
+        &create,
+        Observation::Claimed,
+        expired,
+        "failed: the token has expired and there is nothing to look at",
+    );
+    let named = Operation {
+        identifier: Some(Identifier::new("g")),
+        created: true,
+        ..create
+    };
+    assert_line_at(
+        &named,
+        Observation::Claimed,
+        expired,
+        "keep, then Look: the token has expired",
+    );
+}
+
+#[test]
+fn a_refusal_says_nothing_about_an_earlier_send() {
+    let with = |unanswered| {
+        let intent = Intent {
+            unanswered,
+            ..intent(Action::Create, None)
+        };
+        in_state(operation(Kind::Put), State::Submitting(intent))
+    };
+    assert_line(
+        &with(1),
+        Observation::Submitted(Err(rejected())),
+        "failed: AWS refuses the create",
+    );
+    let decision = assert_line(
+        &with(2),
+        Observation::Submitted(Err(rejected())),
+        "failed: refused, but an earlier send may have arrived",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert!(matches!(finish.ended, Ended::Failed(failure) if failure.code == "OutcomeUnknown"));
+    assert_line(
+        &with(2),
+        Observation::Submitted(Err(denied())),
+        "submitting: denied, but an earlier send may have arrived",
+    );
+    let decision = assert_line(
+        &with(1),
+        Observation::Submitted(Err(throttled())),
+        "submitting: AWS asks to slow down",
+    );
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits")
+    };
+    assert!(matches!(moved.state, State::Submitting(intent) if intent.unanswered == 0));
+    assert_line(
+        &with(1),
+        Observation::Submitted(Err(lost())),
+        "submitting: the reply was lost",
+    );
+}
+
+#[test]
+fn an_update_whose_reply_was_lost_looks_at_its_base() {
+    let update_sent = in_state(
+        referenced(operation(Kind::Put)),
+        State::Submitting(intent(Action::Update, Some("d"))),
+    );
+    assert_line(
+        &update_sent,
+        Observation::Claimed,
+        "keep, then Look: look before sending it again",
+    );
+    let same = assert_line(
+        &update_sent,
+        Observation::Looked(present("d"), update()),
+        "submitting, then Submit: the update has not shown: the same again",
+    );
+    let Next::Move(moved) = same.next else {
+        panic!("the resend is recorded first")
+    };
+    assert!(matches!(moved.state, State::Submitting(intent) if intent.client_token == token(1)));
+    let other = assert_line(
+        &update_sent,
+        Observation::Looked(present("e"), update()),
+        "submitting, then Submit: it differs from the declaration",
+    );
+    let Next::Move(moved) = other.next else {
+        panic!("a new intent is recorded")
+    };
+    assert!(matches!(moved.state, State::Submitting(intent) if intent.client_token == token(9)));
+    assert_line(
+        &update_sent,
+        Observation::Looked(present("e"), PlanOutcome::Nothing),
+        "succeeded: it is as it should be",
+    );
+}
+
+#[test]
+fn a_delete_whose_reply_was_lost_looks_first() {
+    let delete = in_state(
+        referenced(operation(Kind::Delete)),
+        State::Submitting(intent(Action::Delete, None)),
+    );
+    assert_line(
+        &delete,
+        Observation::Claimed,
+        "keep, then Look: look before sending it again",
+    );
+    assert_line(
+        &delete,
+        Observation::Looked(present("d"), deletion()),
+        "submitting, then Submit: still there: the same again",
+    );
+    assert_line(
+        &delete,
+        Observation::Looked(Presence::Absent, PlanOutcome::Nothing),
+        "succeeded: it is as it should be",
+    );
+}
+
+#[test]
+fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
+    let delete = in_state(
+        referenced(operation(Kind::Delete)),
+        State::Submitting(intent(Action::Delete, None)),
+    );
+    let looked = || Observation::Looked(Presence::Unknown(denied()), deletion());
+    assert_line(
+        &delete,
+        looked(),
+        "submitting: cannot tell yet what the lost reply did",
+    );
+    let often = Operation {
+        attempt: 20,
+        ..delete
+    };
+    assert_line(
+        &often,
+        looked(),
+        "failed: looking cannot tell what the lost reply did",
+    );
+}

@@ -1,0 +1,263 @@
+//! A change in flight: its progress, its cancellation, and the read of its result.
+
+use super::*;
+
+#[test]
+fn aws_does_not_put_an_operation_to_sleep() {
+    let waiting = in_state(
+        referenced(operation(Kind::Put)),
+        State::Waiting(intent(Action::Update, None), RequestToken::new("r")),
+    );
+    let asked = Progress {
+        retry_after: Some(START.after(Duration::from_secs(30 * 24 * 3600))),
+        ..progress(ProgressStatus::Running, None)
+    };
+    let decision = decide(&waiting, Observation::Polled(Ok(asked)), START, chance(9));
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits: {decision}")
+    };
+    assert_eq!(moved.due_at, START.after(Duration::from_secs(15 * 60)));
+}
+
+#[test]
+fn progress_events_end_or_continue_the_wait() {
+    let create = waiting(
+        Action::Create,
+        Operation {
+            created: true,
+            ..operation(Kind::Put)
+        },
+    );
+    let decision = assert_line(
+        &create,
+        polled(ProgressStatus::Running, Some("vpc-2")),
+        "waiting: in flight",
+    );
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits")
+    };
+    assert_eq!(
+        moved.identifier,
+        Some(Identifier::new("vpc-2")),
+        "stored as soon as AWS reveals it"
+    );
+    assert!(moved.due_at > START);
+    assert_line(
+        &create,
+        polled(ProgressStatus::Success, Some("vpc-2")),
+        "observing, then Read: AWS reports success",
+    );
+    assert_line(
+        &create,
+        polled(ProgressStatus::Success, None),
+        "failed: no identifier",
+    );
+    assert_line(
+        &create,
+        polled(failed("NotStabilized"), None),
+        "failed: the create failed and named nothing",
+    );
+    assert_line(
+        &create,
+        polled(failed("NotStabilized"), Some("vpc-2")),
+        "salvaging, then Read: the create failed but named a resource",
+    );
+    assert_line(
+        &create,
+        polled(failed("AlreadyExists"), None),
+        "failed: something else stands in the way",
+    );
+    assert_line(
+        &create,
+        Observation::Polled(Err(Fault::new(FaultClass::TokenUnknown, "", ""))),
+        "submitting: AWS has forgotten the request: find out what came of it",
+    );
+    let update = waiting(Action::Update, referenced(operation(Kind::Put)));
+    let decision = assert_line(
+        &update,
+        polled(failed("InternalFailure"), None),
+        "failed: AWS reports failure",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    assert_line(
+        &update,
+        polled(failed("NotFound"), None),
+        "failed: AWS reports failure",
+    );
+    let delete = waiting(Action::Delete, referenced(operation(Kind::Delete)));
+    assert_line(
+        &delete,
+        polled(failed("NotFound"), None),
+        "succeeded: already gone",
+    );
+    assert_line(
+        &delete,
+        polled(ProgressStatus::Success, None),
+        "succeeded: AWS reports success",
+    );
+}
+
+#[test]
+fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
+    let observing = in_state(
+        referenced(operation(Kind::Put)),
+        State::Observing(Action::Create),
+    );
+    assert_line(
+        &observing,
+        Observation::Read(Presence::Absent),
+        "observing: not visible yet",
+    );
+    assert_line_at(
+        &observing,
+        Observation::Read(Presence::Absent),
+        START.after(CONSISTENCY_BOUND),
+        "observing: not visible yet",
+    );
+    let observing = Operation {
+        attempt: 3,
+        ..observing
+    };
+    assert_line_at(
+        &observing,
+        Observation::Read(Presence::Absent),
+        START.after(CONSISTENCY_BOUND),
+        "failed: never became visible",
+    );
+    assert_line(
+        &observing,
+        Observation::Read(present("d")),
+        "succeeded: done",
+    );
+}
+
+#[test]
+fn a_cancel_counts_when_aws_confirms_it() {
+    let assert_line = |operation: &Operation, observation: Observation, expected: &str| {
+        let decision = resource::decide(operation, true, observation, START, chance(9));
+        assert_eq!(decision.to_string(), expected);
+        decision
+    };
+    assert_line(
+        &operation(Kind::Put),
+        Observation::Claimed,
+        "canceled: cancelled before anything was sent",
+    );
+    let throttled = |action| Operation {
+        state: State::Submitting(Intent {
+            unanswered: 0,
+            ..intent(action, None)
+        }),
+        ..operation(Kind::Put)
+    };
+    assert_line(
+        &throttled(Action::Create),
+        Observation::Claimed,
+        "canceled: cancelled before AWS took it",
+    );
+    let removing = Operation {
+        replacing: Some(Replacing::OldLast { old: name("vpc-0") }),
+        ..throttled(Action::Delete)
+    };
+    assert_line(
+        &removing,
+        Observation::Claimed,
+        "keep, then Look: look before sending it again",
+    );
+    let update = waiting(Action::Update, referenced(operation(Kind::Put)));
+    assert_line(
+        &update,
+        Observation::Claimed,
+        "keep, then Cancel: somebody asked to cancel it",
+    );
+    assert_line(
+        &update,
+        Observation::CancelAsked(Err(rejected())),
+        "keep, then Poll: AWS does not cancel it: ask after it",
+    );
+    assert_line(
+        &update,
+        Observation::CancelAsked(Ok(progress(ProgressStatus::Running, None))),
+        "waiting: in flight",
+    );
+    let cancelled = step(
+        &update,
+        polled(ProgressStatus::Canceled, None),
+        "salvaging, then Read: cancelled: see what is left",
+    );
+    let decision = assert_line(
+        &cancelled,
+        Observation::Read(present("d")),
+        "canceled: it is still there",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    assert!(finish.live.is_some());
+    assert_line(
+        &update,
+        polled(ProgressStatus::Success, None),
+        "observing, then Read: AWS reports success",
+    );
+}
+
+/// AWS's facts about a failure go into `additionalInfo`.
+#[test]
+fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
+    let hook = HookFailure {
+        type_name: Some("MyCompany::Security::Encryption".to_owned()),
+        status: "HOOK_COMPLETE_FAILED".to_owned(),
+        failure_mode: Some("FAIL".to_owned()),
+        ..HookFailure::default()
+    };
+    let refused = ProgressStatus::Failed {
+        code: HandlerErrorCode::of("AccessDenied"),
+        message: "a hook".to_owned(),
+        hooks: vec![hook.clone()],
+    };
+    for (action, operation, named) in [
+        (Action::Create, operation(Kind::Put), None),
+        (
+            Action::Update,
+            referenced(operation(Kind::Put)),
+            Some("vpc-1"),
+        ),
+        (
+            Action::Delete,
+            referenced(operation(Kind::Delete)),
+            Some("vpc-1"),
+        ),
+    ] {
+        let operation = waiting(action, operation);
+        let observation = Observation::Polled(Ok(progress(refused.clone(), None)));
+        let decision = decide(&operation, observation, START, chance(9));
+        let Next::Finish(finish) = decision.next else {
+            panic!("it ends")
+        };
+        let Ended::Failed(failure) = finish.ended else {
+            panic!("it fails")
+        };
+        let request = CloudControlRequest {
+            request_token: RequestToken::new("r"),
+            operation: action,
+            type_name: operation.type_name.clone(),
+            identifier: named.map(Identifier::new),
+        };
+        let info = [
+            AdditionalInfo::CloudControlRequest(request),
+            AdditionalInfo::CloudFormationHook(hook.clone()),
+        ];
+        assert_eq!(failure.additional_info, info);
+        let stored = serde_json::to_value(&failure).unwrap();
+        assert_eq!(stored["additionalInfo"][1]["type"], "CloudFormationHook");
+        assert_eq!(stored["additionalInfo"][1]["info"]["failureMode"], "FAIL");
+        assert_eq!(serde_json::from_value::<Failure>(stored).unwrap(), failure);
+    }
+    let old = json!({"code": "AccessDenied", "message": "written by an earlier version"});
+    let old: Failure = serde_json::from_value(old).unwrap();
+    assert!(old.additional_info.is_empty());
+}
