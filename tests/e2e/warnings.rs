@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ucp_model::ids::encode_segment;
-use ucp_testkit::{ACCOUNT, REGION, World, apply, on_every_store, tracked_by};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
 const SECRET: &str = "AWS.SecretsManager/Secret";
 const VERSION: &str = "AWS.Lex/BotVersion";
@@ -120,6 +120,37 @@ async fn an_import_promises_only_what_a_put_does(world: &World) {
     world.put(SECRET, "imported", secret).await.expect(201);
     world.settle().await;
     assert_eq!(world.calls("UpdateResource"), 1);
+}
+
+/// The items of an import into a group have their own.
+#[apply(on_every_store)]
+async fn an_import_into_a_group_tells_the_warnings_of_each_item(world: &World) {
+    let group = json!({"properties": {"LogGroupName": "plain"}});
+    let logs = "AWS.Logs/LogGroup";
+    world.post(logs, "put", &group).await.expect(201);
+    let secret = json!({"properties": {"Name": "s", "SecretString": "canary"}});
+    world.post(SECRET, "put", &secret).await.expect(201);
+    world.settle().await;
+    let item = |resource_type: &str, alias: &str, identifier: &str| {
+        json!({"trackedBy": tracked_by(resource_type, alias), "primaryIdentifier": identifier,
+            "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")})
+    };
+    let secret = world.live("AWS::SecretsManager::Secret").remove(0);
+    let resources = [
+        item(SECRET, "secret", &secret),
+        item(logs, "plain", "plain"),
+    ];
+    let body = json!({ "resources": resources });
+    let path = format!("{GROUP}/:import");
+    let reply = world.call("POST", &path, &body.to_string()).await;
+    let reply = reply.expect(202);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    let imported = &status["properties"]["imported"];
+    let told = warnings(&imported[0]["warnings"]);
+    let sent = one("WriteOnlyProperty", "/properties/SecretString");
+    assert!(told.contains(&sent[0]), "{status}");
+    assert!(imported[1].get("warnings").is_none(), "{status}");
 }
 
 #[apply(on_every_store)]

@@ -179,6 +179,9 @@ pub(crate) struct ImportResultItem {
     /// Why the item failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
+    /// What the caller should know about the resource.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
 }
 
 impl ImportResult {
@@ -192,8 +195,13 @@ impl ImportResult {
             let Some(item) = items.get(*index) else {
                 continue;
             };
+            let mut warnings = Vec::new();
             let (list, failure) = match outcome {
                 ImportOutcome::Imported => (&mut result.imported, None),
+                ImportOutcome::ImportedWithWarnings(told) => {
+                    warnings.clone_from(told);
+                    (&mut result.imported, None)
+                }
                 ImportOutcome::Missing => (&mut result.missing, None),
                 ImportOutcome::AlreadyTracked => (&mut result.already_tracked, None),
                 ImportOutcome::Failed(failure) => (&mut result.failed, Some(failure.clone())),
@@ -205,6 +213,7 @@ impl ImportResult {
                 id: item.reference.to_string(),
                 resource_id: item.scope.resource(type_name, &item.identifier),
                 error: failure.map(ErrorBody::from),
+                warnings: warnings.into_iter().map(WarningBody::from).collect(),
             });
         }
         Some(result)

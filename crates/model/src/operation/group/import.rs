@@ -8,7 +8,7 @@ use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
 use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::task::{ImportItem, ImportOutcome};
 use super::work::GroupWork;
-use crate::{Ended, Reason, Timestamp};
+use crate::{Ended, Reason, Timestamp, Warning};
 
 /// Decides the next step of an import.
 pub(super) fn decide(
@@ -39,7 +39,7 @@ pub(super) fn decide(
         }
         let outcome = match (children.get(&key), survey.refused.get(&key)) {
             (Some(child), _) => match child.ended() {
-                Some(ended) => outcome(ended),
+                Some(ended) => outcome(ended, child.work.warnings()),
                 None => {
                     running += 1;
                     continue;
@@ -98,9 +98,10 @@ pub(super) fn decide(
 }
 
 /// The outcome of an item whose child ended so.
-fn outcome(ended: &Ended) -> ImportOutcome {
+fn outcome(ended: &Ended, warnings: &[Warning]) -> ImportOutcome {
     match ended {
-        Ended::Succeeded => ImportOutcome::Imported,
+        Ended::Succeeded if warnings.is_empty() => ImportOutcome::Imported,
+        Ended::Succeeded => ImportOutcome::ImportedWithWarnings(warnings.to_vec()),
         Ended::Failed(failure) if failure.reason() == Reason::NotFound => ImportOutcome::Missing,
         Ended::Failed(failure) | Ended::Canceled(failure) => ImportOutcome::Failed(failure.clone()),
     }

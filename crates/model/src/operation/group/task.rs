@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Identifier, ReferenceId, Scope};
+use crate::{Failure, Identifier, ReferenceId, Scope, Warning};
 
 /// The goal of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,8 @@ pub struct ImportItem {
 pub enum ImportOutcome {
     /// The reference now stands for the resource.
     Imported,
+    /// The same, and the caller should know something about the resource.
+    ImportedWithWarnings(Vec<Warning>),
     /// The resource does not exist in AWS.
     Missing,
     /// The reference existed before.
