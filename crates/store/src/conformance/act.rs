@@ -11,6 +11,7 @@ use ucp_model::{
 };
 
 use super::fixture::*;
+use super::respelling::respelled;
 use crate::{
     Claimed, FinishOperation, LeaseTerm, NewOperation, Precondition, ReferenceUpdate, Store,
     TypeSchema,
@@ -40,6 +41,10 @@ pub(super) enum Act {
     Claim,
     /// A step that reveals the resource.
     Reveal(u64, &'static str),
+    /// A step that learns that AWS spells the resource in lower case.
+    Respell(u64),
+    /// The end of a put that has learned so.
+    ApplyRespelled(u64),
     /// A step of an operation on a group, which has seen this many children end and waits for the others.
     Await(u64, usize),
     Apply(u64, &'static str),
@@ -173,6 +178,20 @@ impl Stage {
                 let step = naming(&claimed.operation, resource);
                 let step = store.commit_step(&claimed.lease, &step, None, at(21), TERM);
                 format!("{:?}", step.await)
+            }
+            Act::Respell(number) => {
+                let Some(claimed) = self.claimed(number) else {
+                    return "not claimed".to_owned();
+                };
+                let step = respelled(&claimed.operation);
+                let step = store.commit_step(&claimed.lease, &step, None, at(21), TERM);
+                format!("{:?}", step.await)
+            }
+            Act::ApplyRespelled(number) => {
+                self.finish(number, |claimed| {
+                    applied(&respelled(&claimed.operation), "mydb", true)
+                })
+                .await
             }
             Act::Await(number, seen) => {
                 let Some(claimed) = self.claimed(number) else {

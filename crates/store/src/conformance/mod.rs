@@ -72,6 +72,7 @@ macro_rules! conformance {
             }
             respelling {
                 a_respelled_target_keeps_others_off
+                a_respelled_reference_keeps_what_is_known
                 a_step_to_a_busy_respelled_target_is_refused
                 an_end_at_a_busy_respelled_target_is_refused
                 a_respelled_resource_has_one_owner
@@ -198,6 +199,7 @@ macro_rules! races {
             planes_credentials_and_schemas
             the_deletion_of_a_group
             parent_and_children
+            spellings_of_a_resource
         }
     };
     ($fresh:path: $($case:ident)+) => {

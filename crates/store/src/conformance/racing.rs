@@ -256,6 +256,26 @@ pub async fn planes_credentials_and_schemas(store: Engine, database: &dyn Databa
     race.both(Act::PutSchema("2", 2), Act::Put(1, "a")).await;
 }
 
+/// Operations that were accepted under different spellings of one resource.
+pub async fn spellings_of_a_resource(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::PutNamed(1, "a", "MyDB"),
+        Act::PutNamed(2, "b", "MYDB"),
+        Act::Claim,
+    ]);
+    race.both(Act::Respell(1), Act::Respell(2)).await;
+    race.both(Act::Respell(1), Act::ApplyRespelled(2)).await;
+    race.both(Act::ApplyRespelled(1), Act::ApplyRespelled(2))
+        .await;
+    for one in [Act::Respell(1), Act::ApplyRespelled(1)] {
+        race.both(one, Act::PutNamed(3, "c", "mydb")).await;
+        race.both(one, Act::DeleteByName(3, "mydb")).await;
+        race.both(one, Act::Cancel(1)).await;
+    }
+}
+
 /// The deletion of a group, against whatever happens in the group.
 pub async fn the_deletion_of_a_group(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

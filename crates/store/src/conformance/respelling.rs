@@ -12,7 +12,7 @@ use super::fixture::{
 use crate::{Error, FinishOperation, NewOperation, Precondition};
 
 /// The operation after a look at `MyDB`, which AWS calls `mydb`.
-fn respelled(operation: &Operation) -> Operation {
+pub(super) fn respelled(operation: &Operation) -> Operation {
     stepped(operation, |work| {
         work.spelled = work.identifier.take();
         work.identifier = identifier("mydb");
@@ -60,6 +60,24 @@ pub async fn a_respelled_target_keeps_others_off(store: Engine) {
     let ended = applied(&step, "mydb", false);
     finish(&store, &lease, ended).await;
     assert_eq!(reference(&store, "a").await.identifier, identifier("mydb"));
+}
+
+/// It is the same resource: what was declared and seen of it stays.
+pub async fn a_respelled_reference_keeps_what_is_known(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "MyDB", true).await;
+    let before = reference(&store, "a").await;
+    assert!(before.baseline.is_some() && before.observed.is_some());
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let step = respelled(&claimed.operation);
+    let commit = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    commit.await.unwrap();
+    let after = reference(&store, "a").await;
+    assert_eq!(after.identifier, identifier("mydb"));
+    assert_eq!(after.baseline, before.baseline);
+    assert_eq!(after.observed, before.observed);
+    assert_eq!(after.observed_at, before.observed_at);
+    assert!(after.owned);
 }
 
 /// A refused step writes nothing, and the operation can end without success.
