@@ -108,12 +108,12 @@ async fn a_group_is_patched_by_key(world: &World) {
 async fn a_group_is_checked_all_at_once(world: &World) {
     let path = |name: &str| format!("/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
     let body = r#"{"location":7,"tags":{"a":1,"b":null},"properties":{"defaultTags":{"c":[],"AWS:d":"e"}}}"#;
-    let refused = world.call("PUT", &path("-x"), body).await.expect(400);
+    let refused = world.call("PUT", &path("x."), body).await.expect(400);
     assert_eq!(refused.code(), "HttpRequestPayloadAPISpecValidationFailed");
     assert_eq!(refused.body["error"]["target"], "ucp/openapi");
     let details = refused.body["error"]["details"].as_array().unwrap();
     let places = [
-        "'-x' is not a resource group name",
+        "'x.' is not a resource group name",
         "$.properties.defaultTags['c'] in body must be a string",
         "$.properties.defaultTags['AWS:d'] in body must not begin with 'aws:'",
         "$.location in body must be a string",
@@ -126,7 +126,7 @@ async fn a_group_is_checked_all_at_once(world: &World) {
         let message = detail["message"].as_str().unwrap();
         assert!(message.starts_with(place), "{message}");
     }
-    let unreadable = world.call("PUT", &path("-x"), "{").await.expect(400);
+    let unreadable = world.call("PUT", &path("x."), "{").await.expect(400);
     let codes: Vec<&str> = unreadable.body["error"]["details"]
         .as_array()
         .unwrap()

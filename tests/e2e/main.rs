@@ -19,6 +19,7 @@ mod etags;
 mod examples;
 mod group_deletes;
 mod group_imports;
+mod group_names;
 mod groups;
 mod handlers;
 mod identifiers;

@@ -1,7 +1,7 @@
 //! The OpenAPI document: the descriptions of the routes, and what is common to all of them.
 
 use ucp_app::Status;
-use ucp_model::ids::ALIAS_MAX_CHARS;
+use ucp_model::ids::{ALIAS_MAX_CHARS, GROUP_NAME_MAX_CHARS};
 use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder};
@@ -49,7 +49,7 @@ const RETRY_AFTER: &str = "Retry-After";
 /// Headers of every reply.
 const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
 
-/// The pattern of names of planes, groups and credentials.
+/// The pattern of names of planes and credentials.
 const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
 /// Text without control characters.
 const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
@@ -221,7 +221,11 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
         "plane" if path.starts_with("/planes/aws/") => (name(), "aws"),
         "plane" if path.starts_with("/planes/azure/") => (matching(VISIBLE), "azurecloud"),
         "plane" => (name(), "local"),
-        "group" => (name(), "demo"),
+        // Letters of any script: many readers of the document, browsers among them, do not know Unicode's classes.
+        "group" => (
+            matching(VISIBLE).max_length(Some(GROUP_NAME_MAX_CHARS)),
+            "demo",
+        ),
         // Not the one that signs calls to AWS.
         "credential" => (name(), "example"),
         "account" => (matching("^[A-Za-z0-9]{1,63}$"), "123456789012"),

@@ -94,7 +94,8 @@ impl ResourceProviderPath {
 pub(crate) struct GroupPath {
     /// The name of the radius plane.
     plane: String,
-    /// The name of the resource group.
+    /// The name of the resource group: 1 to 90 letters and digits of any script, `_`, `.`, `(`, `)` and `-`, not ending with
+    /// a period.
     group: String,
 }
 
@@ -111,7 +112,8 @@ impl GroupPath {
 pub(crate) struct ReferencesPath {
     /// The name of the radius plane.
     plane: String,
-    /// The name of the resource group.
+    /// The name of the resource group: 1 to 90 letters and digits of any script, `_`, `.`, `(`, `)` and `-`, not ending with
+    /// a period.
     group: String,
     /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,
@@ -136,7 +138,8 @@ impl ReferencesPath {
 pub(crate) struct ReferencePath {
     /// The name of the radius plane.
     plane: String,
-    /// The name of the resource group.
+    /// The name of the resource group: 1 to 90 letters and digits of any script, `_`, `.`, `(`, `)` and `-`, not ending with
+    /// a period.
     group: String,
     /// The namespace of the resource type: `AWS.` and the service.
     namespace: String,

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::group_name::{folded, group_name};
 use super::invalid::{InvalidId, invalid};
+use super::segment::{decode_segment, encode_segment};
 use crate::excerpt::excerpt;
 
 /// An id that compares case-insensitively.
@@ -118,7 +120,7 @@ impl FromStr for PlaneId {
 pub struct GroupId {
     /// The radius plane's name.
     pub plane: String,
-    /// The group's name.
+    /// The group's name, in NFC.
     pub name: String,
 }
 
@@ -127,7 +129,7 @@ impl GroupId {
     pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
         Ok(Self {
             plane: arm_name("plane", plane)?,
-            name: arm_name("resource group", name)?,
+            name: group_name(name)?,
         })
     }
 
@@ -138,16 +140,27 @@ impl GroupId {
             name: self.plane.clone(),
         }
     }
+
+    /// Returns the key that the store compares.
+    pub fn key(&self) -> String {
+        let plane = self.plane_id().key();
+        format!("{plane}/resourcegroups/{}", folded(&self.name))
+    }
 }
 
-arm_id!(GroupId);
+impl ArmId for GroupId {
+    fn key(&self) -> String {
+        GroupId::key(self)
+    }
+}
 
 impl fmt::Display for GroupId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "/planes/radius/{}/resourcegroups/{}",
-            self.plane, self.name
+            self.plane,
+            encode_segment(&self.name)
         )
     }
 }
@@ -157,16 +170,19 @@ impl FromStr for GroupId {
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let is = |given: &str, keyword: &str| given.eq_ignore_ascii_case(keyword);
+        let wrong = || {
+            InvalidId(format!(
+                "'{}' is not the id of a resource group",
+                excerpt(text)
+            ))
+        };
         match *segments(text.strip_suffix('/').unwrap_or(text)) {
             [planes, radius, plane, groups, name]
                 if is(planes, "planes") && is(radius, "radius") && is(groups, "resourcegroups") =>
             {
-                Self::new(plane, name)
+                Self::new(plane, &decode_segment(name).ok_or_else(wrong)?)
             }
-            _ => invalid(format!(
-                "'{}' is not the id of a resource group",
-                excerpt(text)
-            )),
+            _ => Err(wrong()),
         }
     }
 }
@@ -229,7 +245,7 @@ fn segments(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Checks the name of a plane, group or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+/// Checks the name of a plane or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
 pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
     let bytes = name.as_bytes();
     let fits = bytes.len() <= 63

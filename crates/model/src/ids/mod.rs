@@ -1,11 +1,12 @@
 //! Resource ids and other names, parsed once into types.
 //!
 //! ARM's own segments, group names and aliases compare case-insensitively and keep the casing of their first
-//! write. Each such id therefore has a `key()`, case-folded here and never by a database collation. AWS identifiers
-//! compare byte for byte.
+//! write. Group names are in NFC. Each such id therefore has a `key()`, case-folded here and never by a database
+//! collation. AWS identifiers compare byte for byte.
 
 mod arm;
 mod aws;
+mod group_name;
 mod invalid;
 pub(crate) mod optional_text;
 mod reference;
@@ -16,6 +17,7 @@ mod tokens;
 
 pub use arm::{ArmId, CredentialId, GroupId, PlaneId, PlaneKind};
 pub use aws::{IDENTIFIER_MAX_CHARS, Identifier, Scope, Target, TypeName};
+pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;
 pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
 pub use segment::encode_segment;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::arm::GroupId;
 use super::aws::TypeName;
 use super::invalid::{InvalidId, invalid};
-use super::segment::{encode_segment, is_dots};
+use super::segment::{decode_segment, encode_segment, is_dots};
 use crate::excerpt::excerpt;
 
 /// The maximum length of an alias, in characters. ARM's own limit for resource names is shorter for most types.
@@ -128,11 +128,10 @@ impl FromStr for ReferenceId {
         if !suffix.eq_ignore_ascii_case(":reference") {
             return Err(wrong());
         }
-        let alias = percent_encoding::percent_decode_str(alias)
-            .decode_utf8()
-            .map_err(|_| wrong())?;
+        let group = decode_segment(group).ok_or_else(wrong)?;
+        let alias = decode_segment(alias).ok_or_else(wrong)?;
         Self::new(
-            GroupId::new(plane, group)?,
+            GroupId::new(plane, &group)?,
             TypeName::from_segments(namespace, resource)?,
             &alias,
         )

@@ -1,3 +1,7 @@
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
 use super::*;
 
 const TRACKED: &str =
@@ -31,7 +35,7 @@ fn what_is_not_a_reference_id_says_so() {
         "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC/a",
         "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/:reference/a",
         "/planes/radius/local/resourceGroups/rg/providers/EC2/VPC:reference/a",
-        "/planes/radius/local/resourceGroups/-rg/providers/AWS.EC2/VPC:reference/a",
+        "/planes/radius/local/resourceGroups/rg./providers/AWS.EC2/VPC:reference/a",
         "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/",
         "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/a%00",
         "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/é:reference/a/b",
@@ -93,5 +97,127 @@ fn arm_ids_are_read_as_they_are_written() {
         assert!(text.parse::<PlaneId>().is_err(), "{text}");
         assert!(text.parse::<GroupId>().is_err(), "{text}");
         assert!(text.parse::<CredentialId>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn group_names_are_as_wide_as_arms() {
+    let longest = "é".repeat(GROUP_NAME_MAX_CHARS);
+    let decomposed = "e\u{301}".repeat(GROUP_NAME_MAX_CHARS);
+    for (given, name) in [
+        ("rg", "rg"),
+        ("0", "0"),
+        ("-a_(b).c-", "-a_(b).c-"),
+        ("..a", "..a"),
+        ("Größe", "Größe"),
+        ("Gro\u{308}ße", "Größe"),
+        ("東京-๑", "東京-๑"),
+        ("مرحبا", "مرحبا"),
+        (&longest, &longest),
+        (&decomposed, &longest),
+    ] {
+        let id = GroupId::new("local", given).unwrap();
+        assert_eq!(id.name, name);
+    }
+}
+
+#[test]
+fn a_refused_group_name_says_what_is_allowed() {
+    for name in [
+        "",
+        ".",
+        "..",
+        "rg.",
+        "a b",
+        "a/b",
+        "a%b",
+        "a:b",
+        "a\u{0}",
+        "a\u{7f}",
+        "a\u{85}",
+        "a\u{200b}b",
+        "a\u{202e}b",
+        "a\u{2066}b",
+        "x\u{302}",
+        "\u{958}",
+        "½",
+        "Ⅷ",
+        "🦀",
+        &"a".repeat(GROUP_NAME_MAX_CHARS + 1),
+    ] {
+        let message = GroupId::new("local", name).unwrap_err().to_string();
+        let allowed = "is not a resource group name: 1 to 90 letters and digits of any script, underscores, periods, \
+                       parentheses and hyphens, not ending with a period";
+        assert!(message.ends_with(allowed), "{name:?}: {message}");
+        assert!(
+            message.chars().all(|shown| shown != '\u{202e}'),
+            "{message}"
+        );
+    }
+}
+
+/// A stored key is found again by every later version.
+#[test]
+fn keys_of_group_names_stay() {
+    let key = |name| GroupId::new("Local", name).unwrap().key();
+    for (name, folded) in [
+        ("My-RG", "my-rg"),
+        ("ΟΔΟΣ-1", "οδοσ-1"),
+        ("οδος-1", "οδοσ-1"),
+        ("GRÖSSE", "grösse"),
+        ("Größe", "grösse"),
+        ("İ", "i\u{307}"),
+        ("ı", "ı"),
+    ] {
+        let expected = format!("/planes/radius/local/resourcegroups/{folded}");
+        assert_eq!(key(name), expected);
+    }
+}
+
+#[test]
+fn ids_escape_the_group() {
+    let group = GroupId::new("local", "Größe_(1)").unwrap();
+    let escaped = "/planes/radius/local/resourcegroups/Gr%C3%B6%C3%9Fe_(1)";
+    assert_eq!(group.to_string(), escaped);
+    let id = format!("{escaped}/providers/AWS.EC2/VPC:reference/a");
+    let reference: ReferenceId = id.parse().unwrap();
+    assert_eq!(reference.group, group);
+    assert_eq!(reference.to_string(), id);
+    for broken in ["%FF", "a%2Fb", "a%00"] {
+        let group = format!("/planes/radius/local/resourcegroups/{broken}");
+        assert!(group.parse::<GroupId>().is_err(), "{broken}");
+        let reference = format!("{group}/providers/AWS.EC2/VPC:reference/a");
+        assert!(reference.parse::<ReferenceId>().is_err(), "{broken}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_group_is_found_in_every_case_and_normalisation(
+        name in r"[\p{L}\p{Nd}_.()-]{0,30}[\p{L}\p{Nd}_()-]"
+    ) {
+        // NFC writes a few letters as a letter and a mark.
+        prop_assume!(!name.nfc().any(is_combining_mark));
+        // The letter that upper case and case folding disagree about.
+        prop_assume!(!name.contains('ı'));
+        let id = GroupId::new("local", &name).unwrap();
+        let found = |other: &str| GroupId::new("local", other).map(|id| id.key());
+        prop_assert_eq!(found(&name.nfd().collect::<String>()), Ok(id.key()));
+        prop_assert_eq!(id.to_string().parse::<GroupId>(), Ok(id.clone()));
+        for other in [name.to_lowercase(), name.to_uppercase()] {
+            // The other case of a few letters is a letter and a mark.
+            if let Ok(key) = found(&other) {
+                prop_assert_eq!(key, id.key(), "{}", other);
+            }
+        }
+    }
+
+    /// Names that were valid before names were as wide as ARM's keep their keys.
+    #[test]
+    fn narrow_group_names_keep_their_keys(name in "[A-Za-z][-A-Za-z0-9]{0,61}[A-Za-z0-9]") {
+        let id = GroupId::new("local", &name).unwrap();
+        let key = format!("/planes/radius/local/resourcegroups/{}", name.to_ascii_lowercase());
+        prop_assert_eq!(id.key(), key);
+        prop_assert_eq!(&id.name, &name);
     }
 }
