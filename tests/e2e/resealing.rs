@@ -89,6 +89,7 @@ async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
             ucp_store::SealedPlace::Credential(id) => AssociatedData::Credential(id),
             ucp_store::SealedPlace::Desired(id) => AssociatedData::Desired(*id),
             ucp_store::SealedPlace::Document(id) => AssociatedData::Document(*id),
+            ucp_store::SealedPlace::Look(id) => AssociatedData::Look(*id),
             ucp_store::SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
         };
         let plaintext = ring.open(place, &old.0).unwrap();

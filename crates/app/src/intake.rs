@@ -101,6 +101,7 @@ impl App {
             identifier,
             options,
             desired,
+            look: None,
             schema_fingerprint: schema.fingerprint().to_owned(),
         });
         let new = self.new_operation(id, work, caller);

@@ -82,5 +82,6 @@ fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
         SealedPlace::Desired(id) => AssociatedData::Desired(*id),
         SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
         SealedPlace::Document(id) => AssociatedData::Document(*id),
+        SealedPlace::Look(id) => AssociatedData::Look(*id),
     }
 }

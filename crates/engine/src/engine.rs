@@ -162,8 +162,12 @@ impl Engine {
     /// Returns [`Abandoned::Keys`] if the documents are sealed under another key, as while keys are being changed. Any
     /// other defect of theirs is one of the operation, which ends by it.
     fn can_open(&self, claimed: &Claimed) -> Result<(), Abandoned> {
-        let Documents { desired, document } = &claimed.documents;
-        for sealed in [desired, document].into_iter().flatten() {
+        let Documents {
+            desired,
+            document,
+            look,
+        } = &claimed.documents;
+        for sealed in [desired, document, look].into_iter().flatten() {
             if let Err(error @ ucp_seal::Error::OtherKey { .. }) =
                 self.parts.keys.sealing.knows_key_of(&sealed.0)
             {

@@ -75,6 +75,7 @@ impl Stepper<'_> {
                     ..Options::default()
                 },
                 desired: None,
+                look: None,
                 schema_fingerprint: schema
                     .map(|schema| schema.fingerprint().to_owned())
                     .unwrap_or_default(),

@@ -21,7 +21,7 @@ pub enum Edge {
 
 macro_rules! moments {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// Each commit and each AWS call in the life of an operation. A commit that is refused has no [`Edge::After`].
+        /// Each commit and each AWS call in the life of an operation, or of a request that needs none. A commit that is refused has no [`Edge::After`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Moment {
             $($(#[$doc])* $name,)*
@@ -44,6 +44,10 @@ macro_rules! moments {
 moments! {
     /// The commit that claims the alias, or closes the group, and records the operation.
     Accept = "accept",
+    /// The commit of what a request has learned that changes nothing.
+    Remember = "remember",
+    /// The commit of a reference that a request adopts without an operation.
+    Adopt = "adopt",
     /// The commit that takes a lease.
     Claim = "claim",
     /// The commit that starts a child of an operation on a group.

@@ -8,10 +8,11 @@ use ucp_model::{
     Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
-    Accepted, Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion,
-    GroupUpdate, Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage, Operations, Planes,
-    Precondition, Reachable, ReferenceUpdate, References, Sealed, SealedKey, SealedPlace,
-    SealedValues, Store, StoredCredential, TypeSchema, TypeSchemas,
+    Accepted, Adoption, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
+    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage,
+    Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
+    References, Sealed, SealedKey, SealedPlace, SealedValues, Store, StoredCredential, TypeSchema,
+    TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -139,6 +140,7 @@ observed! {
 observed! {
     References {
         fn get_reference(id: &ReferenceId) -> Option<Reference>;
+        fn recorded_alias(id: &ReferenceId) -> RecordedAlias;
         fn list_references(
             group: &GroupId,
             type_name: Option<&TypeName>,
@@ -152,6 +154,10 @@ observed! {
             correlation_id: &CorrelationId,
             now: Timestamp
         ) -> Reference;
+        #[at(Moment::Remember)]
+        fn remember(reference: &Reference) -> bool;
+        #[at(Moment::Adopt)]
+        fn adopt(adoption: Adoption) -> bool;
         fn forget_reference(
             id: &ReferenceId,
             caller: &str,
@@ -171,6 +177,7 @@ observed! {
         fn get_operation(id: OperationId) -> Option<Operation>;
         fn list_operations(group: &GroupId, page: OperationPage) -> Vec<Operation>;
         fn list_children(parent: OperationId) -> Vec<Operation>;
+        fn recorded_target(target: &Target<'_>) -> RecordedTarget;
         fn was_created(target: &Target<'_>, since: Timestamp) -> bool;
         #[at(recorded(operation))]
         fn commit_step(

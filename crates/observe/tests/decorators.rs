@@ -389,6 +389,7 @@ fn put(number: u32) -> NewOperation {
             identifier: None,
             options: Options::default(),
             desired: None,
+            look: None,
             schema_fingerprint: String::new(),
         }),
     }

@@ -59,6 +59,8 @@ pub enum AssociatedData<'a> {
     Desired(OperationId),
     /// The bytes of an operation's recorded intent.
     Document(OperationId),
+    /// The look that an operation was accepted with.
+    Look(OperationId),
     /// The digest key with this id.
     DigestKey(&'a str),
     /// The secret of a credential. The casing of its name is ignored.
@@ -70,6 +72,7 @@ impl fmt::Display for AssociatedData<'_> {
         match self {
             AssociatedData::Desired(id) => write!(f, "operations/{id}/desired"),
             AssociatedData::Document(id) => write!(f, "operations/{id}/document"),
+            AssociatedData::Look(id) => write!(f, "operations/{id}/look"),
             AssociatedData::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
             AssociatedData::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }

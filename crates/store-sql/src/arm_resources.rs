@@ -110,13 +110,22 @@ impl Table {
 pub(crate) fn read<Id: ArmId, Body: DeserializeOwned>(
     row: &Row,
 ) -> Result<ArmResource<Id, Body>, Error> {
+    read_after(row, "")
+}
+
+/// The same where the names of the columns begin with `prefix`.
+pub(crate) fn read_after<Id: ArmId, Body: DeserializeOwned>(
+    row: &Row,
+    prefix: &str,
+) -> Result<ArmResource<Id, Body>, Error> {
+    let column = |name: &str| format!("{prefix}{name}");
     Ok(ArmResource {
-        id: parsed(row.get("id")?)?,
-        location: row.get("location")?,
-        tags: from_json(row.get("tags")?)?,
-        body: from_json(row.get("body")?)?,
-        created_at: Timestamp::from_millis(row.get("created_at")?),
-        updated_at: Timestamp::from_millis(row.get("updated_at")?),
-        revision: row.count("revision")?,
+        id: parsed(row.get(&column("id"))?)?,
+        location: row.get(&column("location"))?,
+        tags: from_json(row.get(&column("tags"))?)?,
+        body: from_json(row.get(&column("body"))?)?,
+        created_at: Timestamp::from_millis(row.get(&column("created_at"))?),
+        updated_at: Timestamp::from_millis(row.get(&column("updated_at"))?),
+        revision: row.count(&column("revision"))?,
     })
 }

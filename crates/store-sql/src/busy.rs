@@ -1,22 +1,48 @@
-//! Finds the live operation that keeps others off an AWS resource or a group.
+//! Finds the live operation that keeps others off an AWS resource or a group, and what else is recorded of a resource.
 
 use ucp_model::{GroupId, OperationId};
+use ucp_store::{Error, RecordedTarget};
 
-use crate::database::{Abort, Statement, Transaction, statements, values};
+use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::parsed;
 
+/// The columns of a [`RecordedTarget`], given the expression of its key.
+macro_rules! recorded {
+    ($key:literal) => {
+        concat!(
+            "(SELECT live.id FROM operations AS live WHERE live.held_target_key = ",
+            $key,
+            ") AS holder,
+            (SELECT ended.id FROM operations AS ended WHERE ended.target_key = ",
+            $key,
+            "
+                ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1) AS last_ended"
+        )
+    };
+}
+pub(crate) use recorded;
+
 statements! {
-    BUSY_TARGET = ["SELECT id FROM operations WHERE held_target_key = $1"];
+    /// An AWS resource has no row of its own to lock. SQLite has a single writer.
+    BUSY_TARGET = ["SELECT (SELECT id FROM operations WHERE held_target_key = $1) AS id"]
+        lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
+    TARGET = ["SELECT ", recorded!("$1"), ",
+        (SELECT key FROM resource_references WHERE target_key = $1 LIMIT 1) AS reference"];
 }
 
-/// Returns the live operation that works on an AWS resource.
+/// Returns the live operation that works on an AWS resource, and locks the resource until the transaction ends. Whoever
+/// relies on what else is recorded of the resource reads it after this: the answer may be as old as the wait for the lock.
 pub(crate) async fn holder(
     transaction: &mut Transaction,
     target: &str,
 ) -> Result<Option<OperationId>, Abort> {
-    found(transaction, BUSY_TARGET, target.to_owned()).await
+    let row = transaction
+        .fetch_optional(BUSY_TARGET, values![target])
+        .await?;
+    let id = row.map(|row| id(&row, "id"));
+    Ok(id.transpose()?.flatten())
 }
 
 /// Returns the live operation on a group, or on one of its references, that was accepted first.
@@ -24,14 +50,40 @@ pub(crate) async fn live_in(
     transaction: &mut Transaction,
     group: &GroupId,
 ) -> Result<Option<OperationId>, Abort> {
-    found(transaction, BUSY_GROUP, group.key()).await
+    let row = transaction
+        .fetch_optional(BUSY_GROUP, values![group.key()])
+        .await?;
+    let id = row.map(|row| id(&row, "id"));
+    Ok(id.transpose()?.flatten())
 }
 
-async fn found(
+/// Returns what is recorded of an AWS resource, within a transaction.
+pub(crate) async fn find(
     transaction: &mut Transaction,
-    statement: Statement,
-    key: String,
-) -> Result<Option<OperationId>, Abort> {
-    let row = transaction.fetch_optional(statement, values![key]).await?;
-    Ok(row.map(|row| parsed(row.get("id")?)).transpose()?)
+    target: &str,
+) -> Result<RecordedTarget, Abort> {
+    let row = transaction.fetch_optional(TARGET, values![target]).await?;
+    let recorded = row.as_ref().map(read);
+    Ok(recorded.transpose()?.unwrap_or_default())
+}
+
+/// Returns what is recorded of an AWS resource, outside a transaction.
+pub(crate) async fn get(database: &Database, target: String) -> Result<RecordedTarget, Error> {
+    let rows = database.read(TARGET, values![target]).await?;
+    let recorded = rows.first().map(read);
+    Ok(recorded.transpose()?.unwrap_or_default())
+}
+
+fn read(row: &Row) -> Result<RecordedTarget, Error> {
+    Ok(RecordedTarget {
+        holder: id(row, "holder")?,
+        is_referenced: row.get::<Option<&str>>("reference")?.is_some(),
+        last_ended: id(row, "last_ended")?,
+    })
+}
+
+/// Returns the id of an operation in `column`.
+pub(crate) fn id(row: &Row, column: &str) -> Result<Option<OperationId>, Error> {
+    let id: Option<&str> = row.get(column)?;
+    id.map(parsed).transpose()
 }

@@ -180,6 +180,26 @@ impl Database {
         rows.map_err(unavailable)
     }
 
+    /// Runs a single statement that writes, without a transaction around it, and returns the number of rows it wrote.
+    pub(crate) async fn write(
+        &self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<u64, Error> {
+        before_statement().await;
+        let written = match self {
+            Database::Postgres(pool) => {
+                let query = bind::<Postgres, PgArguments>(statement.postgres, values);
+                query.execute(pool).await.map(|done| done.rows_affected())
+            }
+            Database::Sqlite { writer, .. } => {
+                let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
+                query.execute(writer).await.map(|done| done.rows_affected())
+            }
+        };
+        written.map_err(unavailable)
+    }
+
     /// Begins a transaction. Dropping it rolls it back.
     pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
         let connection = match self {
@@ -196,7 +216,7 @@ impl Database {
     }
 }
 
-/// With the feature `testing`, a test can hold a transaction here.
+/// With the feature `testing`, a test can hold a writer here.
 #[cfg(not(feature = "testing"))]
 async fn before_statement() {}
 

@@ -107,7 +107,7 @@ impl Groups for Sql {
                 header: deletion.header(),
                 work: Work::Group(Box::new(work)),
             };
-            operation_row::insert(&mut tx, &operation, None, None).await?;
+            operation_row::insert(&mut tx, &operation, None, None, None).await?;
             set_deletion(&mut tx, id, Some(deletion.id)).await?;
             Ok(GroupDeletion::Accepted(Box::new(operation)))
         })
@@ -180,8 +180,13 @@ pub(crate) async fn delete(transaction: &mut Transaction, id: &GroupId) -> Resul
 }
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {
-    let deletion: Option<&str> = row.get("deletion")?;
-    let mut group: ResourceGroup = arm_resources::read(row)?;
+    read_after(row, "")
+}
+
+/// Reads a group from a row where the names of its columns begin with `prefix`.
+pub(crate) fn read_after(row: &Row, prefix: &str) -> Result<ResourceGroup, Error> {
+    let deletion: Option<&str> = row.get(&format!("{prefix}deletion"))?;
+    let mut group: ResourceGroup = arm_resources::read_after(row, prefix)?;
     group.body.deletion = deletion.map(parsed).transpose()?;
     Ok(group)
 }

@@ -26,7 +26,7 @@ statements! {
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
-        RETURNING ", columns!(), ", desired, document, generation,
+        RETURNING ", columns!(), ", desired, document, look, generation,
             (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"];
     RENEW = ["UPDATE operations SET lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
@@ -128,6 +128,7 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
     let operation = operation_row::read(row)?;
     let desired: Option<Vec<u8>> = row.get("desired")?;
     let document: Option<Vec<u8>> = row.get("document")?;
+    let look: Option<Vec<u8>> = row.get("look")?;
     let baseline: Option<&str> = row.get("baseline")?;
     Ok(Claimed {
         lease: Lease {
@@ -140,6 +141,7 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
         documents: Documents {
             desired: desired.map(Sealed),
             document: document.map(Sealed),
+            look: look.map(Sealed),
         },
         baseline: baseline.map(from_json).transpose()?,
     })

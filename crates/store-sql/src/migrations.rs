@@ -20,6 +20,7 @@ macro_rules! files {
             "0008_one_operation",
             "0009_references",
             "0010_live_operations",
+            "0011_looks",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

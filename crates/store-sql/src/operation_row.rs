@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ucp_model::operation::{Header, Work};
 use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
-use ucp_store::{Error, Lease, Sealed};
+use ucp_store::{Error, Lease, NewLook, Sealed};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
@@ -17,9 +17,19 @@ macro_rules! columns {
 pub(crate) use columns;
 
 statements! {
+    /// The look (`$12`), if there is one (`$15`), is kept if its basis holds. The resource is locked, so an operation
+    /// that has come in between is seen here, live or ended.
     INSERT = ["INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, group_key,
-            schema_fingerprint, accepted_at, due_at, desired, body, generation)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0)"];
+            schema_fingerprint, accepted_at, due_at, desired, body, generation, look)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0,
+            CASE WHEN $15 = 1
+                AND NOT EXISTS (SELECT 1 FROM operations AS live WHERE live.held_target_key = $6)
+                AND $13 IS NOT DISTINCT FROM (
+                    SELECT ended.id FROM operations AS ended WHERE ended.target_key = $6
+                    ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1
+                )
+                AND $14 = CASE WHEN EXISTS (SELECT 1 FROM resource_references WHERE target_key = $6) THEN 1 ELSE 0 END
+            THEN "] postgres "CAST($12 AS BYTEA) END)" sqlite "$12 END)";
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
 }
 
@@ -97,12 +107,13 @@ pub(crate) async fn find(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Inserts an operation that is due at once.
+/// Inserts an operation that is due at once. The caller has compared the basis of the look with the reference.
 pub(crate) async fn insert(
     transaction: &mut Transaction,
     operation: &Operation,
     target: Option<String>,
     desired: Option<&Sealed>,
+    look: Option<&NewLook>,
 ) -> Result<(), Abort> {
     let Operation { header, work } = operation;
     let fingerprint = work
@@ -120,6 +131,10 @@ pub(crate) async fn insert(
         header.accepted_at.as_millis(),
         desired.map(|sealed| sealed.0.clone()),
         body(operation)?,
+        look.map(|look| look.sealed.0.clone()),
+        look.and_then(|look| Some(look.basis.last_ended?.to_string())),
+        look.is_some_and(|look| look.basis.is_referenced),
+        look.is_some(),
     ];
     transaction.execute(INSERT, values).await?;
     transaction.wake();

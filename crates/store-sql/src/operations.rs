@@ -7,14 +7,14 @@ use ucp_model::{GroupId, Operation, OperationId, Reference, ReferenceId, Target,
 use ucp_store::rules::{self, Alias, Claimant};
 use ucp_store::{
     Accepted, Error, FinishOperation, Lease, LeaseTerm, NewOperation, NewResourceWork, NewWork,
-    OperationPage, Operations, Sealed,
+    OperationPage, Operations, RecordedTarget, Sealed,
 };
 
 use crate::busy::holder;
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::json::corrupt;
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
-use crate::{Sql, events, groups, reference_row};
+use crate::{Sql, busy, events, groups, reference_row};
 
 statements! {
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
@@ -23,7 +23,7 @@ statements! {
     /// What the step does not know of limits when the operation is due: a cancel request (`$9`), and the end of a child
     /// (`$11`).
     STEP = ["UPDATE operations SET
-            status = $4, held_target_key = $5, document = COALESCE($6, document), lease_expires_at = $7,
+            status = $4, held_target_key = $5, document = COALESCE($6, document), look = NULL, lease_expires_at = $7,
             due_at = CASE
                 WHEN $9 = 0 AND cancel_requested_at < $8 AND (ended_children <= $11 OR cancel_requested_at < $12)
                     THEN cancel_requested_at
@@ -39,7 +39,7 @@ statements! {
             due_at = CASE WHEN ended_at IS NULL AND due_at > $2 THEN $2 ELSE due_at END
         WHERE id = $1"];
     FINISH = ["UPDATE operations SET
-            status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL,
+            status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL, look = NULL,
             held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// In terms that no index of live operations matches, so that the id leads to the row.
@@ -120,6 +120,10 @@ impl Operations for Sql {
         rows.iter().map(read).collect()
     }
 
+    async fn recorded_target(&self, target: &Target<'_>) -> Result<RecordedTarget, Error> {
+        busy::get(&self.database, target.key()).await
+    }
+
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
         let values = values![target.key(), since.as_millis()];
         for row in &self.database.read(CREATED, values).await? {
@@ -191,7 +195,7 @@ async fn accept(
                 header: new.header(),
                 work: Work::Group(Box::new(work)),
             };
-            insert(transaction, &operation, None, None).await?;
+            insert(transaction, &operation, None, None, None).await?;
             Ok(Accepted {
                 operation,
                 reference: None,
@@ -211,6 +215,9 @@ async fn accept_on_resource(
         None => None,
     };
     let desired = work.desired.as_ref();
+    let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
+    let look = work.look.as_ref();
+    let look = look.filter(|look| look.basis.is_of(before));
     let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
     let target = work.target().map(|target| target.key());
     if let Some(target) = &target
@@ -232,7 +239,7 @@ async fn accept_on_resource(
         header: new.header(),
         work: Work::Resource(Box::new(work)),
     };
-    insert(transaction, &operation, target, desired).await?;
+    insert(transaction, &operation, target, desired, look).await?;
     Ok(Accepted {
         operation,
         reference,

@@ -13,6 +13,7 @@ macro_rules! columns {
          observed_at, created_at, updated_at, revision, tags"
     };
 }
+pub(crate) use columns;
 
 statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
@@ -26,6 +27,9 @@ statements! {
             revision = $2, identifier = $3, target_key = $4, owned = $5, operation = $6,
             provisioning_state = $7, baseline = $8, observed = $9, observed_at = $10, updated_at = $11, tags = $12
         WHERE key = $1 AND revision = $2 - 1"];
+    REMEMBER = ["UPDATE resource_references SET
+            revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9
+        WHERE key = $1 AND revision = $2 - 1 AND created_at = $3 AND identifier IS NOT DISTINCT FROM $4"];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
@@ -136,6 +140,23 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
     }
 }
 
+/// Writes what a put that changed nothing has learned, outside a transaction. Returns whether the row is the one that the
+/// put has read.
+pub(crate) async fn remember(database: &Database, learned: &Reference) -> Result<bool, Error> {
+    let values = values![
+        learned.id.key(),
+        count(learned.revision)?,
+        learned.created_at.as_millis(),
+        learned.identifier.as_ref().map(Identifier::as_str),
+        learned.provisioning_state.as_str(),
+        learned.baseline.as_ref().map(to_json).transpose()?,
+        learned.observed.as_ref().map(to_json).transpose()?,
+        learned.observed_at.map(Timestamp::as_millis),
+        learned.updated_at.as_millis(),
+    ];
+    Ok(database.write(REMEMBER, values).await? > 0)
+}
+
 pub(crate) async fn delete(transaction: &mut Transaction, id: &ReferenceId) -> Result<(), Abort> {
     transaction.execute(DELETE, values![id.key()]).await?;
     Ok(())
@@ -163,7 +184,7 @@ pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> 
     Ok(())
 }
 
-fn read(row: &Row) -> Result<Reference, Error> {
+pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
     let identifier: Option<String> = row.get("identifier")?;
     let baseline: Option<&str> = row.get("baseline")?;
     let observed: Option<&str> = row.get("observed")?;

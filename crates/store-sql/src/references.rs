@@ -2,16 +2,48 @@
 
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
-use ucp_store::{Error, Event, Forgotten, ReferenceUpdate, References, reference_keys, rules};
+use ucp_store::{
+    Adoption, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate, References,
+    reference_keys, rules,
+};
 
-use crate::database::{Abort, Transaction, transaction};
-use crate::reference_row::{self, delete, lock, other_owner, put};
+use crate::busy::recorded;
+use crate::database::{Abort, Transaction, statements, transaction, values};
+use crate::reference_row::{self, columns, delete, lock, other_owner, put};
 use crate::{Sql, busy, events, groups};
+
+statements! {
+    RECORDED = ["SELECT groups.*, ", columns!(), ", ", recorded!("resource_references.target_key"), "
+        FROM (
+            SELECT id AS group_id, location AS group_location, tags AS group_tags, body AS group_body,
+                created_at AS group_created_at, updated_at AS group_updated_at, revision AS group_revision,
+                deletion AS group_deletion
+            FROM resource_groups WHERE key = $1
+        ) AS groups
+        LEFT JOIN resource_references ON resource_references.key = $2"];
+}
 
 #[async_trait]
 impl References for Sql {
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
         reference_row::get(&self.database, id).await
+    }
+
+    async fn recorded_alias(&self, id: &ReferenceId) -> Result<RecordedAlias, Error> {
+        let values = values![id.group.key(), id.key()];
+        let rows = self.database.read(RECORDED, values).await?;
+        let row = rows.first().ok_or(Error::NoSuchGroup)?;
+        let is_known = row.get::<Option<&str>>("id")?.is_some();
+        let reference = is_known.then(|| reference_row::read(row)).transpose()?;
+        Ok(RecordedAlias {
+            group: groups::read_after(row, "group_")?,
+            target: RecordedTarget {
+                holder: busy::id(row, "holder")?,
+                is_referenced: reference.as_ref().is_some_and(|r| r.identifier.is_some()),
+                last_ended: busy::id(row, "last_ended")?,
+            },
+            reference,
+        })
     }
 
     async fn list_references(
@@ -54,6 +86,14 @@ impl References for Sql {
         })
     }
 
+    async fn remember(&self, reference: &Reference) -> Result<bool, Error> {
+        reference_row::remember(&self.database, reference).await
+    }
+
+    async fn adopt(&self, adoption: Adoption) -> Result<bool, Error> {
+        transaction!(self, |tx| adopt(&mut tx, &adoption))
+    }
+
     async fn forget_reference(
         &self,
         id: &ReferenceId,
@@ -76,6 +116,34 @@ impl References for Sql {
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
         events::list(&self.database, reference).await
     }
+}
+
+/// Writes an adoption. The resource stays locked until then: otherwise an operation could be accepted on it, delete it, and
+/// end without having seen this reference.
+async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<bool, Abort> {
+    let Adoption {
+        reference, event, ..
+    } = adoption;
+    groups::hold(transaction, &reference.id.group).await?;
+    let current = lock(transaction, &reference.id).await?;
+    // An operation that works on the alias may have the resource locked, and wait for the reference.
+    if let Some(current) = &current {
+        rules::refuse_busy(current)?;
+    }
+    let (mut target, mut owner) = (RecordedTarget::default(), None);
+    if let Some(key) = reference.target().map(|target| target.key()) {
+        busy::holder(transaction, &key).await?;
+        target = busy::find(transaction, &key).await?;
+        if reference.owned {
+            owner = other_owner(transaction, &key, &reference.id).await?;
+        }
+    }
+    let is_adopted = rules::adopt(adoption, current.as_ref(), &target, owner)?;
+    if is_adopted {
+        put(transaction, reference).await?;
+        events::append(transaction, event, Some(&reference.id)).await?;
+    }
+    Ok(is_adopted)
 }
 
 /// Returns a reference without a live operation, and locks it and its group until the transaction ends.

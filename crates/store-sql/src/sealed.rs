@@ -17,6 +17,8 @@ statements! {
     DIGEST_KEYS = ["SELECT id, key AS sealed FROM digest_keys WHERE id > $1 ORDER BY id LIMIT $2"];
     DOCUMENTS = ["SELECT id, document AS sealed FROM operations
         WHERE ended_at IS NULL AND document IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    LOOKS = ["SELECT id, look AS sealed FROM operations
+        WHERE ended_at IS NULL AND look IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
     INSERT_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)"];
     /// Does nothing if there is a current key, even one that another transaction is about to commit.
     OFFER_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)
@@ -27,6 +29,7 @@ statements! {
     RESEAL_DESIRED = ["UPDATE operations SET desired = $3 WHERE id = $1 AND desired = $2"];
     RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
     RESEAL_DOCUMENT = ["UPDATE operations SET document = $3 WHERE id = $1 AND document = $2"];
+    RESEAL_LOOK = ["UPDATE operations SET look = $3 WHERE id = $1 AND look = $2"];
 }
 
 /// A column of sealed values, in the order in which they are listed.
@@ -36,14 +39,16 @@ enum Column {
     Desired,
     DigestKeys,
     Documents,
+    Looks,
 }
 
 impl Column {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Column::Credentials,
         Column::Desired,
         Column::DigestKeys,
         Column::Documents,
+        Column::Looks,
     ];
 
     /// Returns the column of a place and the key of its row.
@@ -53,6 +58,7 @@ impl Column {
             SealedPlace::Desired(id) => (Column::Desired, id.to_string()),
             SealedPlace::DigestKey(id) => (Column::DigestKeys, id.clone()),
             SealedPlace::Document(id) => (Column::Documents, id.to_string()),
+            SealedPlace::Look(id) => (Column::Looks, id.to_string()),
         }
     }
 
@@ -62,6 +68,7 @@ impl Column {
             Column::Desired => DESIRED,
             Column::DigestKeys => DIGEST_KEYS,
             Column::Documents => DOCUMENTS,
+            Column::Looks => LOOKS,
         }
     }
 
@@ -71,6 +78,7 @@ impl Column {
             Column::Desired => RESEAL_DESIRED,
             Column::DigestKeys => RESEAL_DIGEST_KEY,
             Column::Documents => RESEAL_DOCUMENT,
+            Column::Looks => RESEAL_LOOK,
         }
     }
 
@@ -80,6 +88,7 @@ impl Column {
             Column::Desired => SealedPlace::Desired(parsed(row.get("id")?)?),
             Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),
             Column::Documents => SealedPlace::Document(parsed(row.get("id")?)?),
+            Column::Looks => SealedPlace::Look(parsed(row.get("id")?)?),
         };
         Ok((place, Sealed(row.get("sealed")?)))
     }

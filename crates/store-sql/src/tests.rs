@@ -22,7 +22,7 @@ use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
     OpenError, Sql, busy, credentials, events, groups, leases, migrations, operation_row,
-    operations, planes, reference_row, sealed, store, type_schemas,
+    operations, planes, reference_row, references, sealed, store, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -80,6 +80,7 @@ fn put() -> NewOperation {
             identifier: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
+            look: None,
             schema_fingerprint: String::new(),
         }),
     }
@@ -106,6 +107,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("store", store::STATEMENTS),
         ("leases", leases::STATEMENTS),
         ("reference_row", reference_row::STATEMENTS),
+        ("references", references::STATEMENTS),
         ("busy", busy::STATEMENTS),
         ("operation_row", operation_row::STATEMENTS),
         ("operations", operations::STATEMENTS),

@@ -1,8 +1,8 @@
 use ucp_model::operation::Change;
 use ucp_model::{CorrelationId, OperationId, Timestamp};
 
-/// An entry of the append-only history. It is written in the transaction that ends the operation, or that forgets or
-/// updates the reference.
+/// An entry of the append-only history. It is written in the transaction that ends the operation, or that forgets,
+/// updates or adopts the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// When it happened.
@@ -11,7 +11,7 @@ pub struct Event {
     pub caller: String,
     /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget` or `update`.
     pub kind: String,
-    /// The operation. `None` for `update`, and for `forget` unless its group was deleted.
+    /// The operation. `None` for `update`, for an adoption, and for `forget` unless its group was deleted.
     pub operation: Option<OperationId>,
     /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,

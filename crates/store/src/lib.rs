@@ -16,6 +16,7 @@ mod memory;
 mod operations;
 mod planes;
 mod precondition;
+mod recorded;
 mod references;
 pub mod rules;
 mod sealed;
@@ -35,6 +36,7 @@ pub use operations::{
 };
 pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};
+pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
 pub use sealed::{Documents, Sealed, SealedKey, SealedPlace, SealedValues};
 pub use store::{Reachable, Store};

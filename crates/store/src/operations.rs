@@ -8,7 +8,7 @@ use ucp_model::{
     Scope, Target, Timestamp, TypeName,
 };
 
-use crate::{Error, Lease, LeaseTerm, Sealed};
+use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
 
 /// An operation to accept.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,8 @@ pub struct NewResourceWork {
     pub options: Options,
     /// The declared properties, sealed.
     pub desired: Option<Sealed>,
+    /// The look at the resource with which the request decided, if any.
+    pub look: Option<NewLook>,
     /// The schema the declaration was validated with.
     pub schema_fingerprint: String,
 }
@@ -193,6 +195,9 @@ pub trait Operations: Send + Sync {
     /// Otherwise a put or import under a new alias inserts a reference without an identifier, in state `Provisioning`,
     /// not owned. A put or delete under an existing alias works on the identifier in the reference (`was_referenced`)
     /// and sets the state of the reference to `Provisioning` or `Deleting`.
+    ///
+    /// The look is recorded only if its basis still holds ([`Basis::holds`](crate::Basis::holds)). Otherwise the
+    /// operation is accepted without it.
     async fn accept_operation(&self, new: NewOperation) -> Result<Accepted, Error>;
 
     /// Accepts a child of the live operation that `lease` is on, as [`accept_operation`](Self::accept_operation) does,
@@ -214,11 +219,14 @@ pub trait Operations: Send + Sync {
     /// Returns the children of `parent`, in the order in which they were accepted, then by id.
     async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error>;
 
+    /// Returns what is recorded of an AWS resource, read at one moment.
+    async fn recorded_target(&self, target: &Target<'_>) -> Result<RecordedTarget, Error>;
+
     /// Returns whether an operation that ended `Succeeded` after `since` created the AWS resource, in any plane.
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error>;
 
     /// Writes a step that does not end the operation and renews the lease from `now`, or returns [`Error::LeaseLost`].
-    /// `document`, if given, replaces the recorded bytes.
+    /// `document`, if given, replaces the recorded bytes. The look is erased.
     ///
     /// `operation` is the claimed operation in its new state. Engines assume, without a check, that the fields it was
     /// accepted with are unchanged.

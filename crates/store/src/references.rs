@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 
-use crate::{Error, Event, KeyRange};
+use crate::{Adoption, Error, Event, KeyRange, RecordedAlias};
 
 /// Returns the keys of a list of references.
 pub fn reference_keys(
@@ -44,6 +44,9 @@ pub trait References: Send + Sync {
     /// Returns the reference, if the alias has one. It has one while the resource is being created, too.
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error>;
 
+    /// Returns what is recorded of an alias, read at one moment. [`Error::NoSuchGroup`] if its group does not exist.
+    async fn recorded_alias(&self, id: &ReferenceId) -> Result<RecordedAlias, Error>;
+
     /// Returns up to `limit` references of a group in the order of their keys, or only those of `type_name`, if given.
     /// They start after the key of `after`, which need not exist any more. [`Error::NoSuchGroup`] if there is no such
     /// group.
@@ -68,6 +71,32 @@ pub trait References: Send + Sync {
         correlation_id: &CorrelationId,
         now: Timestamp,
     ) -> Result<Reference, Error>;
+
+    /// Writes what a put that changed nothing has learned: the baseline, the observed properties and when they were
+    /// observed, the provisioning state and `updated_at`. Everything else stays. No event is appended.
+    ///
+    /// Returns false, and writes nothing, unless the recorded reference has the revision before `reference.revision`,
+    /// was created at the same time and has the same identifier: otherwise it was changed since it was read, or it is
+    /// another one or gone. An operation on the alias, live or ended, has increased the revision, and so has any change
+    /// of the resource by way of the alias. Other operations on the resource count as later, as does the deletion of
+    /// the group until it reaches the reference.
+    async fn remember(&self, reference: &Reference) -> Result<bool, Error>;
+
+    /// Writes a reference that comes to stand for an AWS resource, or to own it, without an operation, and appends the
+    /// event.
+    ///
+    /// The first result that applies is returned:
+    ///
+    /// - [`Error::NoSuchGroup`] if its group does not exist.
+    /// - [`Error::GroupDeleting`] if the group is being deleted.
+    /// - [`Error::Busy`] if the alias has a live operation.
+    /// - `false` if the reference is not the one of the basis.
+    /// - [`Error::Busy`] if the resource has a live operation.
+    /// - `false` if the resource is not as in the basis: another operation on it has ended, or it has got its first
+    ///   reference or lost its last.
+    /// - [`Error::OwnedElsewhere`] if `reference` owns the resource and another reference does too.
+    /// - `true`: the reference and the event are written.
+    async fn adopt(&self, adoption: Adoption) -> Result<bool, Error>;
 
     /// Removes a reference that does not own its resource and appends an event.
     /// [`Error::NoSuchReference`] if there is none, [`Error::GroupDeleting`] if its group is being deleted,

@@ -1,20 +1,25 @@
 //! The contract's rules for groups, operations and references, as pure functions: an engine reads rows, calls these
 //! functions, and writes the result.
 
+mod history;
+
 use std::collections::BTreeMap;
 
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::{
-    Call, GroupWork, Header, Intent, Kind, ReferenceChange, Replacing, ResourceWork, State, Work,
+    Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, ResourceWork, State,
 };
 use ucp_model::{
-    Baseline, CorrelationId, Ended, GroupBody, GroupId, NewResourceGroup, Operation, OperationId,
+    Baseline, Ended, GroupBody, GroupId, NewResourceGroup, Operation, OperationId,
     ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
     pointer,
 };
 
+use self::history::ended_at;
+pub use self::history::{adopted, ended, forgot, forgot_with_group, updated};
 use crate::{
-    Error, Event, FinishOperation, GroupUpdate, NewResourceWork, Precondition, ReferenceUpdate,
+    Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
+    ReferenceUpdate,
 };
 
 /// Returns what a PUT of a group writes over `current`.
@@ -349,19 +354,6 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
-/// Returns the event for a reference that is forgotten because an operation deletes its group.
-pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
-    let Header {
-        caller,
-        correlation_id,
-        ..
-    } = header;
-    Event {
-        operation: Some(header.id),
-        ..forgot(reference, caller, correlation_id, ended_at(header))
-    }
-}
-
 /// Applies `update` to a reference.
 pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
     Reference {
@@ -373,75 +365,28 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
     }
 }
 
-/// Returns the event for the end of `operation`.
-pub fn ended(operation: &Operation) -> Event {
-    let Operation { header, work } = operation;
-    let (reference, resource, changes) = match work {
-        Work::Resource(work) => {
-            let id =
-                |target: Target<'_>| target.scope.resource(target.type_name, target.identifier);
-            let reference = work.reference.as_ref().map(ToString::to_string);
-            (reference, work.target().map(id), work.changes.clone())
-        }
-        Work::Group(work) => (None, Some(work.group.to_string()), Vec::new()),
-    };
-    Event {
-        at: ended_at(header),
-        caller: header.caller.clone(),
-        kind: work.kind().to_owned(),
-        operation: Some(header.id),
-        correlation_id: header.correlation_id.clone(),
-        reference,
-        resource,
-        changes,
-        outcome: operation.status().to_owned(),
-        code: operation.failure().map(|failure| failure.code.clone()),
+/// Returns whether [`References::adopt`](crate::References::adopt) writes the reference, given what is recorded: the
+/// reference under its alias, its resource, and the other reference that owns the resource. The engine checks the group.
+pub fn adopt(
+    adoption: &Adoption,
+    reference: Option<&Reference>,
+    target: &RecordedTarget,
+    other_owner: Option<ReferenceId>,
+) -> Result<bool, Error> {
+    if let Some(reference) = reference {
+        refuse_busy(reference)?;
     }
-}
-
-/// Returns the event for a reference that is forgotten.
-pub fn forgot(
-    reference: &Reference,
-    caller: &str,
-    correlation_id: &CorrelationId,
-    now: Timestamp,
-) -> Event {
-    without_operation("forget", reference, caller, correlation_id, now)
-}
-
-/// Returns the event for a reference that is updated.
-pub fn updated(
-    reference: &Reference,
-    caller: &str,
-    correlation_id: &CorrelationId,
-    now: Timestamp,
-) -> Event {
-    without_operation("update", reference, caller, correlation_id, now)
-}
-
-fn without_operation(
-    kind: &str,
-    reference: &Reference,
-    caller: &str,
-    correlation_id: &CorrelationId,
-    now: Timestamp,
-) -> Event {
-    Event {
-        at: now,
-        caller: caller.to_owned(),
-        kind: kind.to_owned(),
-        operation: None,
-        correlation_id: correlation_id.clone(),
-        reference: Some(reference.id.to_string()),
-        resource: reference
-            .target()
-            .map(|target| target.scope.resource(target.type_name, target.identifier)),
-        changes: Vec::new(),
-        outcome: "Succeeded".to_owned(),
-        code: None,
+    if !adoption.basis.is_of(reference) {
+        return Ok(false);
     }
-}
-
-fn ended_at(header: &Header) -> Timestamp {
-    header.ended_at.unwrap_or(header.due_at)
+    if let Some(holder) = target.holder {
+        return Err(Error::Busy(holder));
+    }
+    if !adoption.basis.holds(reference, target) {
+        return Ok(false);
+    }
+    match other_owner.filter(|_| adoption.reference.owned) {
+        Some(owner) => Err(Error::OwnedElsewhere(owner)),
+        None => Ok(true),
+    }
 }

@@ -18,6 +18,8 @@ pub struct Documents {
     pub desired: Option<Sealed>,
     /// The exact bytes of the recorded intent.
     pub document: Option<Sealed>,
+    /// What the request has seen in AWS, until the first step.
+    pub look: Option<Sealed>,
 }
 
 /// A digest key, sealed under the encryption key.
@@ -40,6 +42,8 @@ pub enum SealedPlace {
     DigestKey(String),
     /// The bytes of the recorded intent of a live operation.
     Document(OperationId),
+    /// The look that a live operation was accepted with.
+    Look(OperationId),
 }
 
 impl fmt::Debug for Sealed {

@@ -56,6 +56,8 @@ impl Change {
             (Moment::RecordVerdict, Delete) => 0,
             // Only operations on groups have children; `crashes` covers these.
             (Moment::Cancel | Moment::StartChild, _) => 0,
+            // Requests that need no operation.
+            (Moment::Remember | Moment::Adopt, _) => 0,
         }
     }
 

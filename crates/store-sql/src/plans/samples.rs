@@ -183,7 +183,31 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("reference_row::LOCK_ALL", (values!["target-4002"], 1)),
         ("reference_row::DELETE_IDLE", (values!["target-4002"], 1)),
+        (
+            "reference_row::REMEMBER",
+            (
+                values![
+                    "reference-4002",
+                    2,
+                    1,
+                    "name",
+                    "Succeeded",
+                    none.clone(),
+                    none.clone(),
+                    no_time,
+                    1
+                ],
+                1,
+            ),
+        ),
+        // A group, a reference, and the operation on it that is live or that ended last.
+        (
+            "references::RECORDED",
+            (values!["group-200", "reference-4002"], 3),
+        ),
         ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
+        // An operation that has ended, and a reference.
+        ("busy::TARGET", (values!["target-4002"], 2)),
         ("busy::BUSY_GROUP", (values!["group-200"], 1)),
         (
             "operation_row::INSERT",
@@ -194,14 +218,18 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "Accepted",
                     none.clone(),
                     "reference-new",
-                    "target-new",
+                    "target-4002",
                     "group-200",
                     "",
                     1,
                     bytes(),
-                    "{}"
+                    "{}",
+                    bytes(),
+                    "operation-4002",
+                    1,
+                    1
                 ],
-                0,
+                2,
             ),
         ),
         ("operation_row::GET", (values!["operation-4001"], 1)),
@@ -263,6 +291,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("sealed::DESIRED", (values!["", limit], EVERYTHING)),
         ("sealed::DIGEST_KEYS", (values!["", limit], 9)),
         ("sealed::DOCUMENTS", (values!["", limit], EVERYTHING)),
+        ("sealed::LOOKS", (values!["", limit], EVERYTHING)),
         ("sealed::INSERT_KEY", (values!["key", bytes(), 1], 0)),
         ("sealed::OFFER_KEY", (values!["key", bytes(), 1], 0)),
         ("sealed::CURRENT_KEY", (values![], 9)),
@@ -281,6 +310,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         (
             "sealed::RESEAL_DOCUMENT",
+            (values!["operation-4001", bytes(), bytes()], 1),
+        ),
+        (
+            "sealed::RESEAL_LOOK",
             (values!["operation-4001", bytes(), bytes()], 1),
         ),
         (

@@ -138,6 +138,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             identifier: None,
             options: Options::default(),
             desired: Some(sealed("desired")),
+            look: None,
             schema_fingerprint: "fingerprint".to_owned(),
         }),
     }

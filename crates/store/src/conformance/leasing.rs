@@ -35,7 +35,7 @@ pub async fn a_claimed_operation_brings_its_documents_and_baseline(store: Engine
     assert_eq!(claimed.baseline, None);
     let documents = Documents {
         desired: Some(sealed("desired")),
-        document: None,
+        ..Documents::default()
     };
     assert_eq!(claimed.documents, documents);
     finish(

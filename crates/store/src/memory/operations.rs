@@ -8,7 +8,7 @@ use super::tables::{Row, Slot, Tables};
 use crate::rules::Claimant;
 use crate::{
     Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, NewOperation, NewWork,
-    OperationPage, Operations, Sealed, place, rules,
+    OperationPage, Operations, RecordedTarget, Sealed, place, rules,
 };
 
 #[async_trait]
@@ -61,6 +61,10 @@ impl Operations for Memory {
         Ok(children)
     }
 
+    async fn recorded_target(&self, target: &Target<'_>) -> Result<RecordedTarget, Error> {
+        Ok(self.tables().recorded(&target.key()))
+    }
+
     async fn was_created(&self, target: &Target<'_>, since: Timestamp) -> Result<bool, Error> {
         let tables = self.tables();
         let mut rows = tables.operations.values();
@@ -88,6 +92,7 @@ impl Operations for Memory {
         let row = tables.leased(lease)?;
         let before = std::mem::replace(&mut row.operation, operation.clone());
         row.target = target;
+        row.documents.look = None;
         if document.is_some() {
             row.documents.document = document;
         }
@@ -225,13 +230,20 @@ impl Tables {
             Some(id) => Some(self.alias(id, by)?),
             None => None,
         };
-        let documents = Documents {
-            desired: new.desired.clone(),
-            document: None,
-        };
+        let desired = new.desired.clone();
+        let look = new.look.clone();
+        let before = alias.as_ref().and_then(|alias| alias.reference.clone());
         let (work, reference) = rules::accept(header.id, new, alias, now)?;
         let target = work.target().map(|target| target.key());
-        if let Some(busy) = target.as_ref().and_then(|key| self.holder_of(key)) {
+        let recorded = target.as_deref().map(|target| self.recorded(target));
+        let recorded = recorded.unwrap_or_default();
+        let look = look.filter(|look| look.basis.holds(before.as_ref(), &recorded));
+        let documents = Documents {
+            desired,
+            document: None,
+            look: look.map(|look| look.sealed),
+        };
+        if let Some(busy) = recorded.holder {
             return Err(Error::Busy(busy));
         }
         if let Some(reference) = &reference {

@@ -3,12 +3,25 @@ use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeN
 
 use super::Memory;
 use super::tables::page;
-use crate::{Error, Event, Forgotten, ReferenceUpdate, References, reference_keys, rules};
+use crate::{
+    Adoption, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References, reference_keys,
+    rules,
+};
 
 #[async_trait]
 impl References for Memory {
     async fn get_reference(&self, id: &ReferenceId) -> Result<Option<Reference>, Error> {
         Ok(self.tables().references.get(&id.key()).cloned())
+    }
+
+    async fn recorded_alias(&self, id: &ReferenceId) -> Result<RecordedAlias, Error> {
+        let tables = self.tables();
+        let reference = tables.references.get(&id.key());
+        Ok(RecordedAlias {
+            group: tables.group(&id.group)?.clone(),
+            reference: reference.cloned(),
+            target: tables.target_of(reference),
+        })
     }
 
     async fn list_references(
@@ -54,6 +67,48 @@ impl References for Memory {
         tables.references.insert(id.key(), updated.clone());
         tables.events.push(event);
         Ok(updated)
+    }
+
+    async fn remember(&self, learned: &Reference) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let reference = tables.references.get_mut(&learned.id.key());
+        let unchanged = reference.filter(|reference| {
+            reference.revision + 1 == learned.revision
+                && reference.created_at == learned.created_at
+                && reference.identifier == learned.identifier
+        });
+        let Some(reference) = unchanged else {
+            return Ok(false);
+        };
+        *reference = Reference {
+            id: reference.id.clone(),
+            scope: reference.scope.clone(),
+            identifier: reference.identifier.clone(),
+            owned: reference.owned,
+            tags: reference.tags.clone(),
+            operation: reference.operation,
+            ..learned.clone()
+        };
+        Ok(true)
+    }
+
+    async fn adopt(&self, adoption: Adoption) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let Adoption {
+            reference, event, ..
+        } = &adoption;
+        tables.refuse_deletion(&reference.id.group)?;
+        let key = reference.id.key();
+        let target = reference.target().map(|target| target.key());
+        let owner = tables.owner_of(target.as_deref(), &key);
+        let owner = owner.map(|owner| owner.id.clone());
+        let recorded = tables.target_of(Some(reference));
+        let is_adopted = rules::adopt(&adoption, tables.references.get(&key), &recorded, owner)?;
+        if is_adopted {
+            tables.references.insert(key, reference.clone());
+            tables.events.push(event.clone());
+        }
+        Ok(is_adopted)
     }
 
     async fn forget_reference(

@@ -59,5 +59,6 @@ fn order(place: &SealedPlace) -> (u8, String) {
         SealedPlace::Desired(id) => (1, id.to_string()),
         SealedPlace::DigestKey(id) => (2, id.clone()),
         SealedPlace::Document(id) => (3, id.to_string()),
+        SealedPlace::Look(id) => (4, id.to_string()),
     }
 }

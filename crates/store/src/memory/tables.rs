@@ -8,8 +8,8 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    Documents, Error, Event, KeyRange, Lease, LeaseTerm, Sealed, SealedKey, SealedPlace,
-    StoredCredential, TypeSchema, place,
+    Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget, Sealed, SealedKey,
+    SealedPlace, StoredCredential, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -79,14 +79,18 @@ impl Tables {
         });
         let documents = self.operations.values_mut().flat_map(|row| {
             let id = row.operation.header.id;
-            let Documents { desired, document } = &mut row.documents;
-            let desired = desired
-                .as_mut()
-                .map(|sealed| (SealedPlace::Desired(id), sealed));
-            let document = document
-                .as_mut()
-                .map(|sealed| (SealedPlace::Document(id), sealed));
-            desired.into_iter().chain(document)
+            let Documents {
+                desired,
+                document,
+                look,
+            } = &mut row.documents;
+            let places = [
+                (SealedPlace::Desired(id), desired),
+                (SealedPlace::Document(id), document),
+                (SealedPlace::Look(id), look),
+            ];
+            let places = places.into_iter();
+            places.filter_map(|(place, sealed)| Some((place, sealed.as_mut()?)))
         });
         let key = self.digest_key.as_mut();
         let key = key.map(|key| (SealedPlace::DigestKey(key.id.clone()), &mut key.key));
@@ -137,6 +141,33 @@ impl Tables {
         self.live()
             .find(|row| row.target.as_deref() == Some(target))
             .map(|row| row.operation.header.id)
+    }
+
+    /// What is recorded of the AWS resource.
+    pub(super) fn recorded(&self, target: &str) -> RecordedTarget {
+        let works_on = |row: &&Row| {
+            let target_of = |work: &ResourceWork| Some(work.target()?.key());
+            let work = row.operation.work.resource();
+            work.and_then(target_of).as_deref() == Some(target)
+        };
+        let rows = self.operations.values().filter(works_on);
+        let ended = rows.filter_map(|row| {
+            let header = &row.operation.header;
+            Some((header.ended_at?, header.id))
+        });
+        let mut references = self.references.values();
+        RecordedTarget {
+            holder: self.holder_of(target),
+            is_referenced: references.any(|reference| maps(reference, target)),
+            last_ended: ended.max().map(|(_, id)| id),
+        }
+    }
+
+    /// What is recorded of the AWS resource that a reference stands for.
+    pub(super) fn target_of(&self, reference: Option<&Reference>) -> RecordedTarget {
+        let target = reference.and_then(Reference::target);
+        let recorded = target.map(|target| self.recorded(&target.key()));
+        recorded.unwrap_or_default()
     }
 
     /// The operation's target, unless another live operation holds it.

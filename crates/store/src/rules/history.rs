@@ -1,0 +1,105 @@
+//! The events of the history.
+
+use ucp_model::operation::{Header, Kind, Work};
+use ucp_model::{CorrelationId, Operation, Reference, Target, Timestamp};
+
+use crate::Event;
+
+/// Returns the event for a reference that is forgotten because an operation deletes its group.
+pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
+    let Header {
+        caller,
+        correlation_id,
+        ..
+    } = header;
+    Event {
+        operation: Some(header.id),
+        ..forgot(reference, caller, correlation_id, ended_at(header))
+    }
+}
+
+/// Returns the event for the end of `operation`.
+pub fn ended(operation: &Operation) -> Event {
+    let Operation { header, work } = operation;
+    let (reference, resource, changes) = match work {
+        Work::Resource(work) => {
+            let id =
+                |target: Target<'_>| target.scope.resource(target.type_name, target.identifier);
+            let reference = work.reference.as_ref().map(ToString::to_string);
+            (reference, work.target().map(id), work.changes.clone())
+        }
+        Work::Group(work) => (None, Some(work.group.to_string()), Vec::new()),
+    };
+    Event {
+        at: ended_at(header),
+        caller: header.caller.clone(),
+        kind: work.kind().to_owned(),
+        operation: Some(header.id),
+        correlation_id: header.correlation_id.clone(),
+        reference,
+        resource,
+        changes,
+        outcome: operation.status().to_owned(),
+        code: operation.failure().map(|failure| failure.code.clone()),
+    }
+}
+
+/// Returns the event for a reference that is forgotten.
+pub fn forgot(
+    reference: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    without_operation("forget", reference, caller, correlation_id, now)
+}
+
+/// Returns the event for a reference that is updated.
+pub fn updated(
+    reference: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    without_operation("update", reference, caller, correlation_id, now)
+}
+
+/// Returns the event for a reference that comes to stand for its resource, or to own it, without an operation. `kind` is
+/// that of the operation which would have done so.
+pub fn adopted(
+    kind: Kind,
+    reference: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    without_operation(kind.as_str(), reference, caller, correlation_id, now)
+}
+
+fn without_operation(
+    kind: &str,
+    reference: &Reference,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    Event {
+        at: now,
+        caller: caller.to_owned(),
+        kind: kind.to_owned(),
+        operation: None,
+        correlation_id: correlation_id.clone(),
+        reference: Some(reference.id.to_string()),
+        resource: reference
+            .target()
+            .map(|target| target.scope.resource(target.type_name, target.identifier)),
+        changes: Vec::new(),
+        outcome: "Succeeded".to_owned(),
+        code: None,
+    }
+}
+
+/// Returns when the operation ended.
+pub(super) fn ended_at(header: &Header) -> Timestamp {
+    header.ended_at.unwrap_or(header.due_at)
+}
