@@ -29,7 +29,8 @@ statements! {
                     ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1
                 )
                 AND $14 = CASE WHEN EXISTS (SELECT 1 FROM resource_references WHERE target_key = $6) THEN 1 ELSE 0 END
-            THEN "] postgres "CAST($12 AS BYTEA) END)" sqlite "$12 END)";
+            THEN "] postgres "CAST($12 AS BYTEA) END)" sqlite "$12 END)" ["
+        RETURNING CAST(CASE WHEN look IS NULL THEN 0 ELSE 1 END AS BIGINT) AS keeps_look"];
     GET = ["SELECT ", columns!(), " FROM operations WHERE id = $1"];
 }
 
@@ -107,14 +108,15 @@ pub(crate) async fn find(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Inserts an operation that is due at once. The caller has compared the basis of the look with the reference.
+/// Inserts an operation that is due at once, and returns whether it keeps the look. The caller has compared the basis of
+/// the look with the reference.
 pub(crate) async fn insert(
     transaction: &mut Transaction,
     operation: &Operation,
     target: Option<String>,
     desired: Option<&Sealed>,
     look: Option<&NewLook>,
-) -> Result<(), Abort> {
+) -> Result<bool, Abort> {
     let Operation { header, work } = operation;
     let fingerprint = work
         .resource()
@@ -136,9 +138,10 @@ pub(crate) async fn insert(
         look.is_some_and(|look| look.basis.is_referenced),
         look.is_some(),
     ];
-    transaction.execute(INSERT, values).await?;
+    let row = transaction.fetch_optional(INSERT, values).await?;
     transaction.wake();
-    Ok(())
+    let keeps_look = row.map(|row| row.flag("keeps_look")).transpose()?;
+    Ok(keeps_look.unwrap_or_default())
 }
 
 /// Converts the generation of a lease to a column value. No row has one that is too large.

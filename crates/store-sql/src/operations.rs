@@ -195,10 +195,11 @@ async fn accept(
                 header: new.header(),
                 work: Work::Group(Box::new(work)),
             };
-            insert(transaction, &operation, None, None, None).await?;
+            let keeps_look = insert(transaction, &operation, None, None, None).await?;
             Ok(Accepted {
                 operation,
                 reference: None,
+                keeps_look,
             })
         }
     }
@@ -239,10 +240,11 @@ async fn accept_on_resource(
         header: new.header(),
         work: Work::Resource(Box::new(work)),
     };
-    insert(transaction, &operation, target, desired, look).await?;
+    let keeps_look = insert(transaction, &operation, target, desired, look).await?;
     Ok(Accepted {
         operation,
         reference,
+        keeps_look,
     })
 }
 

@@ -88,6 +88,8 @@ pub struct Accepted {
     pub operation: Operation,
     /// The reference it works on, as recorded.
     pub reference: Option<Reference>,
+    /// Whether the look was recorded too: its basis still held.
+    pub keeps_look: bool,
 }
 
 /// The end of an operation.

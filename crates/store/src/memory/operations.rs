@@ -223,6 +223,7 @@ impl Tables {
                 return Ok(Accepted {
                     operation,
                     reference: None,
+                    keeps_look: false,
                 });
             }
         };
@@ -258,10 +259,12 @@ impl Tables {
             header,
             work: Work::Resource(Box::new(work)),
         };
+        let keeps_look = documents.look.is_some();
         self.insert(operation.clone(), target, documents);
         Ok(Accepted {
             operation,
             reference,
+            keeps_look,
         })
     }
 
