@@ -435,6 +435,7 @@ async fn section_4_1_deletes(world: &World) {
         reply.header("location").is_some() && reply.header("retry-after") == Some("1"),
         "{reply:?}"
     );
+    world.step().await;
     assert_eq!(world.status(&reply).await["status"], "Deleting");
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");

@@ -503,6 +503,7 @@ async fn operations_that_ended_long_ago_are_removed_and_the_history_stays(world:
     let month = Duration::from_secs(30 * 24 * 3600);
     world.clock.advance(month);
     let recent = world.delete(VPC, "main").await.expect(202);
+    world.step().await;
     assert_eq!(world.sweep(month).await, 0, "not a moment too early");
     world.clock.advance(Duration::from_secs(60));
     assert_eq!(world.sweep(month).await, 1);

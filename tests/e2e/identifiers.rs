@@ -270,6 +270,7 @@ async fn a_resource_is_busy_in_every_spelling(world: &World) {
     let running = put_by_name(world, SUBNETS, "mydb", subnets("mydb", "b"))
         .await
         .expect(201);
+    world.step().await;
     let alias =
         json!({"trackedBy": tracked_by(SUBNETS, "main"), "properties": subnets("MyDB", "c")});
     let calls = world.calls("UpdateResource");

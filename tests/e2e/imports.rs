@@ -196,7 +196,7 @@ async fn aws_refusing_the_read_is_told_and_leaves_no_reference(world: &World) {
     world.aws.add_fault(
         fault(refuse(ExceptionCode::AccessDenied).saying("not yours"))
             .on(Action::GetResource)
-            .times(1),
+            .times(2),
     );
     let reply = import(world, "main", &vpc, json!({})).await.expect(403);
     assert!(reply.text.contains("not yours"), "{}", reply.text);

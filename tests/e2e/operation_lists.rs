@@ -1,7 +1,9 @@
 //! `GET {group}/operations` (contract sections 5 and 10).
 
 use serde_json::{Value, json};
-use ucp_testkit::{GROUP, World, apply, on_every_store, tracked_by};
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{GROUP, World, apply, on_every_store};
 
 const VPC: &str = "AWS.EC2/VPC";
 
@@ -77,13 +79,20 @@ async fn the_status_selects_in_arms_words(world: &World) {
     world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
-    let import = json!({"trackedBy": tracked_by(VPC, "x"), "primaryIdentifier": "vpc-0"});
-    world.post(VPC, "import", &import).await.expect(404);
+    world.aws.add_fault(
+        fault(fail(HandlerErrorCode::InvalidRequest))
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    world
+        .put_and_settle(VPC, "x", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
     let put = world
         .put(VPC, "other", json!({"CidrBlock": "10.0.0.0/16"}))
         .await
         .expect(201);
     let deleting = world.delete(VPC, "main").await.expect(202);
+    world.step().await;
     for (word, count) in [
         ("Succeeded", 1),
         ("failed", 1),

@@ -134,6 +134,7 @@ async fn a_finished_delete_has_no_result(world: &World) {
         .put_and_settle("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
     let reply = world.delete("AWS.EC2/VPC", "main").await.expect(202);
+    world.step().await;
     assert_eq!(world.status(&reply).await["status"], "Deleting");
     world.settle().await;
     world

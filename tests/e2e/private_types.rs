@@ -182,6 +182,10 @@ async fn an_old_schema_is_used_at_once_and_refreshed_in_the_background(world: &W
     refuse_to_describe(world, ExceptionCode::InternalFailure);
     world.clock.advance(SCHEMA_TTL);
     put_until(world, &covered, 200).await;
+    while described(world) < 3 {
+        tokio::task::yield_now().await;
+    }
+    put_until(world, &covered, 200).await;
 }
 
 #[apply(on_every_store)]

@@ -497,7 +497,12 @@ async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
         .header("host", "localhost:8787")
         .body(body.to_string().into())
         .unwrap();
-    // The engine is paused, so the request waits for the verdict until the client disconnects.
+    // The request cannot look and the engine is paused, so it waits for the verdict until the client disconnects.
+    world.aws.add_fault(
+        fault(refuse(ExceptionCode::Throttling))
+            .on(Action::GetResource)
+            .times(1),
+    );
     let accepted = async {
         while world.store.next_claimable_at().await.unwrap().is_none() {
             tokio::task::yield_now().await;

@@ -44,6 +44,7 @@ async fn a_put_tells_its_warnings_in_the_reply_and_on_the_operation(world: &Worl
     let changed = json!({"CidrBlock": "10.0.0.0/16", "VpcId": vpc, "EnableDnsSupport": false});
     let reply = world.put(VPC, "main", changed).await.expect(201);
     assert_eq!(warnings(&reply.body["warnings"]), read_only);
+    world.step().await;
     let running = world.status(&reply).await;
     assert_eq!(warnings(&running["properties"]["warnings"]), read_only);
     world.settle().await;

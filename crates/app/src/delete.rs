@@ -1,10 +1,12 @@
+use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict};
-use ucp_model::{Identifier, Operation, OperationId, Reference, ReferenceId, Scope, TypeName};
+use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
-use ucp_store::Forgotten;
+use ucp_store::{Forgotten, RecordedAlias};
 
 use crate::identifier::{named, told_by};
-use crate::intake::{Intake, verdict_of};
+use crate::intake::{Subject, verdict_of};
+use crate::looking::Outlook;
 use crate::put::unsupported;
 use crate::{App, Caller, Rejection, Selector};
 
@@ -45,8 +47,12 @@ impl App {
             }
             Selector::Parts(properties) => (None, Some(told_by(&schema, properties)?)),
         };
-        self.accept_delete(delete.scope, reference, identifier, &schema, caller)
-            .await
+        let subject = Subject {
+            scope: delete.scope,
+            reference,
+            identifier,
+        };
+        self.accept_delete(subject, &schema, caller).await
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -64,8 +70,12 @@ impl App {
             Ok(Forgotten::Owned(reference)) => {
                 let Reference { id, scope, .. } = *reference;
                 let schema = self.schema(&scope, &id.type_name).await?;
-                self.accept_delete(scope, Some(id), None, &schema, caller)
-                    .await
+                let subject = Subject {
+                    scope,
+                    reference: Some(id),
+                    identifier: None,
+                };
+                self.accept_delete(subject, &schema, caller).await
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
             Err(error) => Err(self.refusal(error, Some(id)).await),
@@ -74,31 +84,66 @@ impl App {
 
     async fn accept_delete(
         &self,
-        scope: Scope,
-        reference: Option<ReferenceId>,
-        identifier: Option<Identifier>,
+        subject: Subject,
         schema: &ResourceSchema,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
         if !schema.handlers().delete {
             return Err(unsupported(schema, "deleted"));
         }
-        let intake = Intake {
-            id: OperationId(self.parts.entropy.uuid("operation")),
-            kind: Kind::Delete,
-            scope,
-            reference,
+        let deadline = Instant::now() + caller.verdict_wait;
+        let target = subject.identifier.clone();
+        let (scope, reference) = (subject.scope.clone(), subject.reference.clone());
+        let mut new =
+            self.new_resource_operation(Kind::Delete, subject, Options::default(), schema, caller);
+        let target = target.as_ref().map(|identifier| Target {
+            scope: &scope,
+            type_name: schema.type_name(),
             identifier,
-            options: Options::default(),
-            desired: None,
-        };
-        let Some((operation, _)) = self.accept(intake, schema, caller).await? else {
-            return Ok(DeleteOutcome::AlreadyGone);
-        };
-        let operation = self.verdict(operation, caller).await?;
-        if verdict_of(&operation) == Verdict::NothingToDo {
+        });
+        let alias = self.recorded_alias(reference.as_ref()).await?;
+        if let Some(RecordedAlias {
+            group,
+            reference: None,
+            ..
+        }) = &alias
+            && group.body.deletion.is_none()
+        {
             return Ok(DeleteOutcome::AlreadyGone);
         }
+        let recorded = self.recorded(alias, target.as_ref()).await?;
+        let outlook = self
+            .outlook(&mut new, recorded, schema, None, deadline)
+            .await?;
+        let change = match outlook {
+            Outlook::Nothing(_) if self.is_untouched(target.as_ref()).await? => {
+                return Ok(DeleteOutcome::AlreadyGone);
+            }
+            Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
+            Outlook::Change(change) => Some(change),
+            Outlook::Nothing(_) | Outlook::Open => None,
+        };
+        let look = change.and_then(|change| change.look);
+        let Some(accepted) = self.accept(new, None, look).await? else {
+            return Ok(DeleteOutcome::AlreadyGone);
+        };
+        let mut operation = accepted.operation;
+        if !accepted.keeps_look {
+            operation = self.verdict(operation, deadline).await?;
+            if verdict_of(&operation) == Verdict::NothingToDo {
+                return Ok(DeleteOutcome::AlreadyGone);
+            }
+        }
         Ok(DeleteOutcome::Accepted(Box::new(operation)))
+    }
+
+    /// Returns whether nothing stands for the resource or works on it. A reference may have come to stand for it since it
+    /// was looked up.
+    async fn is_untouched(&self, target: Option<&Target<'_>>) -> Result<bool, Rejection> {
+        let Some(target) = target else {
+            return Ok(false);
+        };
+        let recorded = self.parts.store.recorded_target(target).await?;
+        Ok(recorded.holder.is_none() && !recorded.is_referenced)
     }
 }

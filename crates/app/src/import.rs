@@ -1,10 +1,13 @@
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict};
-use ucp_model::{Identifier, Operation, OperationId, Reference, Scope, TypeName, Warning, json};
+use ucp_model::{Identifier, Operation, Reference, Scope, Target, TypeName, Warning, json};
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
+use ucp_store::NewOperation;
 
 use crate::identifier::named;
-use crate::intake::{Intake, verdict_of};
+use crate::intake::{Subject, verdict_of};
+use crate::looking::{Outlook, TRIES, changes_too_fast};
 use crate::put::unsupported;
 use crate::{App, Caller, Rejection, TrackedBy};
 
@@ -35,7 +38,8 @@ pub enum ImportOutcome {
 }
 
 impl App {
-    /// Imports an existing resource under an alias and waits for the verdict.
+    /// Imports an existing resource under an alias: looks at it, and records the reference. If the look takes too long, an
+    /// operation does it.
     pub async fn import_resource(
         &self,
         import: ImportResource,
@@ -56,24 +60,56 @@ impl App {
         if !schema.handlers().read {
             return Err(unsupported(&schema, "imported"));
         }
-        let intake = Intake {
-            id: OperationId(self.parts.entropy.uuid("operation")),
-            kind: Kind::Import,
-            scope: import.scope,
-            reference: Some(reference),
-            identifier: Some(identifier),
-            options: Options {
-                take_ownership: import.owned,
-                ..Options::default()
-            },
-            desired: None,
+        let options = Options {
+            take_ownership: import.owned,
+            ..Options::default()
         };
-        let Some((operation, _)) = self.accept(intake, &schema, caller).await? else {
+        let target = Target {
+            scope: &import.scope,
+            type_name: schema.type_name(),
+            identifier: &identifier,
+        };
+        let deadline = Instant::now() + caller.verdict_wait;
+        for _ in 0..TRIES {
+            let subject = Subject {
+                scope: import.scope.clone(),
+                reference: Some(reference.clone()),
+                identifier: Some(identifier.clone()),
+            };
+            let mut new =
+                self.new_resource_operation(Kind::Import, subject, options, &schema, caller);
+            let alias = self.recorded_alias(Some(&reference)).await?;
+            let recorded = self.recorded(alias, Some(&target)).await?;
+            match self
+                .outlook(&mut new, recorded, &schema, None, deadline)
+                .await?
+            {
+                Outlook::Nothing(nothing) => {
+                    if let Some(reference) = self.settle(&nothing, caller).await? {
+                        let warnings = nothing.warnings.clone();
+                        return Ok(ImportOutcome::Imported(Box::new(reference), warnings));
+                    }
+                }
+                Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
+                Outlook::Change(_) | Outlook::Open => {
+                    return self.accept_import(new, deadline).await;
+                }
+            }
+        }
+        Err(changes_too_fast(&reference.alias))
+    }
+
+    async fn accept_import(
+        &self,
+        new: NewOperation,
+        deadline: Instant,
+    ) -> Result<ImportOutcome, Rejection> {
+        let Some(accepted) = self.accept(new, None, None).await? else {
             return Err(Rejection::Internal(
                 "an import was taken for a delete".into(),
             ));
         };
-        let operation = self.verdict(operation, caller).await?;
+        let operation = self.verdict(accepted.operation, deadline).await?;
         match self.imported(&operation).await? {
             Some(reference) => Ok(ImportOutcome::Imported(
                 Box::new(reference),

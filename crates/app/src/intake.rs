@@ -1,4 +1,4 @@
-//! Shared by puts, deletes and imports: resolve types and reference ids, accept an operation, wait for its verdict.
+//! Shared by puts, deletes and imports: resolves types and reference ids, accepts operations, waits for their verdicts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,27 +6,16 @@ use std::time::Duration;
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference,
-    ReferenceId, Scope, TypeName,
+    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, ReferenceId, Scope,
+    TypeName,
 };
 use ucp_schema::ResourceSchema;
-use ucp_store::{NewOperation, NewResourceWork, NewWork, Sealed};
+use ucp_store::{Accepted, NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
 
 use crate::{App, Caller, Rejection, TrackedBy};
 
 /// The interval at which a waiting request polls for the verdict of another process's worker.
 const VERDICT_POLL: Duration = Duration::from_millis(50);
-
-/// The input for accepting an operation.
-pub(crate) struct Intake {
-    pub(crate) id: OperationId,
-    pub(crate) kind: Kind,
-    pub(crate) scope: Scope,
-    pub(crate) reference: Option<ReferenceId>,
-    pub(crate) identifier: Option<Identifier>,
-    pub(crate) options: Options,
-    pub(crate) desired: Option<Sealed>,
-}
 
 impl App {
     /// Returns the schema of a type. The name compares case-insensitively.
@@ -79,32 +68,17 @@ impl App {
     /// an alias that has no reference.
     pub(crate) async fn accept(
         &self,
-        intake: Intake,
-        schema: &ResourceSchema,
-        caller: &Caller,
-    ) -> Result<Option<(Operation, Option<Reference>)>, Rejection> {
-        let Intake {
-            id,
-            kind,
-            scope,
-            reference,
-            identifier,
-            options,
-            desired,
-        } = intake;
-        self.parts.accounts.verify(&scope).await?;
-        let work = NewWork::Resource(NewResourceWork {
-            kind,
-            scope,
-            type_name: schema.type_name().clone(),
-            reference: reference.clone(),
-            identifier,
-            options,
-            desired,
-            look: None,
-            schema_fingerprint: schema.fingerprint().to_owned(),
-        });
-        let new = self.new_operation(id, work, caller);
+        mut new: NewOperation,
+        desired: Option<Sealed>,
+        look: Option<NewLook>,
+    ) -> Result<Option<Accepted>, Rejection> {
+        let NewWork::Resource(work) = &mut new.work else {
+            return Err(Rejection::Internal("not an operation on a resource".into()));
+        };
+        work.desired = desired;
+        work.look = look;
+        let (kind, reference) = (work.kind, work.reference.clone());
+        self.parts.accounts.verify(&work.scope).await?;
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
             Err(ucp_store::Error::NoSuchReference) => return Ok(None),
@@ -117,7 +91,36 @@ impl App {
             %kind,
             "operation accepted"
         );
-        Ok(Some((accepted.operation, accepted.reference)))
+        Ok(Some(accepted))
+    }
+
+    /// Makes the operation on a resource that a request asks for. Its documents are added when it is accepted.
+    pub(crate) fn new_resource_operation(
+        &self,
+        kind: Kind,
+        resource: Subject,
+        options: Options,
+        schema: &ResourceSchema,
+        caller: &Caller,
+    ) -> NewOperation {
+        let Subject {
+            scope,
+            reference,
+            identifier,
+        } = resource;
+        let work = NewWork::Resource(NewResourceWork {
+            kind,
+            scope,
+            type_name: schema.type_name().clone(),
+            reference,
+            identifier,
+            options,
+            desired: None,
+            look: None,
+            schema_fingerprint: schema.fingerprint().to_owned(),
+        });
+        let id = OperationId(self.parts.entropy.uuid("operation"));
+        self.new_operation(id, work, caller)
     }
 
     /// Translates the store's refusal of an operation on `reference`.
@@ -187,15 +190,13 @@ impl App {
         }
     }
 
-    /// Waits until the engine has decided what to do, or until the caller's wait is over, and returns the operation. If
-    /// it has ended without a call to AWS, its failure is returned instead. If the caller disconnects, the operation is
-    /// unaffected.
+    /// Waits until the engine has decided what to do, or until `deadline`, and returns the operation. If it has ended
+    /// without a call to AWS, its failure is returned instead. If the caller disconnects, the operation is unaffected.
     pub(crate) async fn verdict(
         &self,
         operation: Operation,
-        caller: &Caller,
+        deadline: Instant,
     ) -> Result<Operation, Rejection> {
-        let deadline = Instant::now() + caller.verdict_wait;
         let mut operation = operation;
         while verdict_of(&operation) == Verdict::Undecided && Instant::now() < deadline {
             self.something_moves(deadline).await;
@@ -256,6 +257,14 @@ impl App {
             () = tokio::time::sleep_until(wake_up) => {}
         }
     }
+}
+
+/// What an operation that a request asks for is about.
+pub(crate) struct Subject {
+    pub(crate) scope: Scope,
+    pub(crate) reference: Option<ReferenceId>,
+    /// The identifier, if the request determines it.
+    pub(crate) identifier: Option<Identifier>,
 }
 
 /// Returns the verdict on an operation.

@@ -12,6 +12,7 @@ mod import;
 mod intake;
 mod listed;
 mod live;
+mod looking;
 mod operations;
 mod planes;
 mod put;

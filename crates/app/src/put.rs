@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use ucp_model::operation::{Action, Kind, Options, ReplacementPolicy, Verdict};
+use tokio::time::Instant;
+use ucp_model::operation::{Kind, Options, ReplacementPolicy, ResourceWork, Verdict, Work};
 use ucp_model::{
     Digest, ErrorCode, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
     Target, TypeName, Warning, excerpt, json,
@@ -10,10 +11,11 @@ use ucp_model::{
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
-use ucp_store::Sealed;
+use ucp_store::{Accepted, NewLook, NewOperation, RecordedAlias, Sealed};
 
 use crate::identifier::named;
-use crate::intake::{Intake, no_such_group, verdict_of};
+use crate::intake::{Subject as Resource, verdict_of};
+use crate::looking::{Outlook, TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
 /// The maximum length of the desired state that Cloud Control accepts, in characters.
@@ -49,79 +51,131 @@ pub struct PutResource {
 pub struct PutOutcome {
     /// The type of the resource, in its canonical spelling.
     pub type_name: TypeName,
-    /// The operation.
-    pub operation: Operation,
+    /// The AWS resource, as far as known.
+    pub work: ResourceWork,
+    /// The operation; `None` if the resource already was as declared.
+    pub operation: Option<Operation>,
     /// The live properties, if known, overlaid with the declared ones and without write-only values.
     pub properties: Map<String, Value>,
     /// What the caller should know about the plan.
     pub warnings: Vec<Warning>,
 }
 
-impl PutOutcome {
-    /// Returns whether the resource already was as declared.
-    pub fn is_unchanged(&self) -> bool {
-        verdict_of(&self.operation) == Verdict::NothingToDo
-    }
-}
-
 /// A put that has passed the checks that need no live properties.
 struct Declared {
     schema: Arc<ResourceSchema>,
     reference: Option<ReferenceId>,
+    /// What is recorded of the reference.
+    alias: Option<RecordedAlias>,
     /// The identifier in its URL or its properties, if any.
     identifier: Option<Identifier>,
     declaration: Declaration,
 }
 
 impl App {
-    /// Creates or updates a resource as declared: claims the alias, records the operation, and waits for the verdict,
-    /// unless it is certainly a create.
+    /// Creates or updates a resource as declared. Looks at the resource first, unless this is certainly a create. If
+    /// nothing has to be done, there is no operation; otherwise claims the alias and records the operation.
     pub async fn put_resource(
         &self,
         put: PutResource,
         caller: &Caller,
     ) -> Result<PutOutcome, Rejection> {
+        let deadline = Instant::now() + caller.verdict_wait;
+        for _ in 0..TRIES {
+            if let Some(outcome) = self.try_put(&put, caller, deadline).await? {
+                return Ok(outcome);
+            }
+        }
+        let alias = put.tracked_by.and_then(|tracked_by| tracked_by.alias);
+        Err(changes_too_fast(alias.as_deref().unwrap_or("The resource")))
+    }
+
+    /// Returns `None` if the reference has changed meanwhile.
+    async fn try_put(
+        &self,
+        put: &PutResource,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<Option<PutOutcome>, Rejection> {
         let Declared {
             schema,
             reference,
+            alias,
             identifier,
             declaration,
-        } = self.declared(&put).await?;
-        let known = match &reference {
-            Some(reference) => self.parts.store.get_reference(reference).await?,
-            None => None,
+        } = self.declared(put).await?;
+        let resource = Resource {
+            scope: put.scope.clone(),
+            reference: reference.clone(),
+            identifier: identifier.clone(),
         };
-        let surely_a_create = identifier.is_none() && known.is_none();
-        let warnings = match surely_a_create {
-            true => Some(judge_create(&declaration, &schema, &put)?),
-            false => None,
-        };
-        let id = OperationId(self.parts.entropy.uuid("operation"));
-        let intake = Intake {
-            id,
-            kind: Kind::Put,
-            scope: put.scope,
-            reference,
+        let mut new =
+            self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
+        let has_reference = alias
+            .as_ref()
+            .is_some_and(|alias| alias.reference.is_some());
+        if identifier.is_none() && !has_reference {
+            let warnings = judge_create(&declaration, &schema, put)?;
+            let accepted = self.accept_put(new, &declaration, None).await?;
+            let properties = shown(&schema, None, &declaration);
+            let operation = accepted.operation;
+            return accepted_outcome(&schema, operation, properties, warnings).map(Some);
+        }
+        let target = identifier.as_ref().map(|identifier| Target {
+            scope: &put.scope,
+            type_name: schema.type_name(),
             identifier,
-            options: put.options,
-            desired: Some(self.sealed(id, &declaration)?),
+        });
+        let recorded = self.recorded(alias, target.as_ref()).await?;
+        let digest_key = &self.parts.keys.digest;
+        let desired =
+            ucp_look::desired(declaration.clone(), reference.as_ref(), &schema, digest_key);
+        let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
+        let mut change = match outlook.await? {
+            Outlook::Nothing(nothing) => {
+                if reference.is_some() && self.settle(&nothing, caller).await?.is_none() {
+                    return Ok(None);
+                }
+                let work = nothing.work();
+                let live = work.resource().and_then(|work| work.result.as_ref());
+                let properties = shown(&schema, live, &declaration);
+                let warnings = nothing.warnings.clone();
+                return outcome(&schema, work, None, properties, warnings).map(Some);
+            }
+            Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
+            Outlook::Change(change) => Some(*change),
+            Outlook::Open => None,
         };
-        let Some((operation, reference)) = self.accept(intake, &schema, caller).await? else {
-            return Err(Rejection::Internal("a put was taken for a delete".into()));
+        let look = change.as_mut().and_then(|change| change.look.take());
+        let Accepted {
+            mut operation,
+            reference,
+            keeps_look,
+        } = self.accept_put(new, &declaration, look).await?;
+        let (live, warnings) = match change {
+            Some(change) if keeps_look => {
+                operation.work = change.work;
+                (change.live, change.warnings)
+            }
+            Some(_) | None => {
+                operation = self.verdict(operation, deadline).await?;
+                let live = live(&operation, reference);
+                (live, operation.work.warnings().to_vec())
+            }
         };
-        let operation = if surely_a_create {
-            operation
-        } else {
-            self.verdict(operation, caller).await?
-        };
-        let live = self.live(&operation, reference, &schema, caller).await;
         let properties = shown(&schema, live.as_ref(), &declaration);
-        Ok(PutOutcome {
-            type_name: schema.type_name().clone(),
-            warnings: warnings.unwrap_or_else(|| operation.work.warnings().to_vec()),
-            operation,
-            properties,
-        })
+        accepted_outcome(&schema, operation, properties, warnings).map(Some)
+    }
+
+    async fn accept_put(
+        &self,
+        new: NewOperation,
+        declaration: &Declaration,
+        look: Option<NewLook>,
+    ) -> Result<Accepted, Rejection> {
+        let desired = self.sealed(new.id, declaration)?;
+        let accepted = self.accept(new, Some(desired), look).await?;
+        accepted.ok_or_else(|| Rejection::Internal("a put was taken for a delete".into()))
     }
 
     /// Parses and checks the declaration, as far as that does not depend on live properties.
@@ -150,7 +204,11 @@ impl App {
                 schema.type_name().arm()
             )));
         }
-        let mut default_tags = self.default_tags(&put.scope, reference.as_ref()).await?;
+        let alias = self.recorded_alias(reference.as_ref()).await?;
+        let mut default_tags = self.parts.default_tags.in_account(&put.scope.account);
+        if let Some(alias) = &alias {
+            default_tags.extend(alias.group.body.default_tags.clone());
+        }
         default_tags.extend(put.default_tags.clone());
         default_tags.extend(put.tags.clone());
         let named_parts = match &name {
@@ -175,6 +233,7 @@ impl App {
         Ok(Declared {
             schema,
             reference,
+            alias,
             identifier,
             declaration,
         })
@@ -192,54 +251,6 @@ impl App {
                 )))
             }
         }
-    }
-
-    /// Returns the default tags: those of the server, overlaid with the account's, then with the group's.
-    async fn default_tags(
-        &self,
-        scope: &Scope,
-        reference: Option<&ReferenceId>,
-    ) -> Result<BTreeMap<String, String>, Rejection> {
-        let mut tags = self.parts.default_tags.in_account(&scope.account);
-        let Some(ReferenceId { group, .. }) = reference else {
-            return Ok(tags);
-        };
-        match self.parts.store.get_resource_group(group).await {
-            Ok(group) => tags.extend(group.body.default_tags),
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(tags)
-    }
-
-    /// Returns the live properties, if known: those of the operation or of the reference, or else a read of the
-    /// resource that is being updated. `None` if AWS does not return them in time.
-    async fn live(
-        &self,
-        operation: &Operation,
-        reference: Option<Reference>,
-        schema: &ResourceSchema,
-        caller: &Caller,
-    ) -> Option<Value> {
-        let work = operation.work.resource()?;
-        if work.result.is_some() {
-            return work.result.clone();
-        }
-        // The properties observed of a resource that is gone do not describe its successor.
-        let takes_its_place = work.created || work.replacing.is_some();
-        let reference = reference.filter(|_| !takes_its_place);
-        let observed = reference.and_then(|reference| reference.observed);
-        if observed.is_some() || work.state.action() != Some(Action::Update) {
-            return observed;
-        }
-        let Target {
-            scope,
-            type_name,
-            identifier,
-        } = work.target()?;
-        let read = self.parts.live.read(scope, type_name, identifier);
-        let live = tokio::time::timeout(caller.verdict_wait, read).await;
-        Some(schema.without_write_only(&live.ok()?.ok()?.properties))
     }
 
     fn sealed(&self, id: OperationId, declaration: &Declaration) -> Result<Sealed, Rejection> {
@@ -260,6 +271,48 @@ impl App {
             entropy,
         )))
     }
+}
+
+/// Returns the outcome of a put that was accepted. If the worker has found nothing to do, it has no operation.
+fn accepted_outcome(
+    schema: &ResourceSchema,
+    operation: Operation,
+    properties: Map<String, Value>,
+    warnings: Vec<Warning>,
+) -> Result<PutOutcome, Rejection> {
+    let work = operation.work.clone();
+    let operation = (verdict_of(&operation) != Verdict::NothingToDo).then_some(operation);
+    outcome(schema, &work, operation, properties, warnings)
+}
+
+fn outcome(
+    schema: &ResourceSchema,
+    work: &Work,
+    operation: Option<Operation>,
+    properties: Map<String, Value>,
+    warnings: Vec<Warning>,
+) -> Result<PutOutcome, Rejection> {
+    let work = work
+        .resource()
+        .ok_or_else(|| Rejection::Internal("a put was taken for an operation on a group".into()))?;
+    Ok(PutOutcome {
+        type_name: schema.type_name().clone(),
+        work: work.clone(),
+        operation,
+        properties,
+        warnings,
+    })
+}
+
+/// Returns the live properties that are stored with the operation or the reference.
+fn live(operation: &Operation, reference: Option<Reference>) -> Option<Value> {
+    let work = operation.work.resource()?;
+    if work.result.is_some() {
+        return work.result.clone();
+    }
+    // The properties observed of a resource that is gone do not describe its successor.
+    let takes_its_place = work.created || work.replacing.is_some();
+    reference.filter(|_| !takes_its_place)?.observed
 }
 
 /// Returns the properties that the name in the URL consists of.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
+use ucp_look::Planned;
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
     Call, Chance, Effect, Holder, Intent, Next, Observation, ReferenceChange, ResourceWork, Taken,
@@ -14,12 +15,10 @@ use ucp_model::{
     Clock, Entropy, ErrorCode, Failure, FaultClass, Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
-use ucp_schema::{ResourceSchema, ResourceTypes, UnknownType};
+use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Claimed, Documents, FinishOperation, Lease, LeaseTerm, Sealed, Store};
 use zeroize::Zeroizing;
-
-use crate::planner::{self, Planned};
 
 /// The dependencies of an [`Engine`].
 pub struct Parts {
@@ -336,10 +335,7 @@ impl Stepper<'_> {
 
     /// Returns the work of an operation on a resource.
     pub(crate) fn work(&self) -> Result<&ResourceWork, Abandoned> {
-        let work = self.claimed.operation.work.resource();
-        Ok(work.ok_or_else(|| {
-            ucp_store::Error::Corrupt("an operation on a group has no resource".to_owned())
-        })?)
+        work(&self.claimed.operation.work)
     }
 
     /// Keeps the warnings of a plan with the operation. Those of a put stay while a replacement deletes a resource.
@@ -461,9 +457,21 @@ impl Stepper<'_> {
             .open(AssociatedData::Desired(header.id), &sealed.0)
             .map_err(|error| unreadable(&error))?;
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
-        let desired = planner::declaration(work, properties, schema, &keys.digest);
-        Ok(Some(desired))
+        let declaration = Declaration::stored(properties);
+        let reference = work.reference.as_ref();
+        Ok(Some(ucp_look::desired(
+            declaration,
+            reference,
+            schema,
+            &keys.digest,
+        )))
     }
+}
+
+pub(crate) fn work(work: &Work) -> Result<&ResourceWork, Abandoned> {
+    Ok(work.resource().ok_or_else(|| {
+        ucp_store::Error::Corrupt("an operation on a group has no resource".to_owned())
+    })?)
 }
 
 /// Returns why the store does not let `operation` work on the resource that AWS names.

@@ -9,7 +9,6 @@
 mod engine;
 mod group;
 mod looking;
-mod planner;
 mod sweeper;
 mod workers;
 

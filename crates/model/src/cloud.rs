@@ -131,7 +131,7 @@ impl HookFailure {
 }
 
 /// One resource in a reply of AWS (`ResourceDescription`).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResourceDescription {
     /// The primary identifier, as AWS spells it.
     pub identifier: Identifier,

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
-use ucp_model::operation::ResourceWork;
 
 use crate::context::RequestContext;
 use crate::problem::Problem;
@@ -19,15 +18,12 @@ pub(super) async fn put(
     context: &RequestContext,
 ) -> Result<Response, Problem> {
     let outcome = api.app.put_resource(put, &context.caller).await?;
-    let is_unchanged = outcome.is_unchanged();
-    let work = outcome.operation.work.resource();
-    let target = work.and_then(ResourceWork::target);
+    let target = outcome.work.target();
     let body = AwsResource::of(&outcome.type_name, target, outcome.properties)
         .with_warnings(outcome.warnings);
-    Ok(if is_unchanged {
-        Json(body.in_state("Succeeded")).into_response()
-    } else {
-        context.under_way(accepted, body.in_state("Provisioning"), &outcome.operation)
+    Ok(match &outcome.operation {
+        None => Json(body.in_state("Succeeded")).into_response(),
+        Some(operation) => context.under_way(accepted, body.in_state("Provisioning"), operation),
     })
 }
 

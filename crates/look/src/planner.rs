@@ -3,16 +3,19 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
-use ucp_model::{Baseline, Digest, Failure, Identifier, Warning, json};
+use ucp_model::{Baseline, Digest, Failure, Identifier, ReferenceId, Warning, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
 
 /// A plan, with the document to send.
-pub(crate) struct Planned {
-    pub(crate) outcome: PlanOutcome,
-    pub(crate) document: Option<String>,
-    pub(crate) warnings: Vec<Warning>,
+pub struct Planned {
+    /// The outcome for the state machine.
+    pub outcome: PlanOutcome,
+    /// The document to send, if any.
+    pub document: Option<String>,
+    /// What the caller should know.
+    pub warnings: Vec<Warning>,
 }
 
 impl From<PlanOutcome> for Planned {
@@ -36,20 +39,17 @@ pub(crate) fn live_digest(live: &Value) -> String {
     hex::encode(Sha256::digest(json::canonical(live)))
 }
 
-/// Returns the stored declaration, with its write-only values digested for its alias. A put without a reference stores
-/// no digests to compare with, so those here are never compared.
-pub(crate) fn declaration(
-    work: &ResourceWork,
-    properties: Value,
+/// Returns a declaration with its write-only values digested for its alias. A put without a reference stores no digests
+/// to compare with, so those here are never compared.
+pub fn desired(
+    declaration: Declaration,
+    reference: Option<&ReferenceId>,
     schema: &ResourceSchema,
     key: &DigestKey,
 ) -> Desired {
-    let declaration = Declaration::stored(properties);
-    Desired::new(declaration, schema, |pointer, value| {
-        match &work.reference {
-            Some(reference) => key.digest(reference, pointer, value),
-            None => Digest::default(),
-        }
+    Desired::new(declaration, schema, |pointer, value| match reference {
+        Some(reference) => key.digest(reference, pointer, value),
+        None => Digest::default(),
     })
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn identifier_in(properties: &Value, schema: &ResourceSchema) -> Opti
 
 /// Returns the declaration with its identifier as AWS spells it, so that the spelling is no difference.
 pub(crate) fn respelled(
-    desired: Desired,
+    desired: &Desired,
     identifier: &Identifier,
     schema: &ResourceSchema,
 ) -> Desired {
@@ -71,7 +71,7 @@ pub(crate) fn respelled(
     schema.spell_identifier(identifier, &mut properties);
     Desired {
         declaration: Declaration::stored(properties),
-        ..desired
+        baseline: desired.baseline.clone(),
     }
 }
 

@@ -1,0 +1,487 @@
+//! Looks of requests. What is to be done is decided before an operation is accepted, as a worker would decide it; if
+//! nothing is to be done, there is no operation.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use ucp_look::{Look, Planned, Reader, Seen};
+use ucp_model::operation::{
+    Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
+};
+use ucp_model::{
+    ClientToken, ErrorCode, Failure, Fault, Identifier, Operation, Reference, ReferenceId,
+    ResourceDescription, Target, Timestamp, Warning,
+};
+use ucp_plan::Desired;
+use ucp_schema::ResourceSchema;
+use ucp_seal::AssociatedData;
+use ucp_store::rules::{self, Alias};
+use ucp_store::{
+    Adoption, Basis, FinishOperation, NewLook, NewOperation, NewWork, RecordedAlias,
+    RecordedTarget, Sealed,
+};
+
+use crate::live::LiveReader;
+use crate::{App, Caller, Rejection};
+
+/// How often a request that changes nothing renews `observedAt`.
+const OBSERVED_EVERY: Duration = Duration::from_secs(60);
+
+/// How often a request that changes nothing starts over because its reference has changed meanwhile.
+pub(crate) const TRIES: u32 = 3;
+
+/// What is recorded of the alias and the AWS resource that a request is about.
+pub(crate) struct Recorded {
+    /// `None` for a request without a reference.
+    alias: Option<RecordedAlias>,
+    target: RecordedTarget,
+}
+
+/// What a look has shown.
+pub(crate) enum Outlook {
+    /// Nothing has to be done.
+    Nothing(Box<Nothing>),
+    /// It cannot be done, for this reason.
+    Refused(Failure),
+    /// Something has to be done.
+    Change(Box<Change>),
+    /// It is not known: an operation has to find out.
+    Open,
+}
+
+/// The end of an operation that was never accepted, because nothing had to be done.
+pub(crate) struct Nothing {
+    /// What the caller should know.
+    pub(crate) warnings: Vec<Warning>,
+    finish: FinishOperation,
+    /// The reference as it was recorded, if there was one, and as the operation would have claimed it.
+    before: Option<Reference>,
+    claimed: Option<Reference>,
+    basis: Basis,
+}
+
+impl Nothing {
+    /// Returns the work of the operation, ended.
+    pub(crate) fn work(&self) -> &Work {
+        &self.finish.operation.work
+    }
+}
+
+/// What an operation will do.
+pub(crate) struct Change {
+    /// The work after the decision.
+    pub(crate) work: Work,
+    /// The live properties of a resource that is to be updated.
+    pub(crate) live: Option<Value>,
+    /// What the caller should know.
+    pub(crate) warnings: Vec<Warning>,
+    /// What the worker need not read again, with what it was judged with.
+    pub(crate) look: Option<NewLook>,
+}
+
+/// What accepting an operation would record.
+struct Claim {
+    work: ResourceWork,
+    /// The reference as recorded, and as it would be.
+    before: Option<Reference>,
+    claimed: Option<Reference>,
+    /// Whether a reference stands for the resource.
+    is_referenced: bool,
+    basis: Basis,
+}
+
+impl Claim {
+    /// Returns the identifier as AWS spells it, if the request spells it otherwise. If a reference does, its next
+    /// operation corrects it.
+    fn spelled_by(&self, presence: &Presence) -> Option<Identifier> {
+        match presence {
+            Presence::Present { identifier, .. } if !self.work.was_referenced => {
+                let is_other = self.work.subject() != Some(identifier);
+                is_other.then(|| identifier.clone())
+            }
+            Presence::Present { .. }
+            | Presence::Absent
+            | Presence::Unreadable(_)
+            | Presence::Unknown(_) => None,
+        }
+    }
+
+    /// Returns whether a request may rely on this.
+    fn is_proved_by(&self, presence: &Presence) -> bool {
+        match presence {
+            Presence::Present { identifier, .. } => self.work.subject() == Some(identifier),
+            // One "not found" does not prove that something is gone.
+            Presence::Absent => !self.is_referenced && !self.work.was_referenced,
+            Presence::Unreadable(_) => true,
+            // An operation waits, or ends in AWS's words.
+            Presence::Unknown(_) => false,
+        }
+    }
+}
+
+/// The result of a look.
+struct Looked {
+    presence: Presence,
+    planned: Planned,
+    /// Whether anything was read, and what.
+    first: Option<Option<Seen>>,
+}
+
+impl Recorded {
+    fn reference(&self) -> Option<&Reference> {
+        self.alias.as_ref()?.reference.as_ref()
+    }
+
+    fn basis(&self) -> Basis {
+        Basis::new(self.reference(), &self.target)
+    }
+}
+
+impl App {
+    /// Returns what is recorded of the alias of a request, if it has one.
+    pub(crate) async fn recorded_alias(
+        &self,
+        reference: Option<&ReferenceId>,
+    ) -> Result<Option<RecordedAlias>, Rejection> {
+        let Some(id) = reference else {
+            return Ok(None);
+        };
+        match self.parts.store.recorded_alias(id).await {
+            Ok(alias) => Ok(Some(alias)),
+            Err(error) => Err(self.refusal(error, reference).await),
+        }
+    }
+
+    /// Adds what is recorded of the AWS resource: the one that the alias stands for, or else `target`.
+    pub(crate) async fn recorded(
+        &self,
+        alias: Option<RecordedAlias>,
+        target: Option<&Target<'_>>,
+    ) -> Result<Recorded, Rejection> {
+        let reference = alias.as_ref().and_then(|alias| alias.reference.as_ref());
+        let stands = reference.is_some_and(|reference| reference.identifier.is_some());
+        let target = match (&alias, target) {
+            (Some(alias), _) if stands => alias.target.clone(),
+            (_, Some(target)) => self.parts.store.recorded_target(target).await?,
+            (_, None) => RecordedTarget::default(),
+        };
+        Ok(Recorded { alias, target })
+    }
+
+    /// Decides what the operation `new` would do, by a look at its resource. Refuses what would not be accepted. The
+    /// outlook is open if the look takes longer than until `deadline`, or proves nothing. If AWS spells the identifier
+    /// otherwise than the request, `new` gets AWS's spelling.
+    pub(crate) async fn outlook(
+        &self,
+        new: &mut NewOperation,
+        recorded: Recorded,
+        schema: &ResourceSchema,
+        desired: Option<&Desired>,
+        deadline: Instant,
+    ) -> Result<Outlook, Rejection> {
+        let claim = self.claim(new, recorded).await?;
+        let Some(looked) = self.look(&claim, schema, desired, deadline).await else {
+            return Ok(Outlook::Open);
+        };
+        let Some(spelled) = claim.spelled_by(&looked.presence) else {
+            return self.decided(new, claim, looked, schema, desired).await;
+        };
+        // What is recorded of the resource is recorded under AWS's spelling.
+        let NewWork::Resource(work) = &mut new.work else {
+            return Ok(Outlook::Open);
+        };
+        work.identifier = Some(spelled.clone());
+        let target = Target {
+            scope: &work.scope,
+            type_name: &work.type_name,
+            identifier: &spelled,
+        };
+        let alias = self.recorded_alias(work.reference.as_ref()).await?;
+        let recorded = self.recorded(alias, Some(&target)).await?;
+        let claim = self.claim(new, recorded).await?;
+        match self.look(&claim, schema, desired, deadline).await {
+            Some(looked) => self.decided(new, claim, looked, schema, desired).await,
+            None => Ok(Outlook::Open),
+        }
+    }
+
+    /// Returns what accepting the operation would record, or why it would be refused.
+    async fn claim(&self, new: &NewOperation, recorded: Recorded) -> Result<Claim, Rejection> {
+        let NewWork::Resource(work) = &new.work else {
+            return Err(Rejection::Internal("not an operation on a resource".into()));
+        };
+        let basis = recorded.basis();
+        let Recorded { alias, target } = recorded;
+        let alias = match alias {
+            Some(RecordedAlias { group, .. }) if let Some(deletion) = group.body.deletion => {
+                return Err(self.busy(deletion).await);
+            }
+            Some(RecordedAlias {
+                group, reference, ..
+            }) => Some(Alias {
+                group: group.id,
+                reference,
+            }),
+            None => None,
+        };
+        let before = alias.as_ref().and_then(|alias| alias.reference.clone());
+        let (work, claimed) = match rules::accept(new.id, work.clone(), alias, new.accepted_at) {
+            Ok(accepted) => accepted,
+            Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
+        };
+        match target.holder {
+            Some(running) => Err(self.busy(running).await),
+            None => Ok(Claim {
+                work,
+                before,
+                claimed,
+                is_referenced: target.is_referenced,
+                basis,
+            }),
+        }
+    }
+
+    /// Looks at the resource, if there is time for it.
+    async fn look(
+        &self,
+        claim: &Claim,
+        schema: &ResourceSchema,
+        desired: Option<&Desired>,
+        deadline: Instant,
+    ) -> Option<Looked> {
+        if Instant::now() >= deadline {
+            return None;
+        }
+        let Claim { work, before, .. } = claim;
+        let mut reader = Once {
+            live: self.parts.live.as_ref(),
+            work,
+            now: self.now(),
+            first: None,
+        };
+        let look = Look {
+            work,
+            schema: Some(schema),
+            declared: Ok(desired),
+            baseline: before.as_ref().and_then(|before| before.baseline.as_ref()),
+        };
+        let look = look.at(work.subject().cloned(), &mut reader);
+        let Ok((presence, planned)) = tokio::time::timeout_at(deadline, look).await.ok()?;
+        Some(Looked {
+            presence,
+            planned,
+            first: reader.first,
+        })
+    }
+
+    /// Asks what a worker would do after this look.
+    async fn decided(
+        &self,
+        new: &NewOperation,
+        claim: Claim,
+        looked: Looked,
+        schema: &ResourceSchema,
+        desired: Option<&Desired>,
+    ) -> Result<Outlook, Rejection> {
+        if !claim.is_proved_by(&looked.presence) {
+            return Ok(Outlook::Open);
+        }
+        let Looked {
+            presence,
+            planned,
+            first,
+        } = looked;
+        let Planned {
+            outcome, warnings, ..
+        } = planned;
+        let live = match (&presence, &outcome) {
+            (Presence::Present { live, .. }, PlanOutcome::Update { .. }) => {
+                Some(schema.without_write_only(live))
+            }
+            _ => None,
+        };
+        let operation = Operation {
+            header: new.header(),
+            work: Work::Resource(Box::new(claim.work)),
+        };
+        // No intent is recorded here, so the token is never sent.
+        let chance = Chance {
+            token: ClientToken(self.parts.entropy.uuid("unsent-token")),
+            jitter: 0.0,
+        };
+        let looked = Observation::Looked(presence, outcome);
+        match decide(&operation, looked, self.now(), chance).next {
+            Next::Finish {
+                operation,
+                reference: Some(change),
+            } => {
+                let mut operation = *operation;
+                let Work::Resource(work) = &mut operation.work else {
+                    return Ok(Outlook::Open);
+                };
+                if let Some(failure) = work.failure() {
+                    return Ok(Outlook::Refused(failure.clone()));
+                }
+                if claim.claimed.is_some() && change == ReferenceChange::Removed {
+                    return Ok(Outlook::Open);
+                }
+                if first.is_none() {
+                    // Nothing was read, so nothing has verified the account.
+                    self.parts.accounts.verify(&work.scope).await?;
+                }
+                if let Some(live) = &mut work.result {
+                    *live = schema.without_write_only(live);
+                }
+                Ok(Outlook::Nothing(Box::new(Nothing {
+                    warnings,
+                    finish: FinishOperation {
+                        operation,
+                        reference: Some(change),
+                        baseline: desired.map(|desired| desired.baseline.clone()),
+                    },
+                    before: claim.before,
+                    claimed: claim.claimed,
+                    basis: claim.basis,
+                })))
+            }
+            Next::Move {
+                operation,
+                is_new_intent: true,
+            } => Ok(Outlook::Change(Box::new(Change {
+                work: operation.work,
+                live,
+                warnings,
+                look: match first {
+                    Some(Some(seen)) => Some(self.sealed_look(new, &seen, claim.basis)?),
+                    Some(None) | None => None,
+                },
+            }))),
+            Next::Finish { .. } | Next::Move { .. } | Next::Keep => Ok(Outlook::Open),
+        }
+    }
+}
+
+impl App {
+    /// Writes what the reference remembers after a request that changed nothing, if that differs from what is recorded.
+    /// Returns the reference; `None` if it has changed meanwhile, so that the request has to start over.
+    pub(crate) async fn settle(
+        &self,
+        nothing: &Nothing,
+        caller: &Caller,
+    ) -> Result<Option<Reference>, Rejection> {
+        let Nothing {
+            finish,
+            before,
+            claimed,
+            basis,
+            ..
+        } = nothing;
+        let Work::Resource(work) = nothing.work() else {
+            return Ok(None);
+        };
+        let recorded = match (before, claimed) {
+            (Some(before), _) => before.clone(),
+            // The first revision is yet to be written.
+            (None, Some(claimed)) => Reference {
+                revision: 0,
+                ..claimed.clone()
+            },
+            (None, None) => return Ok(None),
+        };
+        let Some(after) = rules::end(recorded, work, finish, false) else {
+            return Ok(None);
+        };
+        let store = &self.parts.store;
+        let is_written = match before {
+            Some(before)
+                if before.identifier == after.identifier && before.owned == after.owned =>
+            {
+                if !is_news(before, &after) {
+                    return Ok(Some(before.clone()));
+                }
+                store.remember(&after).await?
+            }
+            Some(_) | None => {
+                let event = rules::adopted(
+                    work.kind,
+                    &after,
+                    &caller.name,
+                    &caller.correlation_id,
+                    self.now(),
+                );
+                let adoption = Adoption {
+                    basis: basis.clone(),
+                    reference: after.clone(),
+                    event,
+                };
+                match store.adopt(adoption).await {
+                    Ok(is_written) => is_written,
+                    Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
+                }
+            }
+        };
+        Ok(is_written.then_some(after))
+    }
+
+    fn sealed_look(
+        &self,
+        new: &NewOperation,
+        seen: &Seen,
+        basis: Basis,
+    ) -> Result<NewLook, Rejection> {
+        let text = serde_json::to_vec(seen).map_err(|error| Rejection::Internal(error.into()))?;
+        let place = AssociatedData::Look(new.id);
+        let entropy = self.parts.entropy.as_ref();
+        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
+        Ok(NewLook {
+            basis,
+            sealed: Sealed(sealed),
+        })
+    }
+}
+
+/// Returns whether there is something to write about a reference that stands for the same resource as before.
+fn is_news(before: &Reference, after: &Reference) -> bool {
+    let is_old = |at: Timestamp| after.updated_at.since(at) >= OBSERVED_EVERY;
+    before.baseline != after.baseline
+        || before.observed != after.observed
+        || before.provisioning_state != after.provisioning_state
+        || before.observed_at.is_some_and(is_old)
+}
+
+/// Reads on behalf of a request, and keeps what the first read has shown.
+struct Once<'a> {
+    live: &'a dyn LiveReader,
+    work: &'a ResourceWork,
+    now: Timestamp,
+    /// `None` before the first read, which may show nothing.
+    first: Option<Option<Seen>>,
+}
+
+impl Reader for Once<'_> {
+    type Error = std::convert::Infallible;
+
+    async fn read(
+        &mut self,
+        identifier: &Identifier,
+    ) -> Result<Result<ResourceDescription, Fault>, Self::Error> {
+        let ResourceWork {
+            scope, type_name, ..
+        } = self.work;
+        let reply = self.live.read(scope, type_name, identifier).await;
+        self.first
+            .get_or_insert_with(|| Seen::of(&reply, identifier, self.now));
+        Ok(reply)
+    }
+}
+
+/// The rejection of a request whose reference has changed during each of its [tries](TRIES).
+pub(crate) fn changes_too_fast(alias: &str) -> Rejection {
+    Rejection::Conflict(Failure::new(
+        ErrorCode::Conflict,
+        format!(
+            "'{alias}' changes faster than the request can be compared with it. Nothing was sent to AWS. Try again."
+        ),
+    ))
+}

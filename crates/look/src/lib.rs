@@ -1,0 +1,183 @@
+//! A look: reads of the resource that an operation is about, and the plan against what they find.
+//!
+//! Requests and workers look in the same way, each by a [`Reader`] of its own. What follows from a look is decided by
+//! [`ucp_model::operation::decide`].
+
+mod planner;
+mod seen;
+
+use std::borrow::Cow;
+
+use ucp_model::operation::{Kind, PlanOutcome, Presence, ResourceWork};
+use ucp_model::{Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, ResourceDescription};
+use ucp_plan::Desired;
+use ucp_schema::ResourceSchema;
+
+pub use planner::{Planned, desired};
+pub use seen::Seen;
+
+/// Reads resources from AWS.
+pub trait Reader: Send {
+    /// Why the reader could not even ask.
+    type Error;
+
+    /// Returns the resource as AWS describes it. A missing resource is [`FaultClass::Missing`].
+    fn read(
+        &mut self,
+        identifier: &Identifier,
+    ) -> impl Future<Output = Result<Result<ResourceDescription, Fault>, Self::Error>> + Send;
+}
+
+/// An operation that is about to look.
+#[derive(Debug)]
+pub struct Look<'a> {
+    /// Its work.
+    pub work: &'a ResourceWork,
+    /// The schema of its type; `None` if the type is no longer known.
+    pub schema: Option<&'a ResourceSchema>,
+    /// The declaration of a put, or why it cannot be read.
+    pub declared: Result<Option<&'a Desired>, &'a Failure>,
+    /// The declaration of the last successful put under its alias.
+    pub baseline: Option<&'a Baseline>,
+}
+
+impl Look<'_> {
+    /// Reads the resource and plans against it. A replacement needs a free identifier, so that one is read too. Without
+    /// an identifier, nothing is read.
+    pub async fn at<R: Reader>(
+        &self,
+        identifier: Option<Identifier>,
+        reader: &mut R,
+    ) -> Result<(Presence, Planned), R::Error> {
+        let mut presence = read(self.schema, identifier.clone(), reader).await?;
+        let is_respelled = self
+            .is_respelled(identifier.as_ref(), &presence, reader)
+            .await?;
+        let mut planned = self.plan(&presence, is_respelled);
+        if let PlanOutcome::Replace {
+            old,
+            identifier: Some(new),
+            ..
+        } = &planned.outcome
+            && new != old
+        {
+            let new = new.clone();
+            match read(self.schema, Some(new.clone()), reader).await? {
+                Presence::Absent | Presence::Unreadable(_) => {}
+                Presence::Present { .. } => planned = planner::name_is_taken(self.work, &new),
+                unknown @ Presence::Unknown(_) => presence = unknown,
+            }
+        }
+        Ok((presence, planned))
+    }
+
+    /// Returns whether the declaration names the resource, but spells its identifier otherwise than AWS. It does if the
+    /// resource was looked up by that spelling now, or was put under it before. Other spellings that differ only in
+    /// letter case are looked up.
+    async fn is_respelled<R: Reader>(
+        &self,
+        looked_up: Option<&Identifier>,
+        presence: &Presence,
+        reader: &mut R,
+    ) -> Result<bool, R::Error> {
+        let Presence::Present { identifier, .. } = presence else {
+            return Ok(false);
+        };
+        let Some(declared) = self.declared_identifier() else {
+            return Ok(false);
+        };
+        if declared == *identifier {
+            return Ok(false);
+        }
+        let known = [
+            looked_up.cloned(),
+            self.work.spelled.clone(),
+            self.last_spelling(),
+        ];
+        if known.contains(&Some(declared.clone())) {
+            return Ok(true);
+        }
+        if declared.as_str().to_lowercase() != identifier.as_str().to_lowercase() {
+            return Ok(false);
+        }
+        Ok(match read(self.schema, Some(declared), reader).await? {
+            Presence::Present {
+                identifier: same, ..
+            } => same == *identifier,
+            Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => false,
+        })
+    }
+
+    /// Returns the identifier that the declaration of a put contains.
+    fn declared_identifier(&self) -> Option<Identifier> {
+        let desired = self.declared.ok()??;
+        planner::identifier_in(desired.declaration.properties(), self.schema?)
+    }
+
+    /// Returns the identifier that the last successful put under the alias declared.
+    fn last_spelling(&self) -> Option<Identifier> {
+        planner::identifier_in(&self.baseline?.declared, self.schema?)
+    }
+
+    fn plan(&self, presence: &Presence, is_respelled: bool) -> Planned {
+        let work = self.work;
+        if work.deletes() {
+            return planner::plan_delete(presence);
+        }
+        if work.kind == Kind::Import {
+            return planner::plan_import(self.schema);
+        }
+        match (self.declared, self.schema) {
+            (Ok(Some(desired)), Some(schema)) => {
+                let desired = match presence {
+                    Presence::Present { identifier, .. } if is_respelled => {
+                        Cow::Owned(planner::respelled(desired, identifier, schema))
+                    }
+                    Presence::Present { .. }
+                    | Presence::Absent
+                    | Presence::Unreadable(_)
+                    | Presence::Unknown(_) => Cow::Borrowed(desired),
+                };
+                planner::plan_put(work, &desired, self.baseline, presence, schema)
+            }
+            (Err(failure), _) => failure.clone().into(),
+            (Ok(None), _) => {
+                Failure::new(ErrorCode::InternalFailure, "The declaration is missing.").into()
+            }
+            (_, None) => Failure::new(
+                ErrorCode::TypeNotFoundException,
+                format!("{} is not a resource type that ucp knows.", work.type_name),
+            )
+            .into(),
+        }
+    }
+}
+
+/// Reads the resource from AWS. Without an identifier the resource counts as absent.
+pub async fn read<R: Reader>(
+    schema: Option<&ResourceSchema>,
+    identifier: Option<Identifier>,
+    reader: &mut R,
+) -> Result<Presence, R::Error> {
+    let Some(identifier) = identifier else {
+        return Ok(Presence::Absent);
+    };
+    if schema.is_some_and(|schema| !schema.handlers().read) {
+        return Ok(Presence::Unreadable(identifier));
+    }
+    Ok(match reader.read(&identifier).await? {
+        Ok(ResourceDescription {
+            identifier,
+            properties: live,
+        }) => Presence::Present {
+            identifier: match schema {
+                Some(schema) => schema.answered(&identifier, &live),
+                None => identifier,
+            },
+            digest: planner::live_digest(&live),
+            live,
+        },
+        Err(fault) if fault.class == FaultClass::Missing => Presence::Absent,
+        Err(fault) => Presence::Unknown(fault),
+    })
+}
