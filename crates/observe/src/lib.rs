@@ -1,5 +1,5 @@
 //! Decorators of the store and of Cloud Control. They notify an [`Observer`] immediately before and after every commit
-//! and every AWS call in the life of an operation.
+//! and every AWS call in the life of an operation, and of every call to the store.
 //!
 //! A [`Process`] wraps both. `ucp` uses it to pause at a crash point, tests to crash at one. The product itself does
 //! not depend on it: the code that assembles the product passes in the plain implementations or the wrapped ones.

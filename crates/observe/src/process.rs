@@ -11,6 +11,9 @@ use crate::CrashPoint;
 pub trait Observer: Send + Sync {
     /// Called when `point` is reached. Returning [`Crashed`] crashes the process.
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
+
+    /// Called before each call to the store, with the name of its method.
+    fn asked_store(&self, _method: &'static str) {}
 }
 
 /// The process has crashed at the request of its [`Observer`].
@@ -34,7 +37,7 @@ impl From<Crashed> for Fault {
 /// An observed process. All its calls to the store and to AWS pass through it. After it has crashed, none does: the
 /// store returns [`Error::Unavailable`], and AWS a [`FaultClass::Transient`], which the process cannot record.
 pub struct Process {
-    observer: Arc<dyn Observer>,
+    pub(crate) observer: Arc<dyn Observer>,
     is_dead: AtomicBool,
 }
 

@@ -23,18 +23,25 @@ impl Observed<dyn Store> {
     /// happen.
     async fn at<R>(
         &self,
+        method: &'static str,
         moment: Moment,
         call: impl Future<Output = Result<R, Error>>,
     ) -> Result<R, Error> {
         self.process.reached(CrashPoint::before(moment))?;
+        self.process.observer.asked_store(method);
         let reply = call.await?;
         self.process.reached(CrashPoint::after(moment))?;
         Ok(reply)
     }
 
     /// Makes a call that is not a moment of an operation's life.
-    async fn unnoticed<R>(&self, call: impl Future<Output = Result<R, Error>>) -> Result<R, Error> {
+    async fn unnoticed<R>(
+        &self,
+        method: &'static str,
+        call: impl Future<Output = Result<R, Error>>,
+    ) -> Result<R, Error> {
         self.process.living()?;
+        self.process.observer.asked_store(method);
         call.await
     }
 }
@@ -67,15 +74,15 @@ macro_rules! observed {
         #[async_trait]
         impl $trait for Observed<dyn Store> {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$reply, Error> {
-                observed!(@call self, self.inner.$name($($argument),*) $(, $moment)?).await
+                observed!(@call self, stringify!($name), self.inner.$name($($argument),*) $(, $moment)?).await
             })*
         }
     };
-    (@call $self:ident, $call:expr) => {
-        $self.unnoticed($call)
+    (@call $self:ident, $method:expr, $call:expr) => {
+        $self.unnoticed($method, $call)
     };
-    (@call $self:ident, $call:expr, $moment:expr) => {
-        $self.at($moment, $call)
+    (@call $self:ident, $method:expr, $call:expr, $moment:expr) => {
+        $self.at($method, $moment, $call)
     };
 }
 
@@ -175,6 +182,7 @@ observed! {
         #[at(Moment::StartChild)]
         fn accept_child(lease: &Lease, new: NewOperation) -> Accepted;
         fn get_operation(id: OperationId) -> Option<Operation>;
+        fn get_operations(ids: &[OperationId]) -> Vec<Operation>;
         fn list_operations(group: &GroupId, page: OperationPage) -> Vec<Operation>;
         fn list_children(parent: OperationId) -> Vec<Operation>;
         fn recorded_target(target: &Target<'_>) -> RecordedTarget;
@@ -234,6 +242,7 @@ impl Leases for Observed<dyn Store> {
         limit: usize,
     ) -> Result<Vec<Claimed>, Error> {
         self.process.reached(CrashPoint::before(Moment::Claim))?;
+        self.process.observer.asked_store("claim_due_operations");
         let claimed = self
             .inner
             .claim_due_operations(owner, now, term, limit)
@@ -250,20 +259,23 @@ impl Leases for Observed<dyn Store> {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        self.unnoticed(self.inner.renew_lease(lease, now, term))
+        self.unnoticed("renew_lease", self.inner.renew_lease(lease, now, term))
             .await
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
-        self.unnoticed(self.inner.release_lease(lease)).await
+        self.unnoticed("release_lease", self.inner.release_lease(lease))
+            .await
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {
-        self.unnoticed(self.inner.take_over_leases()).await
+        self.unnoticed("take_over_leases", self.inner.take_over_leases())
+            .await
     }
 
     async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error> {
-        self.unnoticed(self.inner.next_claimable_at()).await
+        self.unnoticed("next_claimable_at", self.inner.next_claimable_at())
+            .await
     }
 
     async fn nudged(&self) {

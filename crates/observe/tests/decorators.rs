@@ -77,6 +77,23 @@ async fn the_calls_to_aws_are_told_but_lists() {
 }
 
 #[tokio::test]
+async fn each_call_to_the_store_is_told_by_name() {
+    let world = World::new(None).await;
+    world.store.accept_operation(put(1)).await.unwrap();
+    world.claim().await.unwrap();
+    world.store.get_operations(&[id(1)]).await.unwrap();
+    world.store.next_claimable_at().await.unwrap();
+    let asked = world.observer.asked.lock().unwrap().clone();
+    let expected = [
+        "accept_operation",
+        "claim_due_operations",
+        "get_operations",
+        "next_claimable_at",
+    ];
+    assert_eq!(asked[asked.len() - 4..], expected);
+}
+
+#[tokio::test]
 async fn a_crash_in_front_of_a_commit_leaves_nothing_and_behind_it_everything() {
     for (point, is_live) in [
         (CrashPoint::before(Moment::Accept), false),
@@ -163,6 +180,7 @@ impl World {
         let aws = Arc::new(Aws::default());
         let observer = Arc::new(Recorder {
             told: Mutex::default(),
+            asked: Mutex::default(),
             crash: Mutex::new(crash),
         });
         let process = Process::observed_by(observer.clone());
@@ -256,10 +274,15 @@ fn assert_crashed<T: std::fmt::Debug>(reply: Result<T, Error>) {
 /// Records the crash points, and crashes the process once at one of them.
 struct Recorder {
     told: Mutex<Vec<CrashPoint>>,
+    asked: Mutex<Vec<&'static str>>,
     crash: Mutex<Option<CrashPoint>>,
 }
 
 impl Observer for Recorder {
+    fn asked_store(&self, method: &'static str) {
+        self.asked.lock().unwrap().push(method);
+    }
+
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         self.told.lock().unwrap().push(point);
         match self.crash.lock().unwrap().take_if(|crash| *crash == point) {

@@ -12,11 +12,15 @@ use ucp_store::{
 
 use crate::busy::holder;
 use crate::database::{Abort, Transaction, statements, transaction, values};
-use crate::json::corrupt;
+use crate::json::{corrupt, to_json};
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
 use crate::{Sql, busy, events, groups, reference_row};
 
 statements! {
+    /// The ids are a JSON array.
+    SEVERAL = ["SELECT ", columns!(), " FROM operations WHERE id "]
+        postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "IN (SELECT value FROM json_each($1))";
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
     /// Prevents a child from being started under a lease that another worker takes in the meantime.
     HOLD = ["SELECT id FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
@@ -89,6 +93,12 @@ impl Operations for Sql {
 
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
         operation_row::get(&self.database, id).await
+    }
+
+    async fn get_operations(&self, ids: &[OperationId]) -> Result<Vec<Operation>, Error> {
+        let ids: Vec<String> = ids.iter().map(OperationId::to_string).collect();
+        let rows = self.database.read(SEVERAL, values![to_json(&ids)?]).await?;
+        rows.iter().map(read).collect()
     }
 
     async fn list_operations(

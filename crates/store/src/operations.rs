@@ -210,6 +210,10 @@ pub trait Operations: Send + Sync {
     /// Returns the operation, if it was accepted and has not been removed yet.
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
 
+    /// Returns those of the operations that were accepted and have not been removed yet, in no particular order. One
+    /// statement, so `ids` should not be longer than a page.
+    async fn get_operations(&self, ids: &[OperationId]) -> Result<Vec<Operation>, Error>;
+
     /// Returns a page of the operations on a group and on its references: latest first, then by descending id.
     /// [`Error::NoSuchGroup`] if there is no such group.
     async fn list_operations(

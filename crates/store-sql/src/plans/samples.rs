@@ -234,6 +234,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("operation_row::GET", (values!["operation-4001"], 1)),
         ("operations::CHILDREN", (values!["operation-100"], CHILDREN)),
+        (
+            "operations::SEVERAL",
+            (values![r#"["operation-4001", "operation-4002"]"#], 2),
+        ),
         ("operations::HOLD", (leased(values![]), 1)),
         (
             "operations::STEP",

@@ -108,6 +108,7 @@ macro_rules! conformance {
                 references_are_listed_by_group
                 lists_are_read_by_page
                 an_unknown_group_or_operation_is_not_found
+                several_operations_are_read_at_once
                 json_survives
                 the_first_digest_key_stays
                 the_store_answers

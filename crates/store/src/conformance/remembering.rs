@@ -284,6 +284,27 @@ pub async fn an_unknown_group_or_operation_is_not_found(store: Engine) {
     assert!(store.list_events(&alias("a")).await.unwrap().is_empty());
 }
 
+/// Several operations are read at once: those that exist, once each.
+pub async fn several_operations_are_read_at_once(store: Engine) {
+    with_group(&store, "rg").await;
+    let ended = accept_and_claim(&store, put(1, "a")).await;
+    let end = applied(&ended.operation, "x", true);
+    finish(&store, &ended.lease, end).await;
+    for (number, name) in [(2, "b"), (3, "c")] {
+        accept(&store, put(number, name)).await;
+    }
+    let read = async |numbers: &[u64]| {
+        let ids: Vec<_> = numbers.iter().copied().map(operation_id).collect();
+        let mut found = store.get_operations(&ids).await.unwrap();
+        found.sort_unstable_by_key(|operation| operation.header.id);
+        found
+    };
+    let (first, third) = (operation(&store, 1).await, operation(&store, 3).await);
+    assert_eq!(read(&[3, 9, 1, 3]).await, [first, third]);
+    assert_eq!(read(&[9]).await, []);
+    assert_eq!(read(&[]).await, []);
+}
+
 /// Key order, big numbers, NUL and all scripts survive a round trip.
 pub async fn json_survives(store: Engine) {
     with_group(&store, "rg").await;

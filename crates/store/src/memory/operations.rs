@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
@@ -26,6 +28,13 @@ impl Operations for Memory {
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
         let tables = self.tables();
         Ok(tables.operations.get(&id).map(|row| row.operation.clone()))
+    }
+
+    async fn get_operations(&self, ids: &[OperationId]) -> Result<Vec<Operation>, Error> {
+        let tables = self.tables();
+        let ids: BTreeSet<&OperationId> = ids.iter().collect();
+        let rows = ids.into_iter().filter_map(|id| tables.operations.get(id));
+        Ok(rows.map(|row| row.operation.clone()).collect())
     }
 
     async fn list_operations(
