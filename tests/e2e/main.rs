@@ -42,5 +42,6 @@ mod resource_types;
 mod schema_source;
 mod untracked;
 mod upgrades;
+mod waits;
 mod warnings;
 mod write_only;

@@ -127,12 +127,13 @@ impl App {
         let Some(accepted) = self.accept(new, None, look).await? else {
             return Ok(DeleteOutcome::AlreadyGone);
         };
-        let mut operation = accepted.operation;
-        if !accepted.keeps_look {
-            operation = self.verdict(operation, deadline).await?;
-            if verdict_of(&operation) == Verdict::NothingToDo {
-                return Ok(DeleteOutcome::AlreadyGone);
-            }
+        if accepted.keeps_look {
+            let operation = accepted.pending.operation;
+            return Ok(DeleteOutcome::Accepted(Box::new(operation)));
+        }
+        let operation = self.verdict(accepted.pending, deadline).await?;
+        if verdict_of(&operation) == Verdict::NothingToDo {
+            return Ok(DeleteOutcome::AlreadyGone);
         }
         Ok(DeleteOutcome::Accepted(Box::new(operation)))
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{
     Detail, Ended, ErrorCode, Failure, GroupId, Operation, OperationId, ReferenceId, Scope,
@@ -10,6 +11,7 @@ use ucp_model::{
 };
 use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
+use crate::awaiting::Pending;
 use crate::import::identifier;
 use crate::intake::no_such_group;
 use crate::put::unsupported;
@@ -56,6 +58,7 @@ impl App {
         caller: &Caller,
     ) -> Result<DeleteGroupOutcome, Rejection> {
         let new = self.new_group_operation(id, Task::Delete, caller);
+        let waiter = self.parts.awaiting.announce(new.id);
         let deletion = self.parts.store.delete_resource_group(new, precondition);
         let deletion = match deletion.await {
             Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
@@ -73,7 +76,9 @@ impl App {
             GroupDeletion::Accepted(operation) => *operation,
         };
         self.group_operation_accepted(&operation, id);
-        let operation = self.group_deletion(operation, caller).await?;
+        let pending = Pending { operation, waiter };
+        let deadline = Instant::now() + caller.group_delete_wait;
+        let operation = pending.until(deadline, Operation::is_terminal).await;
         Ok(match operation.ended() {
             Some(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
             Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {

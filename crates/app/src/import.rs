@@ -109,7 +109,7 @@ impl App {
                 "an import was taken for a delete".into(),
             ));
         };
-        let operation = self.verdict(accepted.operation, deadline).await?;
+        let operation = self.verdict(accepted.pending, deadline).await?;
         match self.imported(&operation).await? {
             Some(reference) => Ok(ImportOutcome::Imported(
                 Box::new(reference),

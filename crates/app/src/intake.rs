@@ -1,21 +1,18 @@
 //! Shared by puts, deletes and imports: resolves types and reference ids, accepts operations, waits for their verdicts.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, ReferenceId, Scope,
-    TypeName,
+    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference,
+    ReferenceId, Scope, TypeName,
 };
 use ucp_schema::ResourceSchema;
-use ucp_store::{Accepted, NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
+use ucp_store::{NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
 
+use crate::awaiting::Pending;
 use crate::{App, Caller, Rejection, TrackedBy};
-
-/// The interval at which a waiting request polls for the verdict of another process's worker.
-const VERDICT_POLL: Duration = Duration::from_millis(50);
 
 impl App {
     /// Returns the schema of a type. The name compares case-insensitively.
@@ -79,6 +76,7 @@ impl App {
         work.look = look;
         let (kind, reference) = (work.kind, work.reference.clone());
         self.parts.accounts.verify(&work.scope).await?;
+        let waiter = self.parts.awaiting.announce(new.id);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
             Err(ucp_store::Error::NoSuchReference) => return Ok(None),
@@ -91,7 +89,16 @@ impl App {
             %kind,
             "operation accepted"
         );
-        Ok(Some(accepted))
+        let ucp_store::Accepted {
+            operation,
+            reference,
+            keeps_look,
+        } = accepted;
+        Ok(Some(Accepted {
+            pending: Pending { operation, waiter },
+            reference,
+            keeps_look,
+        }))
     }
 
     /// Makes the operation on a resource that a request asks for. Its documents are added when it is accepted.
@@ -194,14 +201,11 @@ impl App {
     /// without a call to AWS, its failure is returned instead. If the caller disconnects, the operation is unaffected.
     pub(crate) async fn verdict(
         &self,
-        operation: Operation,
+        pending: Pending,
         deadline: Instant,
     ) -> Result<Operation, Rejection> {
-        let mut operation = operation;
-        while verdict_of(&operation) == Verdict::Undecided && Instant::now() < deadline {
-            self.something_moves(deadline).await;
-            operation = self.operation(operation.header.id).await?;
-        }
+        let is_decided = |operation: &Operation| verdict_of(operation) != Verdict::Undecided;
+        let operation = pending.until(deadline, is_decided).await;
         match verdict_of(&operation) {
             Verdict::Refused(failure) => Err(Rejection::Refused(failure.clone())),
             Verdict::Undecided | Verdict::NothingToDo | Verdict::Underway => Ok(operation),
@@ -233,30 +237,15 @@ impl App {
             Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
         })
     }
+}
 
-    /// Waits until the operation on a group has ended, or until the caller's wait is over, and returns the operation.
-    pub(crate) async fn group_deletion(
-        &self,
-        operation: Operation,
-        caller: &Caller,
-    ) -> Result<Operation, Rejection> {
-        let deadline = Instant::now() + caller.group_delete_wait;
-        let mut operation = operation;
-        while !operation.is_terminal() && Instant::now() < deadline {
-            self.something_moves(deadline).await;
-            operation = self.operation(operation.header.id).await?;
-        }
-        Ok(operation)
-    }
-
-    /// Waits until some operation may have progressed, in this process or another one.
-    async fn something_moves(&self, deadline: Instant) {
-        let wake_up = deadline.min(Instant::now() + VERDICT_POLL);
-        tokio::select! {
-            () = self.parts.moved.notified() => {}
-            () = tokio::time::sleep_until(wake_up) => {}
-        }
-    }
+/// An operation that has been accepted.
+pub(crate) struct Accepted {
+    pub(crate) pending: Pending,
+    /// The reference it works on, as recorded.
+    pub(crate) reference: Option<Reference>,
+    /// Whether the look that it was accepted with was recorded.
+    pub(crate) keeps_look: bool,
 }
 
 /// What an operation that a request asks for is about.

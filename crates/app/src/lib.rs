@@ -4,6 +4,7 @@
 //! They see AWS only through [`LiveReader`]: every change is an operation that the engine carries out.
 
 mod accounts;
+mod awaiting;
 mod credentials;
 mod delete;
 mod group_operations;
@@ -26,13 +27,13 @@ mod resource_types;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use ucp_model::{Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
 use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
 pub use accounts::Accounts;
+pub use awaiting::Awaiting;
 pub use credentials::PutCredential;
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
@@ -71,8 +72,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Woken after an operation has been accepted.
     pub workers: Arc<dyn Wake>,
-    /// Notified when an operation has progressed in this process.
-    pub moved: Arc<Notify>,
+    /// The operations that requests wait for. Told when one has progressed in this process.
+    pub awaiting: Awaiting,
 }
 
 /// Wakes the workers.

@@ -11,10 +11,10 @@ use ucp_model::{
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
-use ucp_store::{Accepted, NewLook, NewOperation, RecordedAlias, Sealed};
+use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
 
 use crate::identifier::named;
-use crate::intake::{Subject as Resource, verdict_of};
+use crate::intake::{Accepted, Subject as Resource, verdict_of};
 use crate::looking::{Outlook, TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
@@ -118,7 +118,7 @@ impl App {
             let warnings = judge_create(&declaration, &schema, put)?;
             let accepted = self.accept_put(new, &declaration, None).await?;
             let properties = shown(&schema, None, &declaration);
-            let operation = accepted.operation;
+            let operation = accepted.pending.operation;
             return accepted_outcome(&schema, operation, properties, warnings).map(Some);
         }
         let target = identifier.as_ref().map(|identifier| Target {
@@ -148,19 +148,23 @@ impl App {
         };
         let look = change.as_mut().and_then(|change| change.look.take());
         let Accepted {
-            mut operation,
+            pending,
             reference,
             keeps_look,
         } = self.accept_put(new, &declaration, look).await?;
-        let (live, warnings) = match change {
+        let (operation, live, warnings) = match change {
             Some(change) if keeps_look => {
-                operation.work = change.work;
-                (change.live, change.warnings)
+                let operation = Operation {
+                    work: change.work,
+                    ..pending.operation
+                };
+                (operation, change.live, change.warnings)
             }
             Some(_) | None => {
-                operation = self.verdict(operation, deadline).await?;
+                let operation = self.verdict(pending, deadline).await?;
                 let live = live(&operation, reference);
-                (live, operation.work.warnings().to_vec())
+                let warnings = operation.work.warnings().to_vec();
+                (operation, live, warnings)
             }
         };
         let properties = shown(&schema, live.as_ref(), &declaration);

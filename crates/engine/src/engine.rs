@@ -34,6 +34,14 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// Told of each step.
+    pub progress: Arc<dyn ProgressListener>,
+}
+
+/// Learns what the engine of this process has done.
+pub trait ProgressListener: Send + Sync {
+    /// Called after a step of the operation, or its end, has been committed.
+    fn progressed(&self, operation: &Operation);
 }
 
 /// The settings of an [`Engine`].
@@ -283,6 +291,7 @@ impl Stepper<'_> {
             Ok(lease) => lease,
             Err(error) => return Ok(Err(taken(error, &operation)?)),
         };
+        self.engine.parts.progress.progressed(&operation);
         self.claimed.operation = operation;
         self.claimed.documents.document =
             document.or_else(|| self.claimed.documents.document.take());
@@ -317,6 +326,7 @@ impl Stepper<'_> {
         if let Err(error) = store.finish_operation(&self.claimed.lease, finish).await {
             return Ok(Err(taken(error, &operation)?));
         }
+        self.engine.parts.progress.progressed(&operation);
         info!(kind, outcome, code, reason, "operation ended");
         Ok(Ok(()))
     }

@@ -12,6 +12,6 @@ mod looking;
 mod sweeper;
 mod workers;
 
-pub use engine::{Abandoned, Engine, Parts, Settings};
+pub use engine::{Abandoned, Engine, Parts, ProgressListener, Settings};
 pub use sweeper::Sweeper;
 pub use workers::{Nudges, Workers};

@@ -10,23 +10,17 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::engine::Abandoned;
 
-/// Notifications between request handlers and workers of this process. A nudge only means "look again". A lost nudge
-/// adds latency, since both sides also poll.
+/// Notifications from request handlers to workers of this process. A nudge only means "look again". A lost nudge adds
+/// latency, since the workers also poll.
 #[derive(Clone, Debug, Default)]
 pub struct Nudges {
     due: Arc<Notify>,
-    moved: Arc<Notify>,
 }
 
 impl Nudges {
     /// Signals that an operation may have become due.
     pub fn due(&self) {
         self.due.notify_one();
-    }
-
-    /// Returns a notifier that is triggered when an operation has progressed in this process.
-    pub fn moved(&self) -> Arc<Notify> {
-        Arc::clone(&self.moved)
     }
 }
 
@@ -125,7 +119,6 @@ impl Workers {
         ended: Result<(Id, Result<(), Abandoned>), tokio::task::JoinError>,
         leases: &mut BTreeMap<Id, Lease>,
     ) {
-        self.nudges.moved.notify_waiters();
         match ended {
             Ok((id, outcome)) => {
                 leases.remove(&id);

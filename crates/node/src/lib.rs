@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ucp_app::{Accounts, App, Rejection, UntrackedAlias, Wake};
+use ucp_app::{Accounts, App, Awaiting, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
-use ucp_engine::{Engine, Nudges, Sweeper, Workers};
+use ucp_engine::{Engine, Nudges, ProgressListener, Sweeper, Workers};
 use ucp_live::ReadOnly;
-use ucp_model::{Clock, DefaultTags, Entropy};
+use ucp_model::{Clock, DefaultTags, Entropy, Operation};
 use ucp_registry::Registry;
 use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::Keys;
@@ -92,6 +92,14 @@ impl Wake for WakeWorkers {
     }
 }
 
+struct WakeRequests(Awaiting);
+
+impl ProgressListener for WakeRequests {
+    fn progressed(&self, operation: &Operation) {
+        self.0.progressed(operation);
+    }
+}
+
 /// Connects `parts`, and creates the planes that every store has.
 pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejection> {
     let Parts {
@@ -106,6 +114,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         entropy,
     } = parts;
     let nudges = Nudges::default();
+    let awaiting = Awaiting::new(store.clone());
     let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
         ucp_registry::Parts {
             catalogue,
@@ -133,7 +142,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         clock: Arc::clone(&clock),
         entropy: Arc::clone(&entropy),
         workers: Arc::new(WakeWorkers(nudges.clone())),
-        moved: nudges.moved(),
+        awaiting: awaiting.clone(),
     });
     app.ensure_planes().await?;
     let sweeper = Sweeper {
@@ -149,6 +158,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys,
         clock,
         entropy,
+        progress: Arc::new(WakeRequests(awaiting)),
     };
     let workers = Workers {
         engine: Arc::new(Engine::new(engine, settings.engine)),

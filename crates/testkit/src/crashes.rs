@@ -1,8 +1,9 @@
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer};
 
-/// Records crash points, and crashes at the planned one, once a scenario arms it.
+/// Records crash points, and crashes at the planned one, once a scenario arms it. Counts the calls to the store.
 #[derive(Default)]
 pub(crate) struct Crashes(Mutex<State>);
 
@@ -12,6 +13,8 @@ struct State {
     passed: Vec<CrashPoint>,
     planned: Option<CrashTurn>,
     has_crashed: bool,
+    /// How often each method of the store was called, by its name.
+    asked: BTreeMap<&'static str, usize>,
 }
 
 impl Crashes {
@@ -29,6 +32,11 @@ impl Crashes {
 
     pub(crate) fn has_crashed(&self) -> bool {
         self.state().has_crashed
+    }
+
+    /// Returns how often `method` of the store was called.
+    pub(crate) fn asked(&self, method: &str) -> usize {
+        self.state().asked.get(method).copied().unwrap_or_default()
     }
 
     /// Returns every crash point passed since arming, with its occurrence.
@@ -50,6 +58,10 @@ impl Crashes {
 }
 
 impl Observer for Crashes {
+    fn asked_store(&self, method: &'static str) {
+        *self.state().asked.entry(method).or_default() += 1;
+    }
+
     fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         let mut state = self.state();
         if !state.is_armed {

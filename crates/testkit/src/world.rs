@@ -223,7 +223,7 @@ impl World {
     /// Steps everything that is due now. A planned crash ends it like the death of a process; the next step is that of
     /// another process.
     pub async fn step(&self) {
-        let Workers { engine, nudges, .. } = &self.node.workers;
+        let Workers { engine, .. } = &self.node.workers;
         match engine.run_due().await {
             Ok(_) => {}
             Err(Abandoned::Store(Error::Unavailable(_))) if self.process.revive() => {}
@@ -233,7 +233,6 @@ impl World {
             }
             Err(error) => panic!("the engine gave up: {error:?}"),
         }
-        nudges.moved().notify_waiters();
     }
 
     /// Steps and moves the clock until nothing is in flight.
@@ -300,6 +299,11 @@ impl World {
             .iter()
             .filter(|entry| entry["operation"] == operation)
             .count()
+    }
+
+    /// Counts the calls of the server to a method of the store, such as `get_operation`.
+    pub fn asked_store(&self, method: &str) -> usize {
+        self.crashes.asked(method)
     }
 
     /// Returns the calls to AWS, except for `DescribeType`.

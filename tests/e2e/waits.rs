@@ -1,0 +1,56 @@
+//! Requests that wait for their operation (contract section 7) read nothing while a worker of the same process carries
+//! it out. Time stands still while anything else can go on.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, tracked_by};
+
+const VPC: &str = "AWS.EC2/VPC";
+
+/// How often the server has read operations by their ids.
+fn reads(world: &World) -> usize {
+    world.asked_store("get_operation") + world.asked_store("get_operations")
+}
+
+/// Sends a request that has to wait for a step, and expects the reply right after it, without a read.
+async fn waited(world: &World, method: &str, path: &str, body: &str) -> Reply {
+    let (began, before) = (Instant::now(), reads(world));
+    let stepping = async {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        world.step().await;
+        world.clock.advance(Duration::from_secs(60));
+        world.settle().await;
+    };
+    let (reply, ()) = tokio::join!(world.send_with(&[], method, path, body), stepping);
+    assert_eq!(began.elapsed().as_millis(), 10);
+    assert_eq!(reads(world), before);
+    reply
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_put_is_woken_by_the_step_that_decides() {
+    let world = World::builder().build().await;
+    let declared =
+        |tag: &str| json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "is", "Value": tag}]});
+    world.put_and_settle(VPC, "main", declared("new")).await;
+    let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
+    let body = json!({"alias": "main", "trackedBy": tracked_by(VPC, "main"),
+        "properties": declared("changed")});
+    let changed = waited(&world, "POST", &path, &body.to_string()).await;
+    let changed = changed.expect(201);
+    assert_eq!(world.status(&changed).await["status"], "Succeeded");
+    world.finish().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deletion_of_a_group_is_woken_by_its_end() {
+    let world = World::builder().build().await;
+    world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let path = format!("{GROUP}?api-version=2023-10-01-preview");
+    waited(&world, "DELETE", &path, "").await.expect(200);
+    world.finish().await;
+}
