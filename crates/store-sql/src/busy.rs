@@ -3,7 +3,7 @@
 use ucp_model::{GroupId, OperationId};
 use ucp_store::{Error, RecordedTarget};
 
-use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::database::{Abort, Database, Row, Statement, Transaction, statements, values};
 use crate::json::parsed;
 
 /// The columns of a [`RecordedTarget`], given the expression of its key.
@@ -23,8 +23,9 @@ macro_rules! recorded {
 pub(crate) use recorded;
 
 statements! {
-    /// An AWS resource has no row of its own to lock. SQLite has a single writer.
-    BUSY_TARGET = ["SELECT (SELECT id FROM operations WHERE held_target_key = $1) AS id"]
+    BUSY_TARGET = ["SELECT id FROM operations WHERE held_target_key = $1"];
+    /// An AWS resource has no row of its own to lock.
+    LOCK_TARGET = ["SELECT (SELECT id FROM operations WHERE held_target_key = $1) AS id"]
         lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
@@ -32,17 +33,21 @@ statements! {
         (SELECT key FROM resource_references WHERE target_key = $1 LIMIT 1) AS reference"];
 }
 
-/// Returns the live operation that works on an AWS resource, and locks the resource until the transaction ends. Whoever
-/// relies on what else is recorded of the resource reads it after this: the answer may be as old as the wait for the lock.
+/// Returns the live operation that works on an AWS resource.
 pub(crate) async fn holder(
     transaction: &mut Transaction,
     target: &str,
 ) -> Result<Option<OperationId>, Abort> {
-    let row = transaction
-        .fetch_optional(BUSY_TARGET, values![target])
-        .await?;
-    let id = row.map(|row| id(&row, "id"));
-    Ok(id.transpose()?.flatten())
+    found(transaction, BUSY_TARGET, target.to_owned()).await
+}
+
+/// The same, and locks the resource until the transaction ends: no other operation is accepted on it, and it is not adopted.
+/// What else is recorded of the resource is read after this: the answer may be as old as the wait for the lock.
+pub(crate) async fn lock(
+    transaction: &mut Transaction,
+    target: &str,
+) -> Result<Option<OperationId>, Abort> {
+    found(transaction, LOCK_TARGET, target.to_owned()).await
 }
 
 /// Returns the live operation on a group, or on one of its references, that was accepted first.
@@ -50,9 +55,15 @@ pub(crate) async fn live_in(
     transaction: &mut Transaction,
     group: &GroupId,
 ) -> Result<Option<OperationId>, Abort> {
-    let row = transaction
-        .fetch_optional(BUSY_GROUP, values![group.key()])
-        .await?;
+    found(transaction, BUSY_GROUP, group.key()).await
+}
+
+async fn found(
+    transaction: &mut Transaction,
+    statement: Statement,
+    key: String,
+) -> Result<Option<OperationId>, Abort> {
+    let row = transaction.fetch_optional(statement, values![key]).await?;
     let id = row.map(|row| id(&row, "id"));
     Ok(id.transpose()?.flatten())
 }

@@ -10,7 +10,6 @@ use ucp_store::{
     OperationPage, Operations, RecordedTarget, Sealed,
 };
 
-use crate::busy::holder;
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::json::{corrupt, to_json};
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
@@ -232,7 +231,7 @@ async fn accept_on_resource(
     let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
     let target = work.target().map(|target| target.key());
     if let Some(target) = &target
-        && let Some(busy) = holder(transaction, target).await?
+        && let Some(busy) = busy::lock(transaction, target).await?
     {
         return Err(Error::Busy(busy).into());
     }
@@ -331,7 +330,7 @@ async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> R
     let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
         return Ok(());
     };
-    let holder = holder(transaction, &target).await?;
+    let holder = busy::lock(transaction, &target).await?;
     if let Some(busy) = holder.filter(|holder| *holder != operation.header.id) {
         return Err(Error::Busy(busy).into());
     }
@@ -353,7 +352,7 @@ async fn free(
     let Some(held) = work.held().map(|target| target.key()) else {
         return Ok(None);
     };
-    let holder = holder(transaction, &held).await?;
+    let holder = busy::holder(transaction, &held).await?;
     Ok(Some(held).filter(|_| holder.is_none_or(|holder| holder == id)))
 }
 

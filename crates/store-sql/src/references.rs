@@ -132,11 +132,12 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
     }
     let (mut target, mut owner) = (RecordedTarget::default(), None);
     if let Some(key) = reference.target().map(|target| target.key()) {
-        busy::holder(transaction, &key).await?;
-        target = busy::find(transaction, &key).await?;
+        busy::lock(transaction, &key).await?;
+        // The owner first: the end of an operation that was accepted before it knew the resource shows in the target, too.
         if reference.owned {
             owner = other_owner(transaction, &key, &reference.id).await?;
         }
+        target = busy::find(transaction, &key).await?;
     }
     let is_adopted = rules::adopt(adoption, current.as_ref(), &target, owner)?;
     if is_adopted {

@@ -206,6 +206,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["group-200", "reference-4002"], 3),
         ),
         ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
+        ("busy::LOCK_TARGET", (values!["target-4001"], 1)),
         // An operation that has ended, and a reference.
         ("busy::TARGET", (values!["target-4002"], 2)),
         ("busy::BUSY_GROUP", (values!["group-200"], 1)),
