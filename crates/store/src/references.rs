@@ -76,10 +76,10 @@ pub trait References: Send + Sync {
     /// observed, the provisioning state and `updated_at`. Everything else stays. No event is appended.
     ///
     /// Returns false, and writes nothing, unless the recorded reference has the revision before `reference.revision`,
-    /// was created at the same time and has the same identifier: otherwise it was changed since it was read, or it is
-    /// another one or gone. An operation on the alias, live or ended, has increased the revision, and so has any change
-    /// of the resource by way of the alias. Other operations on the resource count as later, as does the deletion of
-    /// the group until it reaches the reference.
+    /// was created at the same time and has the same identifier. Otherwise it has changed since it was read, or it is
+    /// another one or gone. The caller has found the alias idle: since each operation on it increases the revision, none
+    /// is live now. An operation on the resource under another name does not change the reference, so it comes after
+    /// this, as does the deletion of the group until it reaches the reference.
     async fn remember(&self, reference: &Reference) -> Result<bool, Error>;
 
     /// Writes a reference that comes to stand for an AWS resource, or to own it, without an operation, and appends the

@@ -6,15 +6,15 @@ use std::sync::Mutex;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange};
 use ucp_model::{
-    CredentialId, CredentialKind, Ended, GroupId, NewCredential, OperationId, PlaneId, PlaneKind,
-    ReferenceId, Scope,
+    CredentialId, CredentialKind, Ended, GroupId, Identifier, NewCredential, OperationId, PlaneId,
+    PlaneKind, Reference, ReferenceId, Scope, Target,
 };
 
 use super::fixture::*;
 use super::respelling::respelled;
 use crate::{
-    Claimed, FinishOperation, LeaseTerm, NewOperation, Precondition, ReferenceUpdate, Store,
-    TypeSchema,
+    Adoption, Basis, Claimed, FinishOperation, LeaseTerm, NewLook, NewOperation, Precondition,
+    RecordedAlias, RecordedTarget, ReferenceUpdate, SealedPlace, Store, TypeSchema, rules,
 };
 
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
@@ -57,6 +57,16 @@ pub(super) enum Act {
     Cancel(u64),
     Forget(&'static str),
     Own(&'static str),
+    /// Reads what is recorded of an alias, for the acts below.
+    Read(&'static str),
+    /// The same of a resource.
+    ReadTarget(&'static str),
+    /// Remembers what a put has learned that changed nothing.
+    Remember(&'static str),
+    /// Lets an alias stand for a resource, and own it or not.
+    Adopt(&'static str, &'static str, bool),
+    /// [`Act::PutNamed`] with a look.
+    PutLooked(u64, &'static str, &'static str),
     RemoveEnded,
 }
 
@@ -70,6 +80,8 @@ pub(super) struct Stage {
     pub(super) store: Engine,
     number: u64,
     claimed: Mutex<BTreeMap<OperationId, Claimed>>,
+    aliases: Mutex<BTreeMap<&'static str, RecordedAlias>>,
+    targets: Mutex<BTreeMap<&'static str, RecordedTarget>>,
 }
 
 impl Stage {
@@ -78,6 +90,8 @@ impl Stage {
             store,
             number,
             claimed: Mutex::default(),
+            aliases: Mutex::default(),
+            targets: Mutex::default(),
         }
     }
 
@@ -250,6 +264,49 @@ impl Stage {
                 let update = store.update_reference(&id, update, "caller", &correlation, at(23));
                 format!("{:?}", update.await)
             }
+            Act::Read(name) => {
+                let recorded = store.recorded_alias(&self.alias(name)).await;
+                let reply = format!("{recorded:?}");
+                if let Ok(recorded) = recorded {
+                    self.aliases.lock().unwrap().insert(name, recorded);
+                }
+                reply
+            }
+            Act::ReadTarget(resource) => {
+                let target = Target {
+                    scope: &self.scope(),
+                    type_name: &type_name(),
+                    identifier: &Identifier::new(resource),
+                };
+                let recorded = store.recorded_target(&target).await.unwrap();
+                self.targets.lock().unwrap().insert(resource, recorded);
+                format!("{recorded:?}")
+            }
+            Act::Remember(name) => match self.read(name) {
+                Some(reference) => {
+                    let learned = remembering(&reference, at(24));
+                    format!("{:?}", store.remember(&learned).await)
+                }
+                None => "not read".to_owned(),
+            },
+            Act::Adopt(name, resource, owned) => {
+                let before = self.read(name);
+                let new = adopting(before.as_ref(), self.alias(name), self.scope(), resource);
+                let adoption = Adoption {
+                    basis: self.basis(name, resource),
+                    event: rules::adopted(Kind::Put, &new, "caller", &correlation(), at(24)),
+                    reference: Reference { owned, ..new },
+                };
+                format!("{:?}", store.adopt(adoption).await)
+            }
+            Act::PutLooked(number, name, resource) => {
+                let look = NewLook {
+                    basis: self.basis(name, resource),
+                    sealed: sealed("look"),
+                };
+                let put = named(self.put(number, name), resource);
+                self.accept(with(put, |new| new.look = Some(look))).await
+            }
             Act::RemoveEnded => {
                 // How many there were depends on the other stages.
                 let removed = store.remove_ended_operations(at(10), 10_000).await;
@@ -314,6 +371,13 @@ impl Stage {
             let operation = store.get_operation(self.id(number)).await.unwrap();
             state.extend(operation.map(|operation| format!("{operation:?}")));
         }
+        // Only looks come after this place.
+        let after = SealedPlace::Look(operation_id(0));
+        let looks = store.list_sealed(Some(&after), 10_000).await.unwrap();
+        let looks = looks.into_iter().map(|(place, _)| place);
+        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
+        let own = looks.filter(|place| matches!(place, SealedPlace::Look(id) if ids.contains(id)));
+        state.extend(own.map(|place| format!("{place:?}")));
         state
     }
 
@@ -328,6 +392,22 @@ impl Stage {
 
     fn claimed(&self, number: u64) -> Option<Claimed> {
         self.claimed.lock().unwrap().get(&self.id(number)).cloned()
+    }
+
+    /// The reference of an alias as it was read.
+    fn read(&self, name: &str) -> Option<Reference> {
+        let aliases = self.aliases.lock().unwrap();
+        aliases.get(name)?.reference.clone()
+    }
+
+    /// What was read of an alias, and of the resource, if it was read by itself.
+    fn basis(&self, name: &str, resource: &str) -> Basis {
+        let aliases = self.aliases.lock().unwrap();
+        let alias = aliases.get(name);
+        let target = self.targets.lock().unwrap().get(resource).copied();
+        let target = target.or_else(|| alias.map(|alias| alias.target));
+        let reference = alias.and_then(|alias| alias.reference.as_ref());
+        Basis::new(reference, &target.unwrap_or_default())
     }
 
     fn id(&self, number: u64) -> OperationId {

@@ -12,8 +12,8 @@ use ucp_model::operation::{
 };
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
-    NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Scope,
-    Timestamp, TypeName,
+    NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ProvisioningState, Reference,
+    ReferenceId, Scope, Timestamp, TypeName,
 };
 
 use crate::{
@@ -370,6 +370,48 @@ pub(super) async fn map(
     let end = applied(&claimed.operation, resource, owned);
     finish(store, &claimed.lease, end).await;
     reference(store, name).await
+}
+
+/// The reference as a put that changed nothing leaves it at `now`.
+pub(super) fn remembering(reference: &Reference, now: Timestamp) -> Reference {
+    Reference {
+        provisioning_state: ProvisioningState::Succeeded,
+        baseline: Some(baseline("remembered")),
+        observed: Some(json!({ "Name": "remembered" })),
+        observed_at: Some(now),
+        updated_at: now,
+        revision: reference.revision + 1,
+        ..reference.clone()
+    }
+}
+
+/// The reference that comes to stand for a resource at second 24, not owned: the next revision of `before`, or a new one.
+pub(super) fn adopting(
+    before: Option<&Reference>,
+    id: ReferenceId,
+    scope: Scope,
+    resource: &str,
+) -> Reference {
+    let (created_at, revision) = match before {
+        Some(before) => (before.created_at, before.revision),
+        None => (at(24), 0),
+    };
+    let new = Reference {
+        id,
+        scope,
+        identifier: identifier(resource),
+        owned: false,
+        tags: BTreeMap::new(),
+        operation: None,
+        provisioning_state: ProvisioningState::Succeeded,
+        baseline: None,
+        observed: None,
+        observed_at: None,
+        created_at,
+        updated_at: at(24),
+        revision,
+    };
+    remembering(&new, at(24))
 }
 
 /// Returns the reference, which must exist.

@@ -9,6 +9,7 @@ pub mod accepting;
 mod act;
 pub mod concurrency;
 pub mod credentials;
+pub mod deciding;
 pub mod ending;
 mod fixture;
 pub mod groups;
@@ -78,6 +79,18 @@ macro_rules! conformance {
                 a_respelled_resource_has_one_owner
                 a_group_deletes_no_respelled_resource_of_another_owner
                 what_was_created_is_written_whatever_holds_its_name
+            }
+            deciding {
+                an_alias_is_read_with_its_group_and_its_resource
+                a_resource_is_read_by_its_name
+                what_a_put_has_learned_is_remembered
+                only_what_was_read_is_remembered
+                a_reference_is_adopted
+                an_adoption_needs_its_basis
+                an_adoption_is_refused_as_an_operation_is
+                a_look_goes_along_with_its_operation
+                a_look_that_is_out_of_date_is_dropped
+                a_step_or_the_end_erases_the_look
             }
             ending {
                 applied_writes_the_reference
@@ -197,6 +210,9 @@ macro_rules! races {
             first_puts_of_an_alias
             changes_of_a_reference
             ends_of_operations
+            what_a_put_has_learned
+            adoptions
+            looks
             planes_credentials_and_schemas
             the_deletion_of_a_group
             parent_and_children

@@ -2,11 +2,14 @@
 //! until it waits for the first. What both reply, and what they leave behind, must be what some order of their acts
 //! gives in [`Memory`].
 
+mod deciding;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use self::deciding::{adoptions, looks, what_a_put_has_learned};
 use super::act::{Act, Stage};
 use super::fixture::Engine;
 use super::holding::Hold;

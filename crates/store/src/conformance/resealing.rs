@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ucp_model::{CredentialId, CredentialKind, NewCredential};
 
 use super::fixture::*;
-use crate::{Precondition, Sealed, SealedKey, SealedPlace};
+use crate::{Basis, NewLook, Precondition, Sealed, SealedKey, SealedPlace};
 
 fn digest_key(id: &str, text: &str) -> SealedKey {
     SealedKey {
@@ -44,14 +44,18 @@ async fn walk(store: &Engine, limit: usize) -> Vec<(SealedPlace, Sealed)> {
     }
 }
 
-/// An alias with a declaration and an intent, another with a declaration, two secrets and the digest key.
+/// An alias with a declaration and an intent, another with a declaration and a look, two secrets and the digest key.
 async fn with_sealed_values(store: &Engine) -> Vec<(SealedPlace, Sealed)> {
     with_group(store, "rg").await;
     let claimed = accept_and_claim(store, put(1, "a")).await;
     let document = Some(sealed("document"));
     let step = store.commit_step(&claimed.lease, &claimed.operation, document, at(2), TERM);
     step.await.unwrap();
-    accept(store, put(2, "b")).await;
+    let look = NewLook {
+        basis: Basis::default(),
+        sealed: sealed("look"),
+    };
+    accept(store, with(put(2, "b"), |new| new.look = Some(look))).await;
     let one = put_credential(store, "One", Some(sealed("secret-1"))).await;
     let two = put_credential(store, "two", Some(sealed("secret-2"))).await;
     put_credential(store, "role", None).await;
@@ -67,6 +71,7 @@ async fn with_sealed_values(store: &Engine) -> Vec<(SealedPlace, Sealed)> {
             sealed("digest-key"),
         ),
         (SealedPlace::Document(operation_id(1)), sealed("document")),
+        (SealedPlace::Look(operation_id(2)), sealed("look")),
     ]
 }
 
@@ -123,6 +128,8 @@ pub async fn what_is_resealed_is_read_anew(store: Engine) {
         assert_eq!(claimed.documents.desired, Some(sealed("new desired")));
         let document = first.then(|| sealed("new document"));
         assert_eq!(claimed.documents.document, document);
+        let look = (!first).then(|| sealed("new look"));
+        assert_eq!(claimed.documents.look, look);
     }
 }
 
@@ -149,12 +156,13 @@ pub async fn what_has_changed_is_not_resealed(store: Engine) {
             sealed("digest-key"),
         ),
         (SealedPlace::Desired(operation_id(9)), sealed("desired")),
+        (SealedPlace::Look(operation_id(1)), sealed("look")),
     ] {
         let gone = store.reseal(&place, &old, sealed("new")).await;
         assert!(!gone.unwrap(), "{place:?}");
     }
     let left = walk(&store, 10).await;
-    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(left.len(), 4, "{left:?}");
     assert!(left.iter().all(|(_, value)| *value != sealed("new")));
 }
 
