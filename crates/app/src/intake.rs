@@ -115,7 +115,7 @@ impl App {
             reference,
             identifier,
         } = resource;
-        let work = NewWork::Resource(NewResourceWork {
+        let work = NewWork::Resource(Box::new(NewResourceWork {
             kind,
             scope,
             type_name: schema.type_name().clone(),
@@ -125,7 +125,7 @@ impl App {
             desired: None,
             look: None,
             schema_fingerprint: schema.fingerprint().to_owned(),
-        });
+        }));
         let id = OperationId(self.parts.entropy.uuid("operation"));
         self.new_operation(id, work, caller)
     }

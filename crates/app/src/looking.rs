@@ -226,7 +226,7 @@ impl App {
             None => None,
         };
         let before = alias.as_ref().and_then(|alias| alias.reference.clone());
-        let (work, claimed) = match rules::accept(new.id, work.clone(), alias, new.accepted_at) {
+        let (work, claimed) = match rules::accept(new.id, *work.clone(), alias, new.accepted_at) {
             Ok(accepted) => accepted,
             Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
         };

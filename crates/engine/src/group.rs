@@ -64,7 +64,7 @@ impl Stepper<'_> {
             correlation_id: header.correlation_id.clone(),
             caller: header.caller.clone(),
             accepted_at: clock.now(),
-            work: NewWork::Resource(NewResourceWork {
+            work: NewWork::Resource(Box::new(NewResourceWork {
                 kind,
                 scope: child.scope,
                 type_name: child.reference.type_name.clone(),
@@ -79,7 +79,7 @@ impl Stepper<'_> {
                 schema_fingerprint: schema
                     .map(|schema| schema.fingerprint().to_owned())
                     .unwrap_or_default(),
-            }),
+            })),
         };
         match store.accept_child(&self.claimed.lease, new).await {
             Ok(accepted) => {

@@ -404,7 +404,7 @@ fn put(number: u32) -> NewOperation {
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
         accepted_at: NOW,
-        work: NewWork::Resource(NewResourceWork {
+        work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,
             scope: scope(),
             type_name: type_name(),
@@ -414,7 +414,7 @@ fn put(number: u32) -> NewOperation {
             desired: None,
             look: None,
             schema_fingerprint: String::new(),
-        }),
+        })),
     }
 }
 

@@ -72,7 +72,7 @@ fn put() -> NewOperation {
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
         accepted_at: NOW,
-        work: NewWork::Resource(NewResourceWork {
+        work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,
             scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
             type_name: reference.type_name.clone(),
@@ -82,7 +82,7 @@ fn put() -> NewOperation {
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
             schema_fingerprint: String::new(),
-        }),
+        })),
     }
 }
 

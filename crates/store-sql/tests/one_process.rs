@@ -39,7 +39,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
         accepted_at: NOW,
-        work: NewWork::Resource(NewResourceWork {
+        work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,
             scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
             reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
@@ -49,7 +49,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
             schema_fingerprint: String::new(),
-        }),
+        })),
     };
     store.accept_operation(put).await.unwrap();
     let hour = LeaseTerm(Duration::from_secs(3_600));

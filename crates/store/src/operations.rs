@@ -31,7 +31,7 @@ pub struct NewOperation {
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewWork {
     /// Change one resource.
-    Resource(NewResourceWork),
+    Resource(Box<NewResourceWork>),
     /// Change many resources of a group.
     Group {
         /// The group.

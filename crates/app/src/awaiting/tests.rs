@@ -77,7 +77,7 @@ fn put(number: usize) -> NewOperation {
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
         accepted_at: NOW,
-        work: NewWork::Resource(NewResourceWork {
+        work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,
             scope: Scope::new("aws", "123456789012", "us-west-2").unwrap(),
             type_name: TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap(),
@@ -87,7 +87,7 @@ fn put(number: usize) -> NewOperation {
             desired: None,
             look: None,
             schema_fingerprint: String::new(),
-        }),
+        })),
     }
 }
 

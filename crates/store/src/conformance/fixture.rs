@@ -130,7 +130,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
         correlation_id: correlation(),
         caller: "caller".to_owned(),
         accepted_at: at(1),
-        work: NewWork::Resource(NewResourceWork {
+        work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,
             scope: scope(),
             type_name: type_name(),
@@ -140,7 +140,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             desired: Some(sealed("desired")),
             look: None,
             schema_fingerprint: "fingerprint".to_owned(),
-        }),
+        })),
     }
 }
 

@@ -214,7 +214,7 @@ impl Tables {
     fn accept(&mut self, new: NewOperation, by: Claimant) -> Result<Accepted, Error> {
         let (header, now) = (new.header(), new.accepted_at);
         let new = match new.work {
-            NewWork::Resource(new) => new,
+            NewWork::Resource(new) => *new,
             NewWork::Group {
                 task: Task::Delete, ..
             } => {
