@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use ucp_cloud::{Fault, TypeDescription, TypeRegistry};
 use ucp_model::{Clock, Scope, Timestamp, TypeName};
+use ucp_observe::{CrashPoint, Crashed, Observer, Process};
 use ucp_registry::{Parts, Registry, SchemaSource, Settings};
 use ucp_schema::{Catalogue, ResourceTypes, UnknownType};
 use ucp_store::{Memory, Store};
@@ -59,11 +60,19 @@ fn setting_over(
     source: SchemaSource,
     answer: Option<TypeDescription>,
 ) -> Setting {
+    setting_on(Arc::new(Memory::new()), catalogue, source, answer)
+}
+
+fn setting_on(
+    store: Arc<dyn Store>,
+    catalogue: Catalogue,
+    source: SchemaSource,
+    answer: Option<TypeDescription>,
+) -> Setting {
     let told = Arc::new(Told {
         answer,
         calls: AtomicUsize::new(0),
     });
-    let store: Arc<dyn Store> = Arc::new(Memory::new());
     let now = Arc::new(Now::default());
     let parts = Parts {
         catalogue,
@@ -273,4 +282,69 @@ async fn an_operation_finds_the_schema_that_it_was_validated_with() {
         version("forgotten").await.fingerprint(),
         current.fingerprint()
     );
+}
+
+/// Counts the calls to the store.
+#[derive(Default)]
+struct Asked(AtomicUsize);
+
+impl Observer for Asked {
+    fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
+        Ok(())
+    }
+
+    fn asked_store(&self, _: &'static str) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Neither a request nor a worker asks the store or the registry for a schema that is known, until it is too old. Then
+/// one task refreshes it, and nobody waits.
+#[tokio::test]
+async fn a_warm_schema_costs_no_statement() {
+    let asked = Arc::new(Asked::default());
+    let memory: Arc<dyn Store> = Arc::new(Memory::new());
+    let store = Process::observed_by(asked.clone()).store(memory);
+    let name = named("Initech::TPS::Report");
+    let Setting {
+        registry,
+        told,
+        now,
+        ..
+    } = setting_on(
+        store,
+        Catalogue::embedded(),
+        SchemaSource::Registry,
+        told(schema(name.as_str())),
+    );
+    let asked = || {
+        (
+            asked.0.load(Ordering::SeqCst),
+            told.calls.load(Ordering::SeqCst),
+        )
+    };
+    let cold = async || registry.get(&scope(), &name).await.unwrap();
+    let (one, two) = tokio::join!(cold(), cold());
+    assert_eq!(one.fingerprint(), two.fingerprint());
+    assert_eq!(asked(), (2, 1), "it is read, described and put");
+    let warm = async || {
+        for _ in 0..100 {
+            let scope = scope();
+            registry.get(&scope, &name).await.unwrap();
+            let version = registry.get_version(&scope, &name, one.fingerprint());
+            version.await.unwrap();
+        }
+    };
+    warm().await;
+    assert_eq!(asked(), (2, 1));
+
+    now.0.store(3_600_001, Ordering::SeqCst);
+    warm().await;
+    assert_eq!(asked(), (2, 1), "nobody waits for the refresh");
+    while asked() != (4, 2) {
+        tokio::task::yield_now().await;
+    }
+    warm().await;
+    tokio::task::yield_now().await;
+    assert_eq!(asked(), (4, 2));
 }
