@@ -66,16 +66,21 @@ fn recorded(operation: &Operation) -> Moment {
     }
 }
 
-/// Implements a trait of the store, given its methods without `&self` and with their success types.
+/// Implements a trait of the store, given its methods without `&self` and with their success types, and the one that
+/// waits for a nudge.
 macro_rules! observed {
     ($trait:ident {
         $($(#[at($moment:expr)])? fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)*
+        $(nudge $nudge:ident;)?
     }) => {
         #[async_trait]
         impl $trait for Observed<dyn Store> {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$reply, Error> {
                 observed!(@call self, stringify!($name), self.inner.$name($($argument),*) $(, $moment)?).await
             })*
+            $(async fn $nudge(&self) {
+                self.inner.$nudge().await;
+            })?
         }
     };
     (@call $self:ident, $method:expr, $call:expr) => {
@@ -141,6 +146,7 @@ observed! {
             limit: usize
         ) -> Vec<Credential>;
         fn delete_credential(id: &CredentialId, precondition: &Precondition) -> bool;
+        nudge credentials_changed;
     }
 }
 

@@ -8,6 +8,7 @@ use ucp_store::{Credentials, Error, Precondition, Sealed, StoredCredential};
 use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
 use crate::database::{transaction, values};
+use crate::nudges::Topic;
 
 arm_resources! { "credentials", "secret";
     SET_SECRET = ["UPDATE credentials SET secret = $2 WHERE key = $1"];
@@ -24,7 +25,7 @@ impl Credentials for Sql {
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Credential, Error> {
-        transaction!(self, |tx| async {
+        let written = transaction!(self, |tx| async {
             let key = new.id.key();
             let row = TABLE.lock(&mut tx, key.clone()).await?;
             let current = row.as_ref().map(read).transpose()?;
@@ -33,7 +34,11 @@ impl Credentials for Sql {
             let secret = secret.as_ref().map(|secret| secret.0.clone());
             tx.execute(SET_SECRET, values![key, secret]).await?;
             Ok(written)
-        })
+        });
+        if written.is_ok() {
+            self.nudge(Topic::Credentials);
+        }
+        written
     }
 
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
@@ -65,11 +70,19 @@ impl Credentials for Sql {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Error> {
-        transaction!(self, |tx| TABLE.delete::<CredentialId, CredentialKind>(
+        let existed = transaction!(self, |tx| TABLE.delete::<CredentialId, CredentialKind>(
             &mut tx,
             id,
             precondition
-        ))
+        ));
+        if let Ok(true) = existed {
+            self.nudge(Topic::Credentials);
+        }
+        existed
+    }
+
+    async fn credentials_changed(&self) {
+        self.nudged_about(Topic::Credentials).await;
     }
 }
 

@@ -392,7 +392,7 @@ macro_rules! transaction {
             match outcome {
                 Ok((answer, wakes)) => {
                     if wakes {
-                        $store.nudge();
+                        $store.nudge($crate::nudges::Topic::Operations);
                     }
                     break Ok(answer);
                 }

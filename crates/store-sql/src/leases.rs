@@ -7,6 +7,7 @@ use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
 use crate::Sql;
 use crate::database::{Row, statements, transaction, values};
 use crate::json::from_json;
+use crate::nudges::Topic;
 use crate::operation_row::{self, columns, generation};
 
 /// When a live operation can be claimed: when it is due and its lease, if any, has expired. There is an index of this
@@ -117,10 +118,7 @@ impl Leases for Sql {
     }
 
     async fn nudged(&self) {
-        match &self.nudges {
-            Some(nudges) => nudges.received().await,
-            None => std::future::pending().await,
-        }
+        self.nudged_about(Topic::Operations).await;
     }
 }
 

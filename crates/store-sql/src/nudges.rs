@@ -1,5 +1,5 @@
-//! Nudges: notifications that another process has accepted an operation. A lost nudge only adds latency, since every
-//! worker also polls.
+//! Nudges: notifications that another process has accepted an operation, or changed a credential. A lost nudge only adds
+//! latency, since every worker also polls, and cached credentials grow old.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,55 @@ use tokio::task::JoinSet;
 /// The pause between two attempts to listen again.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// What a nudge is about. Each has a channel of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// An operation has become due.
+    Operations,
+    /// A credential has been written or removed.
+    Credentials,
+}
+
+impl Topic {
+    const ALL: [Self; 2] = [Self::Operations, Self::Credentials];
+
+    fn channel(self) -> &'static str {
+        match self {
+            Topic::Operations => "ucp_operations",
+            Topic::Credentials => "ucp_credentials",
+        }
+    }
+
+    fn notify(self) -> &'static str {
+        match self {
+            Topic::Operations => "NOTIFY ucp_operations",
+            Topic::Credentials => "NOTIFY ucp_credentials",
+        }
+    }
+}
+
 /// Nudges over Postgres. Dropping the value ends its tasks.
 #[derive(Debug)]
 pub(crate) struct Nudges {
-    outgoing: Arc<Notify>,
-    incoming: Arc<Notify>,
+    outgoing: Arc<Pending>,
+    incoming: Arc<Pending>,
     _tasks: JoinSet<()>,
+}
+
+/// The nudges in one direction that nobody has taken yet, at most one of each topic.
+#[derive(Debug, Default)]
+struct Pending {
+    operations: Notify,
+    credentials: Notify,
+}
+
+impl Pending {
+    fn of(&self, topic: Topic) -> &Notify {
+        match topic {
+            Topic::Operations => &self.operations,
+            Topic::Credentials => &self.credentials,
+        }
+    }
 }
 
 impl Nudges {
@@ -32,10 +75,10 @@ impl Nudges {
         };
         let mut listener =
             PgListener::connect_with(&alone().connect_with(options.clone()).await?).await?;
-        listener.listen("ucp_operations").await?;
+        listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
 
-        let outgoing = Arc::new(Notify::new());
-        let incoming = Arc::new(Notify::new());
+        let outgoing = Arc::<Pending>::default();
+        let incoming = Arc::<Pending>::default();
         let mut tasks = JoinSet::new();
         tasks.spawn(send(alone().connect_lazy_with(options), outgoing.clone()));
         tasks.spawn(listen(listener, incoming.clone()));
@@ -47,20 +90,23 @@ impl Nudges {
     }
 
     /// Nudges every process, asynchronously. Calls while a nudge is being sent are combined into one more.
-    pub(crate) fn send(&self) {
-        self.outgoing.notify_one();
+    pub(crate) fn send(&self, topic: Topic) {
+        self.outgoing.of(topic).notify_one();
     }
 
     /// Resolves once a nudge has arrived since the last call resolved, or nudges may have been missed.
-    pub(crate) async fn received(&self) {
-        self.incoming.notified().await;
+    pub(crate) async fn received(&self, topic: Topic) {
+        self.incoming.of(topic).notified().await;
     }
 }
 
-async fn send(pool: PgPool, outgoing: Arc<Notify>) {
+async fn send(pool: PgPool, outgoing: Arc<Pending>) {
     loop {
-        outgoing.notified().await;
-        if let Err(error) = sqlx::query("NOTIFY ucp_operations").execute(&pool).await {
+        let topic = tokio::select! {
+            () = outgoing.operations.notified() => Topic::Operations,
+            () = outgoing.credentials.notified() => Topic::Credentials,
+        };
+        if let Err(error) = sqlx::query(topic.notify()).execute(&pool).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "could not nudge other processes"
@@ -69,17 +115,26 @@ async fn send(pool: PgPool, outgoing: Arc<Notify>) {
     }
 }
 
-async fn listen(mut listener: PgListener, incoming: Arc<Notify>) {
+async fn listen(mut listener: PgListener, incoming: Arc<Pending>) {
+    let missed = || Topic::ALL.map(|topic| incoming.of(topic).notify_one());
     loop {
         match listener.try_recv().await {
-            // `None` means that the connection was lost and restored: nudges may have been missed.
-            Ok(_) => incoming.notify_one(),
+            Ok(Some(nudge)) => {
+                let mut topics = Topic::ALL.into_iter();
+                if let Some(topic) = topics.find(|topic| topic.channel() == nudge.channel()) {
+                    incoming.of(topic).notify_one();
+                }
+            }
+            // The connection was lost and restored: nudges may have been missed.
+            Ok(None) => {
+                missed();
+            }
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
                     "cannot listen for nudges"
                 );
-                incoming.notify_one();
+                missed();
                 tokio::time::sleep(PAUSE).await;
             }
         }

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use ucp_store::{Error, Reachable};
 
 use crate::database::{Database, statements, values};
-use crate::nudges::Nudges;
+use crate::nudges::{Nudges, Topic};
 
 /// A store in a SQL database. The trait of each noun is implemented in the file of that name.
 #[derive(Debug)]
 pub struct Sql {
     pub(crate) database: Database,
-    /// With Postgres: wakes the workers of other processes.
+    /// With Postgres: nudges other processes.
     pub(crate) nudges: Option<Nudges>,
     /// With SQLite: keeps other processes out for the lifetime of the store.
     pub(crate) _lock: Option<File>,
@@ -29,10 +29,18 @@ impl Reachable for Sql {
 }
 
 impl Sql {
-    /// Wakes the workers of other processes.
-    pub(crate) fn nudge(&self) {
+    /// Nudges other processes.
+    pub(crate) fn nudge(&self, topic: Topic) {
         if let Some(nudges) = &self.nudges {
-            nudges.send();
+            nudges.send(topic);
+        }
+    }
+
+    /// Resolves once a nudge may have arrived since the last call resolved.
+    pub(crate) async fn nudged_about(&self, topic: Topic) {
+        match &self.nudges {
+            Some(nudges) => nudges.received(topic).await,
+            None => std::future::pending().await,
         }
     }
 }

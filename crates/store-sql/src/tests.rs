@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -10,11 +11,12 @@ use tempfile::TempDir;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
-    CorrelationId, GroupBody, GroupId, Identifier, NewResourceGroup, OperationId, PlaneId,
-    PlaneKind, ReferenceId, Scope, Target, Timestamp, TypeName,
+    CorrelationId, CredentialId, CredentialKind, GroupBody, GroupId, Identifier, NewCredential,
+    NewResourceGroup, OperationId, PlaneId, PlaneKind, ReferenceId, Scope, Target, Timestamp,
+    TypeName,
 };
 use ucp_store::{
-    Error, Groups, Leases, NewOperation, NewResourceWork, NewWork, Operations, Planes,
+    Credentials, Error, Groups, Leases, NewOperation, NewResourceWork, NewWork, Operations, Planes,
     Precondition, Reachable, References, Sealed,
 };
 
@@ -449,6 +451,35 @@ async fn an_accepted_operation_nudges_other_processes() {
     assert_eq!(there.next_claimable_at().await.unwrap(), Some(NOW));
 }
 
+/// A credential is written and removed, and others are told each time; an operation has a channel of its own.
+#[tokio::test]
+async fn a_changed_credential_nudges_other_processes() {
+    let Some((here, database)) = postgres().await else {
+        return;
+    };
+    let there = Sql::connect_postgres(&database.url()).await.unwrap();
+    let id = CredentialId::new("aws", "default").unwrap();
+    let new = NewCredential {
+        id: id.clone(),
+        location: "global".to_owned(),
+        tags: BTreeMap::new(),
+        body: CredentialKind::Irsa {
+            role_arn: String::new(),
+        },
+    };
+    let put = here.put_credential(new, None, &Precondition::NONE, NOW);
+    put.await.unwrap();
+    there.credentials_changed().await;
+    let deleted = here.delete_credential(&id, &Precondition::NONE).await;
+    assert!(deleted.unwrap());
+    there.credentials_changed().await;
+
+    accept(&here).await;
+    there.nudged().await;
+    let told = tokio::time::timeout(Duration::ZERO, there.credentials_changed()).await;
+    assert!(told.is_err(), "no credential has changed");
+}
+
 #[tokio::test]
 async fn a_lost_listener_counts_as_a_nudge() {
     let Some((store, _database)) = postgres().await else {
@@ -461,6 +492,7 @@ async fn a_lost_listener_counts_as_a_nudge() {
     )
     .await;
     store.nudged().await;
+    store.credentials_changed().await;
     // It listens again.
     accept(&store).await;
     store.nudged().await;

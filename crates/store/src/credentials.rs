@@ -46,4 +46,10 @@ pub trait Credentials: Send + Sync {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Error>;
+
+    /// Resolves when another process may have written or removed a credential since the last call resolved. Engines
+    /// that cannot know never resolve; cached credentials then hold until they are too old.
+    async fn credentials_changed(&self) {
+        std::future::pending().await
+    }
 }
