@@ -7,6 +7,7 @@ mod clients;
 mod command_line;
 mod connections;
 mod crash_points;
+mod credential_changes;
 mod documents;
 mod logs;
 mod process;

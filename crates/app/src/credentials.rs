@@ -27,7 +27,10 @@ impl App {
         });
         let store = &self.parts.store;
         let put = store.put_credential(put.new, secret, precondition, self.now());
-        put.await.map_err(|error| refusal(error, &id))
+        let put = put.await;
+        // Even after an error, since the commit may have succeeded.
+        self.parts.accounts.credential_changed(&id.plane);
+        put.map_err(|error| refusal(error, &id))
     }
 
     /// Returns the credential without its secret.
@@ -63,6 +66,7 @@ impl App {
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
         let deleted = self.parts.store.delete_credential(id, precondition).await;
+        self.parts.accounts.credential_changed(&id.plane);
         deleted.map_err(|error| refusal(error, id))
     }
 }

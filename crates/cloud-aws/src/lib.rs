@@ -12,10 +12,10 @@ mod calls;
 mod credential;
 mod fault;
 mod principal;
+mod signers;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
@@ -27,6 +27,7 @@ use ucp_model::{FaultClass, Scope};
 
 use crate::fault::{incomplete, of};
 use crate::principal::{Clients, Principal};
+use crate::signers::Signers;
 
 pub use accounts::{Account, Accounts, AssumedRole};
 pub use credential::{BaseCredential, CredentialSource};
@@ -40,7 +41,8 @@ pub struct Settings {
     pub credentials: SigningCredentials,
     /// The file in which the platform keeps the web identity token of this process.
     pub web_identity_token_file: PathBuf,
-    /// How long a credential stays in use after another process has changed it.
+    /// How long a credential stays in use without being read again. Changes are told by
+    /// [`Aws::credential_changed`] and [`Aws::credentials_changed`]; this is for those that are not.
     pub credential_max_age: Duration,
     /// Time-out of one call.
     pub call_timeout: Duration,
@@ -59,23 +61,14 @@ pub enum SigningCredentials {
 pub struct Aws {
     config: SdkConfig,
     settings: Settings,
-    source: Arc<dyn CredentialSource>,
     /// The principal of the SDK's default chain.
     ambient: Arc<Principal>,
-    /// The signer of each aws plane, by its folded name.
-    signers: Mutex<BTreeMap<String, Signer>>,
-}
-
-/// The signer of calls for an aws plane.
-struct Signer {
-    credential: Option<BaseCredential>,
-    principal: Arc<Principal>,
-    /// When the source was queried.
-    asked_at: Instant,
+    /// The signer of each aws plane.
+    signers: Signers,
 }
 
 /// Everything that a call for one scope needs.
-struct Access {
+struct Access<'a> {
     clients: Clients,
     /// The role that Cloud Control assumes.
     role_arn: Option<String>,
@@ -83,6 +76,9 @@ struct Access {
     session: Option<(Arc<Principal>, Scope)>,
     /// The deadline of the call.
     deadline: Instant,
+    /// The signers, and the plane whose credential signs.
+    signers: &'a Signers,
+    plane: String,
 }
 
 impl Aws {
@@ -104,20 +100,53 @@ impl Aws {
             ambient: Arc::new(Principal::new(&config)),
             config,
             settings,
-            source,
-            signers: Mutex::default(),
+            signers: Signers::new(source),
         }
     }
 
     /// Returns [`FaultClass::Denied`] if the credentials do not belong to the account of the scope. Any other fault
-    /// means that this is not known. A credential that was just changed is taken into account.
+    /// means that this is not known.
     pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
-        self.open(scope, Duration::ZERO).await.map(drop)
+        match &self.settings.credentials {
+            SigningCredentials::AccountAsAccessKey => Ok(()),
+            SigningCredentials::PerAccount(accounts) => {
+                self.verified(accounts, scope).await.map(drop)
+            }
+        }
     }
 
-    async fn access(&self, scope: &Scope) -> Result<Access, Fault> {
-        let opening = self.open(scope, self.settings.credential_max_age);
-        let opened = tokio::time::timeout(self.settings.call_timeout, opening).await;
+    /// Returns the principal for a scope. Its credential is read again before it is refused, so that one that was just
+    /// corrected works at once.
+    async fn verified(&self, accounts: &Accounts, scope: &Scope) -> Result<Arc<Principal>, Fault> {
+        let began = Instant::now();
+        let warm = began.checked_sub(self.settings.credential_max_age);
+        let principal = self.principal(&scope.plane, warm).await?;
+        let Err(fault) = accounts.verify(&principal, scope).await else {
+            return Ok(principal);
+        };
+        if fault.class != FaultClass::Denied {
+            return Err(fault);
+        }
+        let current = self.principal(&scope.plane, Some(began)).await?;
+        if Arc::ptr_eq(&current, &principal) {
+            return Err(fault);
+        }
+        accounts.verify(&current, scope).await?;
+        Ok(current)
+    }
+
+    /// Drops what is cached of the credential of an aws plane, which has been changed.
+    pub fn credential_changed(&self, plane: &str) {
+        self.signers.changed(plane);
+    }
+
+    /// Drops what is cached of all credentials, any of which may have been changed.
+    pub fn credentials_changed(&self) {
+        self.signers.any_changed();
+    }
+
+    async fn access(&self, scope: &Scope) -> Result<Access<'_>, Fault> {
+        let opened = tokio::time::timeout(self.settings.call_timeout, self.open(scope)).await;
         opened.unwrap_or_else(|_| {
             Err(Fault::new(
                 FaultClass::Transient,
@@ -127,7 +156,7 @@ impl Aws {
         })
     }
 
-    async fn open(&self, scope: &Scope, max_age: Duration) -> Result<Access, Fault> {
+    async fn open(&self, scope: &Scope) -> Result<Access<'_>, Fault> {
         let Scope {
             account, region, ..
         } = scope;
@@ -137,6 +166,8 @@ impl Aws {
             role_arn,
             session,
             deadline,
+            signers: &self.signers,
+            plane: scope.plane.clone(),
         };
         let accounts = match &self.settings.credentials {
             SigningCredentials::AccountAsAccessKey => {
@@ -145,63 +176,45 @@ impl Aws {
             }
             SigningCredentials::PerAccount(accounts) => accounts,
         };
-        let principal = self.principal(&scope.plane, max_age).await?;
+        let principal = self.verified(accounts, scope).await?;
         let mapped = accounts.by_id.get(account);
         let role_arn = mapped.and_then(|mapped| mapped.cloud_control_role_arn.clone());
         if let Some(role) = mapped.and_then(|mapped| mapped.role.as_ref()) {
             let clients = principal.clients_in_role(account, role, region).await;
             return Ok(access(clients, role_arn, Some((principal, scope.clone()))));
         }
-        if accounts.verify {
-            verify_account(&principal, scope).await?;
-        }
         Ok(access(principal.clients(region).await, role_arn, None))
     }
 
-    /// Returns the principal of an aws plane, from a cache entry no older than `max_age`.
-    async fn principal(&self, plane: &str, max_age: Duration) -> Result<Arc<Principal>, Fault> {
-        let key = plane.to_ascii_lowercase();
-        let asked_at = Instant::now();
-        if let Some(signer) = self.signers().get(&key)
-            && asked_at.duration_since(signer.asked_at) < max_age
-        {
-            return Ok(Arc::clone(&signer.principal));
-        }
-        let credential = self.source.base_credential(plane).await?;
-        let mut signers = self.signers();
-        // Callers can name any number of planes without a credential.
-        signers.retain(|_, signer| {
-            signer.credential.is_some() || asked_at.duration_since(signer.asked_at) < max_age
-        });
-        let principal = match (&credential, signers.get(&key)) {
-            // A later query has already updated the entry.
-            (_, Some(known)) if known.asked_at > asked_at => {
-                return Ok(Arc::clone(&known.principal));
-            }
-            (None, _) => Arc::clone(&self.ambient),
-            (Some(_), Some(known)) if known.credential == credential => {
-                Arc::clone(&known.principal)
-            }
-            (Some(credential), _) => {
+    /// Returns the principal of an aws plane as its credential was at `since` or later.
+    async fn principal(
+        &self,
+        plane: &str,
+        since: Option<Instant>,
+    ) -> Result<Arc<Principal>, Fault> {
+        let make = |credential: Option<&BaseCredential>| match credential {
+            None => Arc::clone(&self.ambient),
+            Some(credential) => {
                 let token_file = self.settings.web_identity_token_file.clone();
                 Arc::new(Principal::of(credential, &self.config, token_file))
             }
         };
-        let signer = Signer {
-            credential,
-            principal: Arc::clone(&principal),
-            asked_at,
-        };
-        signers.insert(key, signer);
-        Ok(principal)
-    }
-
-    fn signers(&self) -> MutexGuard<'_, BTreeMap<String, Signer>> {
-        self.signers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.signers.principal(plane, since, make).await
     }
 }
 
-/// Ensures that a call reaches the account that it names.
+impl Accounts {
+    /// Ensures that a call reaches the account that it names. A role leads to its account.
+    async fn verify(&self, principal: &Principal, scope: &Scope) -> Result<(), Fault> {
+        let mapped = self.by_id.get(&scope.account);
+        if !self.verify || mapped.is_some_and(|mapped| mapped.role.is_some()) {
+            return Ok(());
+        }
+        verify_account(principal, scope).await
+    }
+}
+
+/// Ensures that the credentials of a principal belong to the account of the scope.
 async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Fault> {
     let account = principal.account(&scope.region).await;
     let account = account.map_err(|fault| unidentified(fault, scope))?;
@@ -247,7 +260,7 @@ fn unidentified(fault: Fault, scope: &Scope) -> Fault {
     }
 }
 
-impl Access {
+impl Access<'_> {
     /// Sends a call and returns its reply, if it arrives before the deadline.
     async fn sent<T, E>(
         self,
@@ -263,6 +276,10 @@ impl Access {
             Ok(reply) => return Ok(reply),
             Err(error) => of(call, &error),
         };
+        if fault.class == FaultClass::Denied {
+            // The credential may have been replaced in the meantime.
+            self.signers.changed(&self.plane);
+        }
         match (fault, self.session) {
             // Refused before any work was done: AWS's clock is ahead of ours, or the session was revoked.
             (fault, Some((principal, scope)))

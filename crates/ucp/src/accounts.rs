@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 /// The name of the credential that signs calls. Credentials under other names are stored but not used.
 const SIGNING: &str = "default";
-/// How long a process may keep using a credential that another process has changed.
-pub(crate) const CREDENTIAL_MAX_AGE: Duration = Duration::from_secs(1);
+/// How long a process may keep using a credential that another process has changed, if it is not told.
+pub(crate) const CREDENTIAL_MAX_AGE: Duration = Duration::from_secs(30);
 
 /// Account checks against AWS.
 pub(crate) struct OfAws(pub(crate) Arc<Aws>);
@@ -30,6 +30,18 @@ impl ucp_app::Accounts for OfAws {
                 Rejection::NotNow(failure)
             }
         })
+    }
+
+    fn credential_changed(&self, plane: &str) {
+        self.0.credential_changed(plane);
+    }
+}
+
+/// Drops cached credentials whenever another process may have changed one.
+pub(crate) async fn follow_changes(store: Arc<dyn Credentials>, aws: Arc<Aws>) {
+    loop {
+        store.credentials_changed().await;
+        aws.credentials_changed();
     }
 }
 

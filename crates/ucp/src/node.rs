@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_cloud_aws::Aws;
 use ucp_model::{Clock, DefaultTags, Entropy};
@@ -14,7 +15,7 @@ use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
 
-use crate::accounts::{OfAws, StoredCredentials};
+use crate::accounts::{OfAws, StoredCredentials, follow_changes};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::Work;
 use crate::{connections, pause, shutdown, version};
@@ -57,6 +58,9 @@ impl Node {
             keys: Arc::clone(&keys),
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
+        // It ends with this function.
+        let mut following = JoinSet::new();
+        following.spawn(follow_changes(self.store.clone(), Arc::clone(&aws)));
         let owner = format!("{}/{}", std::process::id(), entropy.uuid("lease-owner"));
         let settings = ucp_node::Settings {
             api: ucp_api::Settings {

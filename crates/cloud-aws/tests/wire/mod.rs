@@ -8,7 +8,7 @@
 )]
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -43,11 +43,19 @@ impl Clock for Hand {
 
 /// The stored credential, the same for every plane.
 #[derive(Clone, Default)]
-pub struct Stored(Arc<Mutex<Option<BaseCredential>>>);
+pub struct Stored {
+    credential: Arc<Mutex<Option<BaseCredential>>>,
+    queries: Arc<AtomicUsize>,
+}
 
 impl Stored {
     pub fn put(&self, credential: Option<BaseCredential>) {
-        *self.0.lock().unwrap() = credential;
+        *self.credential.lock().unwrap() = credential;
+    }
+
+    /// How often it was asked for.
+    pub fn queries(&self) -> usize {
+        self.queries.load(Ordering::Relaxed)
     }
 
     /// An access key of a user of `account`.
@@ -62,7 +70,11 @@ impl Stored {
 #[async_trait]
 impl CredentialSource for Stored {
     async fn base_credential(&self, _: &str) -> Result<Option<BaseCredential>, Fault> {
-        Ok(self.0.lock().unwrap().clone())
+        self.queries.fetch_add(1, Ordering::Relaxed);
+        let credential = self.credential.lock().unwrap().clone();
+        // Others may ask meanwhile.
+        tokio::task::yield_now().await;
+        Ok(credential)
     }
 }
 
@@ -92,13 +104,21 @@ pub async fn connect_as(
     token_file: PathBuf,
 ) -> Aws {
     let settings = Settings {
-        endpoint_url: Some(endpoint.to_owned()),
-        credentials,
         web_identity_token_file: token_file,
-        credential_max_age: Duration::ZERO,
-        call_timeout: Duration::from_secs(20),
+        ..settings(endpoint, credentials)
     };
     Aws::connect(settings, Arc::new(stored.clone())).await
+}
+
+/// Every call asks for the credential.
+pub fn settings(endpoint: &str, credentials: SigningCredentials) -> Settings {
+    Settings {
+        endpoint_url: Some(endpoint.to_owned()),
+        credentials,
+        web_identity_token_file: "/nonexistent/token".into(),
+        credential_max_age: Duration::ZERO,
+        call_timeout: Duration::from_secs(20),
+    }
 }
 
 pub fn type_name(name: &str) -> TypeName {
