@@ -1,0 +1,208 @@
+//! Postgres servers for tests and benchmarks.
+
+use std::env;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command, Stdio};
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+use tempfile::TempDir;
+
+/// How tests run Postgres: fast, for many connections, with early errors.
+const FOR_TESTS: &str =
+    "-c max_connections=300 -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms";
+
+#[derive(Debug)]
+pub(super) struct Server {
+    options: PgConnectOptions,
+    /// Set if this process started the cluster. Its end closes the pipe that the cluster's guard waits on.
+    cluster: Option<ChildStdin>,
+}
+
+impl Server {
+    /// The server for tests: the configured one, or a new cluster.
+    pub(super) fn for_tests() -> Option<Self> {
+        if let Ok(url) = env::var("UCP_TEST_POSTGRES_URL") {
+            let options = url.parse().unwrap();
+            return Some(Self {
+                options,
+                cluster: None,
+            });
+        }
+        if let Some(started) = Self::start(FOR_TESTS) {
+            return Some(started);
+        }
+        assert!(
+            env::var("UCP_REQUIRE_POSTGRES").is_err(),
+            "UCP_REQUIRE_POSTGRES is set, but UCP_TEST_POSTGRES_URL is not, and initdb and pg_ctl were not found"
+        );
+        eprintln!("skipped: no Postgres (set UCP_TEST_POSTGRES_URL, or install initdb and pg_ctl)");
+        None
+    }
+
+    /// Starts a cluster that listens on a Unix socket only. `settings` are options of `postgres`. Returns `None` if
+    /// Postgres is not installed.
+    pub(super) fn start(settings: &str) -> Option<Self> {
+        let programs = programs()?;
+        let home = TempDir::with_prefix("ucp-postgres-").unwrap().keep();
+        let data = home.join("data");
+        let account = Account::unprivileged();
+        if let Some(account) = &account {
+            std::os::unix::fs::chown(&home, Some(account.user), Some(account.group)).unwrap();
+        }
+        let command = |program: &str| {
+            let mut command = Command::new(programs.join(program));
+            command.current_dir(&home).arg("-D").arg(&data);
+            if let Some(account) = &account {
+                command.uid(account.user).gid(account.group);
+            }
+            command
+        };
+        run(command("initdb").args([
+            "--username=postgres",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--no-locale",
+            "--no-sync",
+        ]));
+
+        // Started before the server, so that the server is never without a guard.
+        let stop = format!(
+            "read -r _; '{}' -D '{}' -m immediate stop; rm -rf '{}'",
+            programs.join("pg_ctl").display(),
+            data.display(),
+            home.display()
+        );
+        let mut guard = Command::new("sh");
+        guard.arg("-c").arg(stop).process_group(0);
+        guard
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if let Some(account) = &account {
+            guard.uid(account.user).gid(account.group);
+        }
+        let cluster = guard.spawn().unwrap().stdin;
+
+        let settings = format!(
+            "-c listen_addresses='' -c unix_socket_directories='{}' {settings}",
+            home.display()
+        );
+        let log = home.join("log");
+        run(command("pg_ctl")
+            .arg("-l")
+            .arg(log)
+            .args(["-w", "-o", &settings, "start"]));
+        Some(Self {
+            options: PgConnectOptions::new_without_pgpass()
+                .socket(&home)
+                .username("postgres")
+                .database("postgres"),
+            cluster,
+        })
+    }
+
+    /// Returns whether it outlives this process.
+    pub(super) fn outlives_us(&self) -> bool {
+        self.cluster.is_none()
+    }
+
+    /// Connects to the database that is always there.
+    pub(super) async fn connect(&self) -> PgConnection {
+        PgConnection::connect_with(&self.options).await.unwrap()
+    }
+
+    /// Connects to a database.
+    pub(super) async fn connect_to(&self, database: &str) -> PgConnection {
+        let options = self.options.clone().database(database);
+        PgConnection::connect_with(&options).await.unwrap()
+    }
+
+    /// Creates a database and returns its name.
+    pub(super) async fn create_database(&self) -> String {
+        let mut connection = self.connect().await;
+        let fresh =
+            "SELECT 'ucp_test_' || md5(random()::text || clock_timestamp() || pg_backend_pid())";
+        let name = sqlx::query(fresh).fetch_one(&mut connection).await.unwrap();
+        let name: String = name.get(0);
+        // No other connection can be open to `template0`.
+        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+        let create = sqlx::query(AssertSqlSafe(create)).execute(&mut connection);
+        create.await.unwrap();
+        name
+    }
+
+    /// Returns the URL of a database.
+    pub(super) fn url(&self, database: &str) -> String {
+        let options = self.options.clone().database(database);
+        let mut url = options.to_url_lossy();
+        // The Postgres programs reject parameters that only this driver knows.
+        let others = url
+            .query_pairs()
+            .filter(|(name, _)| name != "statement-cache-capacity");
+        let others: Vec<_> = others
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        url.query_pairs_mut().clear().extend_pairs(others);
+        url.to_string()
+    }
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+}
+
+/// The account that Postgres runs as if the tests run as root, which Postgres refuses.
+struct Account {
+    user: u32,
+    group: u32,
+}
+
+impl Account {
+    fn unprivileged() -> Option<Self> {
+        let id = |arguments: &[&str]| {
+            let output = Command::new("id").args(arguments).output().unwrap();
+            let number = String::from_utf8_lossy(&output.stdout)
+                .trim()
+                .parse::<u32>();
+            number.ok().filter(|_| output.status.success())
+        };
+        if id(&["-u"]) != Some(0) {
+            return None;
+        }
+        let account = ["postgres", "nobody"].into_iter().find_map(|name| {
+            let (user, group) = (id(&["-u", name])?, id(&["-g", name])?);
+            Some(Self { user, group })
+        });
+        Some(account.expect("an account other than root to run Postgres as"))
+    }
+}
+
+/// The folder of `initdb` and `pg_ctl`.
+fn programs() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let configured = Command::new("pg_config").arg("--bindir").output().ok();
+    let configured = configured.and_then(|output| String::from_utf8(output.stdout).ok());
+    let packaged = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let mut packaged: Vec<(u32, PathBuf)> = packaged
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let version = entry.file_name().to_str()?.parse().ok()?;
+            Some((version, entry.path().join("bin")))
+        })
+        .collect();
+    packaged.sort_unstable();
+    let newest_first = packaged.into_iter().rev().map(|(_, folder)| folder);
+    env::split_paths(&path)
+        .chain(configured.map(|folder| PathBuf::from(folder.trim())))
+        .chain(newest_first)
+        .find(|folder| {
+            ["initdb", "pg_ctl"]
+                .iter()
+                .all(|name| folder.join(name).is_file())
+        })
+}
