@@ -17,14 +17,14 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::client::{Connection, Period, load};
-use crate::process::cpu_seconds;
+use crate::process::{cpu_seconds, machine_seconds};
 use crate::site::{Kind, Site, Surroundings};
 use crate::table::{Cpu, Round, Row};
 
 /// Measures requests to `ucp serve`.
 #[derive(Debug, Parser)]
 struct Options {
-    /// Measure only rows whose name contains one of these texts, such as `postgres put-again-by-alias 32`.
+    /// Measure only these rows, by name or part of the name, such as `postgres put-again-by-alias 32`.
     rows: Vec<String>,
     /// Print the names of the rows.
     #[arg(long)]
@@ -41,17 +41,18 @@ struct Options {
     /// Another binary to measure.
     #[arg(long, default_value = env!("CARGO_BIN_EXE_ucp"))]
     ucp: PathBuf,
-    /// Set by `cargo bench`.
-    #[arg(long, hide = true)]
-    bench: bool,
+    /// Given by `cargo bench`.
+    #[arg(long = "bench", hide = true)]
+    _bench: bool,
 }
 
 fn main() {
-    let options = Options::parse();
-    if !options.bench {
+    // `cargo test --all-targets` starts benchmarks too, with the arguments of tests.
+    if !std::env::args().any(|argument| argument == "--bench") {
         println!("Nothing is measured without `cargo bench`.");
         return;
     }
+    let options = Options::parse();
     let rows = chosen(&options.rows);
     if options.list {
         for row in rows {
@@ -96,12 +97,13 @@ fn rows() -> Vec<Row> {
     .concat()
 }
 
-/// The rows whose names contain one of `texts`, all without `texts`, and what they are compared with.
+/// The rows that `texts` name in whole or in part, all without `texts`, and what they are compared with.
 fn chosen(texts: &[String]) -> Vec<Row> {
-    let is_named = |row: &Row| {
-        let mut texts = texts.iter();
-        texts.len() == 0 || texts.any(|text| row.name().contains(text))
+    let is_whole = |text: &String| rows().iter().any(|row| row.name() == *text);
+    let is_meant = |row: &Row, text: &String| {
+        row.name() == *text || !is_whole(text) && row.name().contains(text.as_str())
     };
+    let is_named = |row: &Row| texts.is_empty() || texts.iter().any(|text| is_meant(row, text));
     let named: Vec<Row> = rows().into_iter().filter(is_named).collect();
     let is_needed = |row: &Row| {
         named
@@ -129,16 +131,22 @@ async fn run(options: &Options, rows: &[Row]) {
         for (row, rounds) in rows.iter().zip(&mut measured) {
             let site = sites.get_mut(&row.surroundings).expect("it was started");
             let round = measure(options, site, *row).await;
-            eprintln!("round {number}: {}: {:.0}/s", row.name(), round.rate);
+            eprintln!(
+                "round {number}: {}: {:.0}/s; others used {:.2} of the CPU",
+                row.name(),
+                round.rate,
+                round.others.unwrap_or_default()
+            );
             rounds.push(round);
         }
     }
     for site in sites.values_mut() {
         if let Some(postgres) = &mut site.postgres {
-            println!("{}\n", postgres.version().await);
+            println!("{}.", postgres.version().await);
             break;
         }
     }
+    println!("{}\n", table::disturbance(&measured));
     print!("{}", table::table(rows, &measured));
 }
 
@@ -178,6 +186,7 @@ async fn spent(site: &mut Site) -> table::Spent {
         postgres: cpu_seconds(&backends),
         aws: cpu_seconds(&[site.aws.id()]),
         client: cpu_seconds(&[std::process::id()]),
+        machine: machine_seconds(),
     };
     table::Spent { statements, cpu }
 }

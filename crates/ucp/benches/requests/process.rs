@@ -67,3 +67,24 @@ fn cpu_seconds_of(id: u32) -> Option<f64> {
     let mut next = || times.next()?.parse::<f64>().ok();
     Some((next()? + next()?) / TICKS_PER_SECOND)
 }
+
+/// The CPU seconds of all processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    pub(crate) used: f64,
+    pub(crate) available: f64,
+}
+
+/// Returns the CPU seconds of the machine so far. Only Linux tells.
+pub(crate) fn machine_seconds() -> Option<Machine> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    // User, nice, system, idle, waiting for disks, interrupts, soft interrupts, stolen. The rest is part of user.
+    let fields = stat.lines().next()?.split_whitespace().skip(1).take(8);
+    let fields: Vec<f64> = fields.filter_map(|field| field.parse().ok()).collect();
+    let available: f64 = fields.iter().sum();
+    let idle: f64 = fields.iter().skip(3).take(2).sum();
+    Some(Machine {
+        used: (available - idle) / TICKS_PER_SECOND,
+        available: available / TICKS_PER_SECOND,
+    })
+}

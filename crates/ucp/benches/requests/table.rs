@@ -6,6 +6,7 @@ use std::time::Duration;
 use ucp_store_sql::testing::Statements;
 
 use crate::client::Outcome;
+use crate::process::Machine;
 use crate::site::{Kind, Surroundings};
 
 /// What is measured in a row.
@@ -49,11 +50,21 @@ pub(crate) struct Cpu {
     pub(crate) postgres: Option<f64>,
     pub(crate) aws: Option<f64>,
     pub(crate) client: Option<f64>,
+    pub(crate) machine: Option<Machine>,
 }
 
 impl Cpu {
     fn parts(&self) -> [Option<f64>; 4] {
         [self.ucp, self.postgres, self.aws, self.client]
+    }
+
+    /// The share of the machine that other processes have used since `before`.
+    fn others_since(&self, before: &Self) -> Option<f64> {
+        let ours = |cpu: &Self| -> Option<f64> { cpu.parts().into_iter().sum() };
+        let (machine, machine_before) = (self.machine?, before.machine?);
+        let used = machine.used - machine_before.used;
+        let by_others = used - (ours(self)? - ours(before)?);
+        Some(by_others / (machine.available - machine_before.available))
     }
 }
 
@@ -77,6 +88,8 @@ pub(crate) struct Round {
     statements: Option<[f64; 3]>,
     /// CPU milliseconds per request: `ucp`, Postgres, AWS, client.
     cpu: [Option<f64>; 4],
+    /// The share of the machine that other processes used.
+    pub(crate) others: Option<f64>,
 }
 
 impl Round {
@@ -109,6 +122,7 @@ impl Round {
             unexpected: outcome.unexpected,
             statements,
             cpu,
+            others: after.cpu.others_since(&before.cpu),
         }
     }
 }
@@ -183,6 +197,22 @@ pub(crate) fn table(rows: &[Row], measured: &[Vec<Round>]) -> String {
         let _ = writeln!(table, "| {} |", cells.join(" | "));
     }
     table
+}
+
+/// Says how much of the machine others used, so that a table from a busy machine is not mistaken for one from an idle one.
+pub(crate) fn disturbance(measured: &[Vec<Round>]) -> String {
+    let rounds: Vec<Round> = measured.iter().flatten().cloned().collect();
+    let known: Option<Vec<f64>> = rounds.iter().map(|round| round.others).collect();
+    let Some(known) = known else {
+        return "How much of the CPU other processes used is unknown.".to_owned();
+    };
+    let most = known.into_iter().fold(0.0, f64::max);
+    let usual = median(&rounds, |round| round.others.unwrap_or_default());
+    format!(
+        "Other processes used {:.0} % of the CPU (median of the measurements), at most {:.0} %.",
+        usual * 100.0,
+        most * 100.0
+    )
 }
 
 fn label(row: &Row) -> String {
