@@ -162,7 +162,7 @@ impl App {
         let reference = alias.as_ref().and_then(|alias| alias.reference.as_ref());
         let stands = reference.is_some_and(|reference| reference.identifier.is_some());
         let target = match (&alias, target) {
-            (Some(alias), _) if stands => alias.target.clone(),
+            (Some(alias), _) if stands => alias.target,
             (_, Some(target)) => self.parts.store.recorded_target(target).await?,
             (_, None) => RecordedTarget::default(),
         };
