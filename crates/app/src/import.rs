@@ -7,8 +7,9 @@ use ucp_store::NewOperation;
 
 use crate::identifier::named;
 use crate::intake::{Subject, verdict_of};
-use crate::looking::{Outlook, TRIES, changes_too_fast};
+use crate::looking::Outlook;
 use crate::put::unsupported;
+use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy};
 
 /// An import of one resource.

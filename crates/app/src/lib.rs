@@ -23,6 +23,7 @@ mod rejection;
 pub mod resealing;
 mod resource_groups;
 mod resource_types;
+mod settling;
 
 use std::sync::Arc;
 use std::time::Duration;

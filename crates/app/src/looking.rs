@@ -1,8 +1,6 @@
 //! Looks of requests. What is to be done is decided before an operation is accepted, as a worker would decide it; if
 //! nothing is to be done, there is no operation.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_look::{Look, Planned, Reader, Seen};
@@ -10,7 +8,7 @@ use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
 use ucp_model::{
-    ClientToken, ErrorCode, Failure, Fault, Identifier, Operation, Reference, ReferenceId,
+    ClientToken, Failure, Fault, Identifier, Operation, Reference, ReferenceId,
     ResourceDescription, Target, Timestamp, Warning,
 };
 use ucp_plan::Desired;
@@ -18,18 +16,12 @@ use ucp_schema::ResourceSchema;
 use ucp_seal::AssociatedData;
 use ucp_store::rules::{self, Alias};
 use ucp_store::{
-    Adoption, Basis, FinishOperation, NewLook, NewOperation, NewWork, RecordedAlias,
-    RecordedTarget, Sealed,
+    Basis, FinishOperation, NewLook, NewOperation, NewWork, RecordedAlias, RecordedTarget, Sealed,
 };
 
 use crate::live::LiveReader;
-use crate::{App, Caller, Rejection};
-
-/// How often a request that changes nothing renews `observedAt`.
-const OBSERVED_EVERY: Duration = Duration::from_secs(60);
-
-/// How often a request that changes nothing starts over because its reference has changed meanwhile.
-pub(crate) const TRIES: u32 = 3;
+use crate::settling::Nothing;
+use crate::{App, Rejection};
 
 /// What is recorded of the alias and the AWS resource that a request is about.
 pub(crate) struct Recorded {
@@ -48,24 +40,6 @@ pub(crate) enum Outlook {
     Change(Box<Change>),
     /// It is not known: an operation has to find out.
     Open,
-}
-
-/// The end of an operation that was never accepted, because nothing had to be done.
-pub(crate) struct Nothing {
-    /// What the caller should know.
-    pub(crate) warnings: Vec<Warning>,
-    finish: FinishOperation,
-    /// The reference as it was recorded, if there was one, and as the operation would have claimed it.
-    before: Option<Reference>,
-    claimed: Option<Reference>,
-    basis: Basis,
-}
-
-impl Nothing {
-    /// Returns the work of the operation, ended.
-    pub(crate) fn work(&self) -> &Work {
-        &self.finish.operation.work
-    }
 }
 
 /// What an operation will do.
@@ -363,67 +337,6 @@ impl App {
 }
 
 impl App {
-    /// Writes what the reference remembers after a request that changed nothing, if that differs from what is recorded.
-    /// Returns the reference; `None` if it has changed meanwhile, so that the request has to start over.
-    pub(crate) async fn settle(
-        &self,
-        nothing: &Nothing,
-        caller: &Caller,
-    ) -> Result<Option<Reference>, Rejection> {
-        let Nothing {
-            finish,
-            before,
-            claimed,
-            basis,
-            ..
-        } = nothing;
-        let Work::Resource(work) = nothing.work() else {
-            return Ok(None);
-        };
-        let recorded = match (before, claimed) {
-            (Some(before), _) => before.clone(),
-            // The first revision is yet to be written.
-            (None, Some(claimed)) => Reference {
-                revision: 0,
-                ..claimed.clone()
-            },
-            (None, None) => return Ok(None),
-        };
-        let Some(after) = rules::end(recorded, work, finish, false) else {
-            return Ok(None);
-        };
-        let store = &self.parts.store;
-        let is_written = match before {
-            Some(before)
-                if before.identifier == after.identifier && before.owned == after.owned =>
-            {
-                if !is_news(before, &after) {
-                    return Ok(Some(before.clone()));
-                }
-                store.remember(&after).await?
-            }
-            Some(_) | None => {
-                let event = rules::adopted(
-                    work.kind,
-                    &after,
-                    &caller.name,
-                    &caller.correlation_id,
-                    self.now(),
-                );
-                let adoption = Adoption {
-                    basis: basis.clone(),
-                    reference: after.clone(),
-                    event,
-                };
-                match store.adopt(adoption).await {
-                    Ok(is_written) => is_written,
-                    Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
-                }
-            }
-        };
-        Ok(is_written.then_some(after))
-    }
-
     fn sealed_look(
         &self,
         new: &NewOperation,
@@ -439,15 +352,6 @@ impl App {
             sealed: Sealed(sealed),
         })
     }
-}
-
-/// Returns whether there is something to write about a reference that stands for the same resource as before.
-fn is_news(before: &Reference, after: &Reference) -> bool {
-    let is_old = |at: Timestamp| after.updated_at.since(at) >= OBSERVED_EVERY;
-    before.baseline != after.baseline
-        || before.observed != after.observed
-        || before.provisioning_state != after.provisioning_state
-        || before.observed_at.is_some_and(is_old)
 }
 
 /// Reads on behalf of a request, and keeps what the first read has shown.
@@ -474,14 +378,4 @@ impl Reader for Once<'_> {
             .get_or_insert_with(|| Seen::of(&reply, identifier, self.now));
         Ok(reply)
     }
-}
-
-/// The rejection of a request whose reference has changed during each of its [tries](TRIES).
-pub(crate) fn changes_too_fast(alias: &str) -> Rejection {
-    Rejection::Conflict(Failure::new(
-        ErrorCode::Conflict,
-        format!(
-            "'{alias}' changes faster than the request can be compared with it. Nothing was sent to AWS. Try again."
-        ),
-    ))
 }

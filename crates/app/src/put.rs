@@ -15,7 +15,8 @@ use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
 
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject as Resource, verdict_of};
-use crate::looking::{Outlook, TRIES, changes_too_fast};
+use crate::looking::Outlook;
+use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
 /// The maximum length of the desired state that Cloud Control accepts, in characters.
