@@ -61,6 +61,17 @@ pub enum Effect {
         /// The maximum, in milliseconds.
         most_millis: u64,
     },
+    /// The read shows resources as they were before their latest changes, for a time after each change. A change lags
+    /// only if such a fault is active when it is made.
+    ///
+    /// The time is drawn once for each change, so reads that all lag never go back in time. With a probability, a read
+    /// may show an older state than the one before it.
+    Lag {
+        /// The minimum, in milliseconds.
+        least_millis: u64,
+        /// The maximum, in milliseconds.
+        most_millis: u64,
+    },
     /// Calls are throttled by a token bucket per operation, account and region.
     Throttle {
         /// The refill rate, in calls per second.

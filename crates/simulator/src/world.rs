@@ -6,8 +6,10 @@ mod model;
 mod moment;
 mod mutations;
 mod out_of_band;
+mod past;
 mod region;
 mod registry;
+mod resource;
 mod resources;
 mod sessions;
 
@@ -152,8 +154,9 @@ impl World {
     }
 
     fn answer(&mut self, request: &Request, moment: &Moment<'_>) -> Result<Reply, Exception> {
+        let longest_lag = self.faults.longest_lag();
         self.region(moment)
-            .settle(moment.caller, moment.now, moment.entropy);
+            .settle(moment.caller, moment.now, longest_lag, moment.entropy);
         let call = Call::new(moment.caller, request);
         if let Some(exception) = self.faults.refusal(&call, moment.now, moment.entropy) {
             return Err(exception);

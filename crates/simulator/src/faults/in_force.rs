@@ -77,6 +77,7 @@ impl Faults {
                 Some(Exception::new(*exception, message.clone()))
             }
             Effect::Latency { .. }
+            | Effect::Lag { .. }
             | Effect::Fail(_)
             | Effect::InUse {}
             | Effect::DropReply {}
@@ -97,6 +98,24 @@ impl Faults {
             } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
             _ => None,
         })
+    }
+
+    /// Returns how long changes are hidden from the read, if a fault hides something that `hides` finds.
+    pub(crate) fn lag(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+        hides: impl Fn(&RangeInclusive<Duration>) -> bool,
+    ) -> Option<RangeInclusive<Duration>> {
+        self.first(call, entropy, |armed| {
+            lag_of(&armed.fault).filter(|lag| hides(lag))
+        })
+    }
+
+    /// Returns how long a change may be hidden from reads.
+    pub(crate) fn longest_lag(&self) -> Option<Duration> {
+        let lags = self.list().filter_map(lag_of);
+        lags.map(|lag| *lag.end()).max()
     }
 
     /// Returns the failure of the change that the call starts, if any.
@@ -152,6 +171,16 @@ impl Faults {
             }
         }
         Some(effect)
+    }
+}
+
+fn lag_of(fault: &Fault) -> Option<RangeInclusive<Duration>> {
+    match &fault.effect {
+        Effect::Lag {
+            least_millis,
+            most_millis,
+        } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
+        _ => None,
     }
 }
 

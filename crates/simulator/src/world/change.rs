@@ -4,7 +4,8 @@ use serde_json::Value;
 use ucp_model::{Entropy, Identifier, Timestamp, json};
 
 use super::model::{self, HandlerFailure};
-use super::resources::{Resource, ResourceKey, Resources};
+use super::resource::{Resource, ResourceKey};
+use super::resources::Resources;
 use crate::chance::Chance;
 use crate::faults::{self, Disclosure, Failure};
 use crate::progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
@@ -226,7 +227,7 @@ impl Change {
         };
         let model = match (&self.request, prepared) {
             (Request::UpdateResource(input), _) => {
-                let resource = resources.existing.get(&key);
+                let resource = resources.existing().get(&key);
                 let resource = resource.ok_or_else(|| HandlerFailure::not_found(&key))?;
                 let assigner = Assigner {
                     resource_type: &self.resource_type,
@@ -243,10 +244,10 @@ impl Change {
                 {
                     return Err(HandlerFailure::in_use(&key, user));
                 }
-                let removed = resources.existing.remove(&key);
-                return removed
-                    .map(|_| None)
-                    .ok_or_else(|| HandlerFailure::not_found(&key));
+                return match resources.remove(&key, at, entropy) {
+                    true => Ok(None),
+                    false => Err(HandlerFailure::not_found(&key)),
+                };
             }
         };
         let resource = Resource {
@@ -254,7 +255,7 @@ impl Change {
             model,
         };
         let visible = resource.visible();
-        resources.existing.insert(key, resource);
+        resources.insert(key, resource, at, entropy);
         Ok(Some(visible))
     }
 

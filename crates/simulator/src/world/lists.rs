@@ -1,16 +1,18 @@
 //! GetResource, ListResources and ListResourceRequests.
 
-use std::ops::Bound;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::moment::Moment;
 use super::mutations::check_identifier;
-use super::resources::Resource;
+use super::resource::Resource;
 use super::{World, unsupported};
 use crate::exception::{Exception, ExceptionCode};
+use crate::faults::Call;
 use crate::request::{
-    GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
+    Action, GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
 };
 use crate::resource_type::ResourceType;
 
@@ -34,7 +36,9 @@ impl World {
             input.type_name.clone(),
             resource_type.key(&input.identifier),
         );
-        match self.region(moment).resources.existing.get(&key) {
+        let lag = self.lag(moment, Action::GetResource, (&key.0, Some(&key.1)));
+        let resources = &self.region(moment).resources;
+        match resources.shown(&key, lag.as_ref(), moment.now) {
             Some(resource) => Ok(Reply::Resource {
                 type_name: key.0,
                 resource: resource.description(&key.1),
@@ -61,16 +65,13 @@ impl World {
         let size = page_size(input.max_results, PAGE_DEFAULT)?;
         let wanted = wanted_model(&resource_type, input.resource_model.as_deref())?;
         let after = page_start(input.next_token.as_deref())?.unwrap_or_default();
-        let from = Bound::Excluded((input.type_name.clone(), after));
-        let matching = self
-            .region(moment)
-            .resources
-            .existing
-            .range((from, Bound::Unbounded))
-            .take_while(|((type_name, _), _)| *type_name == input.type_name)
+        let lag = self.lag(moment, Action::ListResources, (&input.type_name, None));
+        let resources = &self.region(moment).resources;
+        let shown = resources.shown_of_type(&input.type_name, after, lag.as_ref(), moment.now);
+        let matching = shown
             .filter(|(_, resource)| has(resource, &wanted))
-            .map(|((_, key), resource)| (key, resource.description(key)));
-        let mut resources: Vec<(&String, ResourceDescription)> = matching.take(size + 1).collect();
+            .map(|(key, resource)| (key, resource.description(key)));
+        let mut resources: Vec<(&str, ResourceDescription)> = matching.take(size + 1).collect();
         let has_more = resources.len() > size;
         resources.truncate(size);
         let last = resources.last().filter(|_| has_more);
@@ -78,6 +79,24 @@ impl World {
             type_name: input.type_name.clone(),
             next_token: last.map(|(key, _)| hex::encode(key)),
             resources: resources.into_iter().map(|(_, listed)| listed).collect(),
+        })
+    }
+
+    /// Returns how long changes are hidden from a read of a type, or of the resource with a key, if a fault hides any.
+    fn lag(
+        &mut self,
+        moment: &Moment<'_>,
+        action: Action,
+        (type_name, key): (&str, Option<&str>),
+    ) -> Option<RangeInclusive<Duration>> {
+        let past = &self.regions.get(moment.caller)?.resources.past;
+        let call = Call {
+            action,
+            type_name: Some(type_name),
+            caller: moment.caller,
+        };
+        self.faults.lag(&call, moment.entropy, |lag| {
+            past.hides((type_name, key), lag, moment.now)
         })
     }
 

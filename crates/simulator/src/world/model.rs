@@ -4,7 +4,7 @@ use json_patch::{Patch, PatchOperation};
 use serde_json::Value;
 use ucp_schema::{Classes, PropertyPath, Segment};
 
-use super::resources::Resource;
+use super::resource::Resource;
 use crate::progress::HandlerErrorCode;
 use crate::read_only::Assigner;
 use crate::resource_type::ResourceType;

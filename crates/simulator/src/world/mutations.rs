@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::change::{Acceptance, Change};
 use super::model::{self, HandlerFailure};
 use super::moment::Moment;
-use super::resources::ResourceKey;
+use super::resource::ResourceKey;
 use super::{World, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
@@ -62,7 +62,7 @@ impl World {
             resource_type.key(&input.identifier),
         );
         self.refuse_busy(&key, moment)?;
-        if let Some(resource) = self.region(moment).resources.existing.get(&key) {
+        if let Some(resource) = self.region(moment).resources.existing().get(&key) {
             let assigner = Assigner {
                 resource_type: &resource_type,
                 caller: moment.caller,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
 use super::World;
-use super::resources::{Resource, ResourceKey};
+use super::resource::{Resource, ResourceKey};
 use crate::request::Caller;
 
 /// The current state of a resource, without write-only properties.
@@ -41,7 +41,7 @@ impl World {
         self.settle(now, entropy);
         let regions = self.regions.iter();
         let resources = regions.flat_map(|(caller, region)| {
-            let resources = region.resources.existing.iter();
+            let resources = region.resources.existing().iter();
             resources.map(move |(key, resource)| snapshot(caller, key, resource))
         });
         resources.collect()
@@ -60,10 +60,8 @@ impl World {
         let key = self.resource_key(type_name, identifier);
         let caller = self.whereabouts(account, region, &key)?;
         let region = self.regions.get_mut(&caller);
-        region
-            .and_then(|region| region.resources.existing.remove(&key))
-            .map(|_| ())
-            .ok_or(NotInWorld::Absent)
+        let removed = region.is_some_and(|region| region.resources.remove(&key, now, entropy));
+        removed.then_some(()).ok_or(NotInWorld::Absent)
     }
 
     /// Changes a resource, with a JSON Patch if `patch` is an array, otherwise with a merge. The schema is not
@@ -80,9 +78,9 @@ impl World {
         self.settle(now, entropy);
         let key = self.resource_key(type_name, identifier);
         let caller = self.whereabouts(account, region, &key)?;
-        let region = self.regions.get_mut(&caller);
-        let resource = region.and_then(|region| region.resources.existing.get_mut(&key));
-        let resource = resource.ok_or(NotInWorld::Absent)?;
+        let region = self.regions.get_mut(&caller).ok_or(NotInWorld::Absent)?;
+        let resource = region.resources.existing().get(&key);
+        let mut resource = resource.cloned().ok_or(NotInWorld::Absent)?;
         match patch {
             Value::Array(_) => {
                 let unpatchable = |error: String| NotInWorld::Unpatchable(error);
@@ -97,13 +95,16 @@ impl World {
                 return Err(NotInWorld::Unpatchable(expected));
             }
         }
-        Ok(snapshot(&caller, &key, resource))
+        let patched = snapshot(&caller, &key, &resource);
+        region.resources.insert(key, resource, now, entropy);
+        Ok(patched)
     }
 
     /// Does everything that is due in all accounts and regions.
     fn settle(&mut self, now: Timestamp, entropy: &dyn Entropy) {
+        let longest_lag = self.faults.longest_lag();
         for (caller, region) in &mut self.regions {
-            region.settle(caller, now, entropy);
+            region.settle(caller, now, longest_lag, entropy);
         }
     }
 
@@ -123,7 +124,7 @@ impl World {
         let mut places = self.regions.iter().filter(|(caller, holdings)| {
             account.is_none_or(|account| account == caller.account)
                 && region.is_none_or(|region| region == caller.region)
-                && holdings.resources.existing.contains_key(key)
+                && holdings.resources.existing().contains_key(key)
         });
         match (places.next(), places.next()) {
             (None, _) => Err(NotInWorld::Absent),

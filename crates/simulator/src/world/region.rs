@@ -4,7 +4,8 @@ use std::time::Duration;
 use ucp_model::{Entropy, Timestamp};
 
 use super::change::Change;
-use super::resources::{ResourceKey, Resources};
+use super::resource::ResourceKey;
+use super::resources::Resources;
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::Caller;
 
@@ -28,7 +29,14 @@ pub(super) struct Region {
 
 impl Region {
     /// Does everything that is due, in order, and removes expired requests.
-    pub(super) fn settle(&mut self, caller: &Caller, now: Timestamp, entropy: &dyn Entropy) {
+    pub(super) fn settle(
+        &mut self,
+        caller: &Caller,
+        now: Timestamp,
+        longest_lag: Option<Duration>,
+        entropy: &dyn Entropy,
+    ) {
+        self.resources.past.keep(longest_lag, now);
         while let Some((at, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.remove(&(at, number));
             let Some(mut change) = self.changes.remove(&number) else {

@@ -20,7 +20,7 @@ impl World {
         let name = self.types.register(schema)?;
         if let Ok(registered) = self.types.get(name.as_str()) {
             let regions = self.regions.values_mut();
-            let resources = regions.flat_map(|region| region.resources.existing.values_mut());
+            let resources = regions.flat_map(|region| region.resources.values_mut());
             for resource in
                 resources.filter(|resource| resource.resource_type.name() == name.as_str())
             {

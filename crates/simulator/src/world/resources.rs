@@ -1,45 +1,101 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::{Bound, RangeInclusive};
+use std::time::Duration;
 
 use serde_json::Value;
+use ucp_model::{Entropy, Timestamp};
 
-use crate::request::ResourceDescription;
-use crate::resource_type::ResourceType;
+use super::past::Past;
+use super::resource::{Resource, ResourceKey};
 
-/// Type name and [key](ResourceType::key) of the identifier.
-pub(super) type ResourceKey = (String, String);
-
-/// The resources in a region, and the locks of changes in flight.
+/// The resources in a region, what they were before their latest changes, and the locks of changes in flight.
 #[derive(Default)]
 pub(super) struct Resources {
-    pub(super) existing: BTreeMap<ResourceKey, Resource>,
+    existing: BTreeMap<ResourceKey, Resource>,
+    pub(super) past: Past,
     /// The resources locked by changes in flight, with the numbers of the changes.
     busy: BTreeMap<ResourceKey, u64>,
 }
 
-/// An existing resource.
-#[derive(Clone)]
-pub(super) struct Resource {
-    pub(super) resource_type: Arc<ResourceType>,
-    /// All properties, including write-only ones.
-    pub(super) model: Value,
-}
-
-impl Resource {
-    /// Returns the properties without write-only ones.
-    pub(super) fn visible(&self) -> Value {
-        self.resource_type.schema.without_write_only(&self.model)
+impl Resources {
+    /// Returns the existing resources.
+    pub(super) fn existing(&self) -> &BTreeMap<ResourceKey, Resource> {
+        &self.existing
     }
 
-    pub(super) fn description(&self, key: &str) -> ResourceDescription {
-        ResourceDescription {
-            identifier: self.resource_type.answered(key),
-            properties: self.visible().to_string(),
+    /// Returns the existing resources, to give them a new version of their type.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Resource> {
+        self.existing.values_mut()
+    }
+
+    /// Creates or replaces a resource.
+    pub(super) fn insert(
+        &mut self,
+        key: ResourceKey,
+        resource: Resource,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) {
+        let before = self.existing.insert(key.clone(), resource);
+        self.past.record(key, before, at, entropy);
+    }
+
+    /// Removes a resource. Returns false if it does not exist.
+    pub(super) fn remove(
+        &mut self,
+        key: &ResourceKey,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> bool {
+        let removed = self.existing.remove(key);
+        let existed = removed.is_some();
+        if existed {
+            self.past.record(key.clone(), removed, at, entropy);
+        }
+        existed
+    }
+
+    /// Returns a resource as a read shows it, which may lag.
+    pub(super) fn shown(
+        &self,
+        key: &ResourceKey,
+        lag: Option<&RangeInclusive<Duration>>,
+        now: Timestamp,
+    ) -> Option<&Resource> {
+        match lag.and_then(|lag| self.past.shown(key, lag, now)) {
+            Some(before) => before,
+            None => self.existing.get(key),
         }
     }
-}
 
-impl Resources {
+    /// Returns the resources of a type after the key `after` as a read shows them, which may lag.
+    pub(super) fn shown_of_type<'a>(
+        &'a self,
+        type_name: &'a str,
+        after: String,
+        lag: Option<&RangeInclusive<Duration>>,
+        now: Timestamp,
+    ) -> Box<dyn Iterator<Item = (&'a str, &'a Resource)> + 'a> {
+        let from = (type_name.to_owned(), after);
+        let existing = self
+            .existing
+            .range((Bound::Excluded(&from), Bound::Unbounded))
+            .take_while(move |((of, _), _)| of == type_name)
+            .map(|((_, key), resource)| (key.as_str(), resource));
+        let Some(lag) = lag else {
+            return Box::new(existing);
+        };
+        let mut shown: BTreeMap<&str, &Resource> = existing.collect();
+        let changed = self.past.keys();
+        for key in changed.filter(|key| key.0 == type_name && **key > from) {
+            match self.shown(key, Some(lag), now) {
+                Some(resource) => shown.insert(&key.1, resource),
+                None => shown.remove(key.1.as_str()),
+            };
+        }
+        Box::new(shown.into_iter())
+    }
+
     /// Returns another resource whose model contains the identifier of this one as a value.
     pub(super) fn user_of(&self, key: &ResourceKey) -> Option<&ResourceKey> {
         let mut others = self.existing.iter().filter(|(other, _)| *other != key);

@@ -61,6 +61,24 @@ fn an_unlikely_fault_strikes_sometimes() {
 }
 
 #[test]
+fn an_existing_resource_is_sometimes_not_found() {
+    let mut aws = Aws::new();
+    aws.succeed(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+    aws.world.add_fault(
+        fault(refuse(ExceptionCode::ResourceNotFound))
+            .on(Action::GetResource)
+            .with_probability(0.5),
+    );
+    let found: Vec<bool> = (0..100)
+        .map(|_| aws.get(LOG_GROUP, "a").map_err(|refused| refused.code))
+        .inspect(|read| assert!(matches!(read, Ok(_) | Err(ExceptionCode::ResourceNotFound))))
+        .map(|read| read.is_ok())
+        .collect();
+    let times = found.iter().filter(|found| **found).count();
+    assert!((30..70).contains(&times), "{found:?}");
+}
+
+#[test]
 fn a_create_fails_with_and_without_identifier_and_resource() {
     for (identifier, change) in [
         (Disclosure::Revealed, Change::Made),
@@ -169,6 +187,9 @@ fn a_fault_is_read_as_it_is_written() {
     });
     let fault: Fault = serde_json::from_value(document.clone()).unwrap();
     assert_eq!(serde_json::to_value(fault).unwrap(), document);
+    let lag = json!({"match": {}, "probability": 0.5, "effect": {"kind": "lag", "leastMillis": 1, "mostMillis": 2}});
+    let fault: Fault = serde_json::from_value(lag.clone()).unwrap();
+    assert_eq!(serde_json::to_value(fault).unwrap(), lag);
     for wrong in [
         json!({}),
         json!({"effect": {"kind": "explode"}}),

@@ -8,6 +8,7 @@ mod aws;
 mod creates;
 mod faults;
 mod identifiers;
+mod lags;
 mod lists;
 mod out_of_band;
 mod requests;

@@ -1,0 +1,31 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::request::ResourceDescription;
+use crate::resource_type::ResourceType;
+
+/// Type name and [key](ResourceType::key) of the identifier.
+pub(super) type ResourceKey = (String, String);
+
+/// An existing resource.
+#[derive(Clone)]
+pub(super) struct Resource {
+    pub(super) resource_type: Arc<ResourceType>,
+    /// All properties, including write-only ones.
+    pub(super) model: Value,
+}
+
+impl Resource {
+    /// Returns the properties without write-only ones.
+    pub(super) fn visible(&self) -> Value {
+        self.resource_type.schema.without_write_only(&self.model)
+    }
+
+    pub(super) fn description(&self, key: &str) -> ResourceDescription {
+        ResourceDescription {
+            identifier: self.resource_type.answered(key),
+            properties: self.visible().to_string(),
+        }
+    }
+}
