@@ -44,4 +44,5 @@ mod untracked;
 mod upgrades;
 mod waits;
 mod warnings;
+mod worlds;
 mod write_only;

@@ -28,6 +28,7 @@ pub struct Builder {
     untracked_alias: UntrackedAlias,
     schema_source: SchemaSource,
     crash: Option<CrashTurn>,
+    seed: u64,
 }
 
 impl World {
@@ -41,6 +42,7 @@ impl World {
             untracked_alias: UntrackedAlias::default(),
             schema_source: SchemaSource::Embedded,
             crash: None,
+            seed: 7,
         }
     }
 }
@@ -93,6 +95,11 @@ impl Builder {
         }
     }
 
+    /// Sets the seed of all randomness, of the simulated AWS too.
+    pub fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Crashes the server at this occurrence of a crash point, counted from [`World::may_crash`].
     pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
         Self {
@@ -105,7 +112,7 @@ impl Builder {
     pub async fn build(self) -> World {
         let log = Log::of_this_thread();
         let clock = Arc::new(ManualClock::new());
-        let entropy = Arc::new(SeededEntropy::new(7));
+        let entropy = Arc::new(SeededEntropy::new(self.seed));
         let catalogue = Catalogue::embedded();
         let crashes = Arc::new(Crashes::at(self.crash));
         let process = Process::observed_by(Arc::clone(&crashes) as _);
@@ -113,7 +120,7 @@ impl Builder {
             catalogue.clone(),
             ucp_simulator::Settings::default(),
             Arc::clone(&clock) as Arc<dyn Clock>,
-            Arc::new(SeededEntropy::new(8)),
+            Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
         );
         let sealing = Keyring::from(SealingKey::new([7; 32]));
         let store = self.store.as_ref();

@@ -291,6 +291,11 @@ impl World {
         self.log.expect(text);
     }
 
+    /// Allows WARN and ERROR lines that contain `text`.
+    pub fn tolerate_log(&self, text: &str) {
+        self.log.tolerate(text);
+    }
+
     /// Counts the calls to AWS of `operation`, such as `CreateResource`.
     pub fn calls(&self, operation: &str) -> usize {
         let log = serde_json::to_value(self.aws.log()).expect("the log is JSON");

@@ -1,0 +1,487 @@
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ucp_testkit::{Reply, World, tracked_by};
+
+use super::act::{self, ALIASES, Act, Alias, LOG_GROUP, NAMES, Request, SECRET, Subject, VPC, Way};
+use super::faults::Faults;
+
+/// How often workers step before the clock moves to when something is due, while a client waits.
+const STEPS: usize = 30;
+
+/// What happens in a world, and the invariants that hold meanwhile.
+pub(super) struct Story<'a> {
+    world: &'a World,
+    faults: Faults,
+    told: Told,
+    accepted: Vec<Accepted>,
+    declared: BTreeMap<Alias, Value>,
+    put_statuses: BTreeMap<u16, usize>,
+}
+
+/// An accepted operation.
+struct Accepted {
+    reply: Reply,
+    subject: Subject,
+    /// The resource that it deletes, if AWS assigned its identifier, which no other one gets.
+    deletes: Option<String>,
+    /// Whether it is known to have ended.
+    has_ended: Cell<bool>,
+}
+
+/// The acts so far, which are printed when the test fails.
+struct Told {
+    seed: u64,
+    lines: Vec<String>,
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let seed = self.seed;
+            println!("the world of seed {seed}; UCP_SEEDS={seed}..{}", seed + 1);
+            for line in &self.lines {
+                println!("  {line}");
+            }
+        }
+    }
+}
+
+impl<'a> Story<'a> {
+    pub(super) fn new(seed: u64, world: &'a World, faults: Faults) -> Self {
+        world.tolerate_log("the call did not succeed");
+        faults.set(world);
+        let lines = vec![format!("{faults:?}")];
+        Self {
+            world,
+            faults,
+            told: Told { seed, lines },
+            accepted: Vec::new(),
+            declared: BTreeMap::new(),
+            put_statuses: BTreeMap::new(),
+        }
+    }
+
+    fn tell(&mut self, line: String) {
+        self.told.lines.push(line);
+    }
+
+    /// Carries out an act, and checks the invariants that always hold.
+    pub(super) async fn carry_out(&mut self, act: Act, way: Way) {
+        let now = ucp_model::Clock::now(self.world.clock.as_ref());
+        let live = self.world.live("AWS::EC2::VPC");
+        let request = act::request(&act, &live);
+        self.tell(match &request {
+            Some((method, path, body)) => format!("{now} {way:?} {method} {path} {body}"),
+            None => format!("{now} {act:?}"),
+        });
+        match request {
+            Some(request) => self.send(&act, &request, way).await,
+            None => self.intervene(&act).await,
+        }
+        self.check_references().await;
+    }
+
+    async fn intervene(&mut self, act: &Act) {
+        let world = self.world;
+        let resources = json_of(&world.aws.resources());
+        let resources = resources.as_array().expect("a list");
+        let at = |place: usize| {
+            let resource = resources.get(place % resources.len().max(1))?;
+            let text = |member: &str| resource[member].as_str().expect("text");
+            Some((text("typeName"), text("identifier")))
+        };
+        match act {
+            Act::Change(place) => {
+                if let Some(resource @ (type_name, _)) = at(*place) {
+                    let patch = match type_name {
+                        "AWS::EC2::VPC" => json!({"EnableDnsSupport": false, "Tags": []}),
+                        "AWS::Logs::LogGroup" => json!({"RetentionInDays": 30}),
+                        _ => json!({"Description": "changed outside"}),
+                    };
+                    let changed = world.aws.patch_out_of_band(None, None, resource, &patch);
+                    changed.expect("it exists");
+                }
+            }
+            Act::Vanish(place) => {
+                if let Some(resource) = at(*place) {
+                    let deleted = world.aws.delete_out_of_band(None, None, resource);
+                    deleted.expect("it exists");
+                }
+            }
+            Act::Pass(duration) => world.clock.advance(*duration),
+            Act::Step => world.step().await,
+            Act::Settle => world.settle().await,
+            Act::Put { .. } | Act::Delete(_) | Act::Import { .. } | Act::Forget(_) => {
+                unreachable!("requests are sent")
+            }
+        }
+    }
+
+    async fn send(&mut self, act: &Act, request: &Request, way: Way) {
+        let lost = self.lost_replies();
+        let deletes = self.deleted_by(act, request).await;
+        let replies = match way {
+            Way::Waiting => vec![self.ask(request).await],
+            Way::ToTheEnd => {
+                let reply = self.ask(request).await;
+                self.world.settle().await;
+                vec![reply]
+            }
+            Way::Twice => self.ask_twice(request).await,
+            Way::NotWaiting => vec![self.send_without_waiting(act, request).await],
+        };
+        let is_lost = self.lost_replies() > lost;
+        for reply in &replies {
+            let code = reply.body["error"]["code"].as_str().unwrap_or_default();
+            self.tell(format!("  {} {code}", reply.status));
+            assert!(reply.status < 500 || is_lost, "unexplained: {}", reply.text);
+            if reply.header("azure-asyncoperation").is_some() {
+                assert!(matches!(reply.status, 201 | 202), "{reply:?}");
+                self.accepted.push(Accepted {
+                    reply: reply.clone(),
+                    subject: act.subject(),
+                    deletes: deletes.clone(),
+                    has_ended: Cell::new(false),
+                });
+            }
+            if let Act::Put {
+                subject,
+                properties,
+                ..
+            } = act
+            {
+                *self.put_statuses.entry(reply.status).or_default() += 1;
+                let is_known = matches!(reply.status, 200 | 201 | 409) || is_lost;
+                assert!(is_known, "unexpected: {}", reply.text);
+                for header in ["azure-asyncoperation", "location", "retry-after"] {
+                    let is_polled = reply.header(header).is_some();
+                    assert!(reply.status != 200 || !is_polled, "{reply:?}");
+                }
+                if let (Subject::Alias(alias), 200 | 201) = (subject, reply.status) {
+                    self.declared.insert(*alias, properties.clone());
+                }
+            }
+        }
+        // The twin of a request may refuse it.
+        if way != Way::Twice {
+            self.check_conflict(&replies[0]);
+        }
+    }
+
+    /// Returns the identifier that AWS assigned to what an act deletes.
+    async fn deleted_by(&self, act: &Act, (_, path, _): &Request) -> Option<String> {
+        match act {
+            Act::Delete(Subject::Vpc(_)) => path.rsplit('/').next().map(str::to_owned),
+            Act::Delete(Subject::Alias(alias)) | Act::Forget(alias)
+                if alias.resource_type != LOG_GROUP =>
+            {
+                let path = tracked_by(alias.resource_type, alias.name);
+                let reference = self.world.get(&path).await.body;
+                let identifier = reference["mapsTo"]["primaryIdentifier"].as_str();
+                identifier.map(str::to_owned)
+            }
+            _ => None,
+        }
+    }
+
+    /// A conflict names the operation that is in the way.
+    fn check_conflict(&self, reply: &Reply) {
+        let detail = &reply.body["error"]["details"][0];
+        if reply.status == 409 && detail["code"] == "OperationInProgress" {
+            // A reference and its resource each have a URL for it.
+            let id = detail["target"]
+                .as_str()
+                .and_then(|url| url.rsplit('/').next());
+            let mut accepted = self
+                .accepted
+                .iter()
+                .map(|accepted| accepted.reply.status_url());
+            let is_known = accepted.any(|url| url.rsplit('/').next() == id);
+            assert!(
+                is_known,
+                "an unknown operation is in the way: {}",
+                reply.text
+            );
+        }
+    }
+
+    /// Sends a request while workers step, as a client that waits for the verdict. The clock moves when the verdict
+    /// needs it, as after throttling.
+    async fn ask(&self, (method, path, body): &Request) -> Reply {
+        let request = Box::pin(self.world.send_with(&[], method, path, body));
+        self.with_workers(self.faults.around(self.world, request))
+            .await
+    }
+
+    async fn ask_twice(&self, (method, path, body): &Request) -> Vec<Reply> {
+        let request = || Box::pin(self.world.send_with(&[], method, path, body));
+        let both = async { tokio::join!(request(), request()) };
+        let (one, other) = self
+            .with_workers(self.faults.around(self.world, both))
+            .await;
+        vec![one, other]
+    }
+
+    async fn with_workers<R>(&self, request: impl Future<Output = R>) -> R {
+        let answered = Cell::new(false);
+        let replying = async {
+            let reply = request.await;
+            answered.set(true);
+            reply
+        };
+        let stepping = async {
+            let mut steps = 0;
+            while !answered.get() {
+                self.world.step().await;
+                tokio::task::yield_now().await;
+                steps += 1;
+                if steps % STEPS == 0 {
+                    let next = self.world.store.next_claimable_at().await;
+                    let next = next.expect("the store answers");
+                    next.inspect(|next| self.world.clock.move_to(*next));
+                }
+            }
+        };
+        tokio::join!(replying, stepping).0
+    }
+
+    /// Sends a request while no worker steps. What is busy refuses it, and nothing changes.
+    async fn send_without_waiting(&self, act: &Act, (method, path, body): &Request) -> Reply {
+        let is_busy = self.is_busy(act).await;
+        let before = self.snapshot().await;
+        let request = self.world.send_without_waiting(method, path, body);
+        let reply = self.faults.around(self.world, request).await;
+        if is_busy {
+            // An alias without a reference has nothing to delete, even if it declares what is busy.
+            let is_refused = match act {
+                Act::Delete(_) | Act::Forget(_) => matches!(reply.status, 204 | 409),
+                _ => reply.status == 409,
+            };
+            assert!(is_refused, "it is busy: {} {}", reply.status, reply.text);
+            assert_eq!(self.snapshot().await, before, "it is busy, and was changed");
+        }
+        reply
+    }
+
+    /// Whether an operation that has not ended is on what the act is about. A reference may be forgotten while another
+    /// alias of its resource is busy.
+    async fn is_busy(&self, act: &Act) -> bool {
+        let subject = act.subject();
+        for accepted in self.accepted.iter().rev() {
+            let is_same = match act {
+                Act::Forget(_) => accepted.subject == subject,
+                _ => accepted.subject.is_same(subject),
+            };
+            if is_same && !accepted.has_ended.get() {
+                let status = self.world.status(&accepted.reply).await;
+                if !is_terminal(&status) {
+                    return true;
+                }
+                accepted.has_ended.set(true);
+            }
+        }
+        false
+    }
+
+    /// What `ucp` and AWS have.
+    async fn snapshot(&self) -> (Value, Value) {
+        (
+            self.world.group().await,
+            json_of(&self.world.aws.resources()),
+        )
+    }
+
+    fn lost_replies(&self) -> usize {
+        let log = self.world.aws.log();
+        log.iter()
+            .filter(|entry| entry.outcome == "dropped")
+            .count()
+    }
+
+    /// A resource has at most one owner, and an alias at most one resource that was created for it.
+    async fn check_references(&self) {
+        let mut owners = BTreeMap::<String, Vec<String>>::new();
+        for reference in self.world.references().await {
+            if reference["ownedResource"] == true {
+                let target = reference["mapsTo"].to_string();
+                let owner = reference["name"].to_string();
+                owners.entry(target).or_default().push(owner);
+            }
+        }
+        owners.retain(|target, _| target.contains("primaryIdentifier"));
+        let is_owned_once = owners.values().all(|owners| owners.len() == 1);
+        assert!(is_owned_once, "a resource has two owners: {owners:?}");
+        let resources = self.resources();
+        for alias in ALIASES
+            .iter()
+            .filter(|alias| alias.resource_type != LOG_GROUP)
+        {
+            let of_type = resources.iter().filter(|resource| alias.is_of(resource));
+            let made: Vec<_> = of_type
+                .filter(|resource| resource["properties"][alias.marked()] == json!(alias.mark))
+                .collect();
+            assert!(made.len() <= 1, "{alias:?} has several: {made:?}");
+        }
+    }
+
+    fn resources(&self) -> Vec<Value> {
+        let resources = json_of(&self.world.aws.resources());
+        resources.as_array().cloned().unwrap_or_default()
+    }
+
+    /// Lifts the faults, lets everything end, and checks what must be true then. Returns the replies to puts.
+    pub(super) async fn converge(mut self) -> BTreeMap<u16, usize> {
+        let world = self.world;
+        self.tell("the faults are lifted".to_owned());
+        world.aws.clear_faults();
+        self.faults = Faults::none();
+        world.clock.advance(Duration::from_secs(60));
+        world.settle().await;
+        self.check_references().await;
+        let statuses = self.ended().await;
+        self.check_deletes(&statuses);
+        self.check_orphans(&statuses).await;
+        for alias in ALIASES {
+            let path = tracked_by(alias.resource_type, alias.name);
+            if world.get(&path).await.status == 200 {
+                self.put_once_more(alias).await;
+            }
+        }
+        self.check_references().await;
+        std::mem::take(&mut self.put_statuses)
+    }
+
+    /// Every accepted operation ends. Returns their statuses.
+    async fn ended(&self) -> Vec<Value> {
+        let mut statuses = Vec::new();
+        for accepted in &self.accepted {
+            let status = self.world.status(&accepted.reply).await;
+            assert!(is_terminal(&status), "does not end: {status}");
+            statuses.push(status);
+        }
+        statuses
+    }
+
+    /// What a successful delete was of is gone.
+    fn check_deletes(&self, statuses: &[Value]) {
+        let resources = self.resources();
+        for (accepted, status) in self.accepted.iter().zip(statuses) {
+            let is_there = resources
+                .iter()
+                .any(|resource| accepted.deletes.as_deref() == resource["identifier"].as_str());
+            let is_deleted = status["status"] == "Succeeded";
+            assert!(!(is_there && is_deleted), "deleted, and there: {status}");
+        }
+    }
+
+    /// What was created under an alias is referenced, or the error of an operation names it.
+    async fn check_orphans(&self, statuses: &[Value]) {
+        let references = self.world.references().await;
+        let mut known: BTreeSet<&str> = references
+            .iter()
+            .filter_map(|reference| reference["mapsTo"]["primaryIdentifier"].as_str())
+            .collect();
+        // These are put by name too.
+        known.extend(NAMES);
+        let errors: Vec<String> = statuses
+            .iter()
+            .map(|status| status["error"].to_string())
+            .collect();
+        for resource in self.resources() {
+            let identifier = resource["identifier"].as_str().expect("an identifier");
+            let is_told = errors.iter().any(|error| error.contains(identifier));
+            assert!(
+                known.contains(identifier) || is_told,
+                "an orphan: {resource}, {references:?}"
+            );
+        }
+    }
+
+    /// The last declaration of an alias can be put, and then nothing differs.
+    async fn put_once_more(&mut self, alias: Alias) {
+        let properties = match self.declared.get(&alias) {
+            Some(properties) => properties.clone(),
+            None => match alias.resource_type {
+                VPC => json!({"EnableDnsSupport": true}),
+                _ => json!({"LogGroupName": alias.mark}),
+            },
+        };
+        self.tell(format!("once more {alias:?} {properties}"));
+        let request = act::put(Subject::Alias(alias), &properties, false);
+        let reply = self.ask(&request).await;
+        self.tell(format!("  {} {}", reply.status, reply.text));
+        if reply.status != 200 {
+            let reply = reply.expect(201);
+            self.world.settle().await;
+            let status = self.world.status(&reply).await;
+            assert_eq!(status["status"], "Succeeded", "{status}");
+        }
+        self.ask(&request).await.expect(200);
+        let path = tracked_by(alias.resource_type, alias.name);
+        let reference = self.world.get(&path).await.expect(200).body;
+        let identifier = &reference["mapsTo"]["primaryIdentifier"];
+        let resources = self.resources();
+        let resource = resources
+            .iter()
+            .find(|resource| alias.is_of(resource) && resource["identifier"] == *identifier);
+        let live = &resource.expect("it exists")["properties"];
+        let declared = properties.as_object().expect("properties");
+        for (name, value) in declared.iter().filter(|(name, _)| *name != "SecretString") {
+            assert_eq!(&live[name], value, "{name} is not as declared");
+        }
+    }
+}
+
+impl Act {
+    fn subject(&self) -> Subject {
+        match self {
+            Act::Put { subject, .. } | Act::Delete(subject) => *subject,
+            Act::Import { alias, .. } | Act::Forget(alias) => Subject::Alias(*alias),
+            Act::Change(place) | Act::Vanish(place) => Subject::Vpc(*place),
+            Act::Pass(_) | Act::Step | Act::Settle => unreachable!("it is no request"),
+        }
+    }
+}
+
+impl Subject {
+    /// Whether an operation on one keeps the other busy.
+    fn is_same(self, other: Self) -> bool {
+        let log_group = |subject| match subject {
+            Subject::Alias(alias) if alias.resource_type == LOG_GROUP => alias.mark,
+            Subject::LogGroup(name) => Some(name),
+            Subject::Alias(_) | Subject::Vpc(_) => None,
+        };
+        match (self, other) {
+            (Subject::Alias(one), Subject::Alias(other)) if one == other => true,
+            _ => log_group(self).is_some() && log_group(self) == log_group(other),
+        }
+    }
+}
+
+impl Alias {
+    fn is_of(&self, resource: &Value) -> bool {
+        let type_name = self.resource_type.replace(['.', '/'], "::");
+        resource["typeName"] == type_name
+    }
+
+    /// The property that has its mark.
+    fn marked(&self) -> &'static str {
+        match self.resource_type {
+            VPC => "CidrBlock",
+            SECRET => "Name",
+            _ => "LogGroupName",
+        }
+    }
+}
+
+fn is_terminal(status: &Value) -> bool {
+    let status = status["status"].as_str().expect("a status");
+    matches!(status, "Succeeded" | "Failed" | "Canceled")
+}
+
+fn json_of(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).expect("it is JSON")
+}
