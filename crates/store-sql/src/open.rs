@@ -1,11 +1,12 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
-use sqlx::SqlitePool;
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection as _, SqlitePool};
 use ucp_store::{Error, Leases};
 
 use crate::Sql;
@@ -15,6 +16,8 @@ use crate::nudges::Nudges;
 
 /// The number of connections to Postgres.
 const POSTGRES_CONNECTIONS: u32 = 10;
+/// A connection to Postgres that was used within this time is used again without a test, which is a round trip.
+const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
 
@@ -86,6 +89,15 @@ impl Sql {
         let options = options.application_name("ucp");
         let pool = PgPoolOptions::new()
             .max_connections(POSTGRES_CONNECTIONS)
+            .test_before_acquire(false)
+            .before_acquire(|connection, state| {
+                Box::pin(async move {
+                    if state.idle_for >= TRUSTED_FOR {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_with(options.clone());
         let pool = pool.await.map_err(OpenError::Connect)?;
         migrations::postgres()
@@ -114,6 +126,8 @@ fn sqlite(path: &Path) -> SqliteConnectOptions {
 fn pool(size: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(size)
+        // The database is a file: a connection cannot be lost.
+        .test_before_acquire(false)
         .max_lifetime(None)
         .idle_timeout(None)
 }
