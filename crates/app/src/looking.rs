@@ -98,8 +98,8 @@ impl Claim {
 struct Looked {
     presence: Presence,
     planned: Planned,
-    /// Whether anything was read, and what.
-    first: Option<Option<Seen>>,
+    /// When it was begun.
+    at: Timestamp,
 }
 
 impl Recorded {
@@ -228,12 +228,11 @@ impl App {
             return None;
         }
         let Claim { work, before, .. } = claim;
-        let mut reader = Once {
+        let mut reader = OfRequest {
             live: self.parts.live.as_ref(),
             work,
-            now: self.now(),
-            first: None,
         };
+        let at = self.now();
         let look = Look {
             work,
             schema: Some(schema),
@@ -245,7 +244,7 @@ impl App {
         Some(Looked {
             presence,
             planned,
-            first: reader.first,
+            at,
         })
     }
 
@@ -264,7 +263,7 @@ impl App {
         let Looked {
             presence,
             planned,
-            first,
+            at,
         } = looked;
         let Planned {
             outcome, warnings, ..
@@ -274,6 +273,15 @@ impl App {
                 Some(schema.without_write_only(live))
             }
             _ => None,
+        };
+        let subject = claim.work.subject().cloned();
+        let is_unread = subject.is_none() || matches!(presence, Presence::Unreadable(_));
+        let seen = match &outcome {
+            PlanOutcome::Nothing | PlanOutcome::Impossible(_) => None,
+            PlanOutcome::Create { .. }
+            | PlanOutcome::Update { .. }
+            | PlanOutcome::Replace { .. }
+            | PlanOutcome::Delete(_) => Seen::of(&presence, subject.as_ref(), at),
         };
         let operation = Operation {
             header: new.header(),
@@ -300,8 +308,8 @@ impl App {
                 if claim.claimed.is_some() && change == ReferenceChange::Removed {
                     return Ok(Outlook::Open);
                 }
-                if first.is_none() {
-                    // Nothing was read, so nothing has verified the account.
+                // A read verifies the account.
+                if is_unread {
                     self.parts.accounts.verify(&work.scope).await?;
                 }
                 if let Some(live) = &mut work.result {
@@ -326,9 +334,9 @@ impl App {
                 work: operation.work,
                 live,
                 warnings,
-                look: match first {
-                    Some(Some(seen)) => Some(self.sealed_look(new, &seen, claim.basis)?),
-                    Some(None) | None => None,
+                look: match seen {
+                    Some(seen) => Some(self.sealed_look(new, &seen, claim.basis)?),
+                    None => None,
                 },
             }))),
             Next::Finish { .. } | Next::Move { .. } | Next::Keep => Ok(Outlook::Open),
@@ -354,16 +362,13 @@ impl App {
     }
 }
 
-/// Reads on behalf of a request, and keeps what the first read has shown.
-struct Once<'a> {
+/// Reads on behalf of a request.
+struct OfRequest<'a> {
     live: &'a dyn LiveReader,
     work: &'a ResourceWork,
-    now: Timestamp,
-    /// `None` before the first read, which may show nothing.
-    first: Option<Option<Seen>>,
 }
 
-impl Reader for Once<'_> {
+impl Reader for OfRequest<'_> {
     type Error = std::convert::Infallible;
 
     async fn read(
@@ -373,9 +378,11 @@ impl Reader for Once<'_> {
         let ResourceWork {
             scope, type_name, ..
         } = self.work;
-        let reply = self.live.read(scope, type_name, identifier).await;
-        self.first
-            .get_or_insert_with(|| Seen::of(&reply, identifier, self.now));
-        Ok(reply)
+        Ok(self.live.read(scope, type_name, identifier).await)
+    }
+
+    /// A request records no intent.
+    fn digest(&self, _: &Value) -> String {
+        String::new()
     }
 }

@@ -8,6 +8,7 @@ mod seen;
 
 use std::borrow::Cow;
 
+use serde_json::Value;
 use ucp_model::operation::{Kind, PlanOutcome, Presence, ResourceWork};
 use ucp_model::{Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, ResourceDescription};
 use ucp_plan::Desired;
@@ -26,6 +27,11 @@ pub trait Reader: Send {
         &mut self,
         identifier: &Identifier,
     ) -> impl Future<Output = Result<Result<ResourceDescription, Fault>, Self::Error>> + Send;
+
+    /// Returns the digest of live properties that an intent is recorded with.
+    fn digest(&self, live: &Value) -> String {
+        planner::live_digest(live)
+    }
 }
 
 /// An operation that is about to look.
@@ -174,7 +180,7 @@ pub async fn read<R: Reader>(
                 Some(schema) => schema.answered(&identifier, &live),
                 None => identifier,
             },
-            digest: planner::live_digest(&live),
+            digest: reader.digest(&live),
             live,
         },
         Err(fault) if fault.class == FaultClass::Missing => Presence::Absent,

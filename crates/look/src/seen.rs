@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use ucp_model::operation::Presence;
 use ucp_model::{Fault, FaultClass, Identifier, ResourceDescription, Timestamp};
 
 /// How long a worker may rely on what a request has seen.
@@ -19,20 +20,22 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns what the reply to a read shows, if anything.
-    pub fn of(
-        reply: &Result<ResourceDescription, Fault>,
-        identifier: &Identifier,
-        at: Timestamp,
-    ) -> Option<Self> {
-        let found = match reply {
-            Ok(found) => Some(found.clone()),
-            Err(fault) if fault.class == FaultClass::Missing => None,
-            Err(_) => return None,
+    /// Returns what a look at the resource `identifier` has shown, if it has read anything.
+    pub fn of(presence: &Presence, identifier: Option<&Identifier>, at: Timestamp) -> Option<Self> {
+        let asked = identifier?;
+        let found = match presence {
+            Presence::Absent => None,
+            Presence::Present {
+                identifier, live, ..
+            } => Some(ResourceDescription {
+                identifier: identifier.clone(),
+                properties: live.clone(),
+            }),
+            Presence::Unreadable(_) | Presence::Unknown(_) => return None,
         };
         Some(Self {
             at,
-            identifier: identifier.clone(),
+            identifier: asked.clone(),
             found,
         })
     }
