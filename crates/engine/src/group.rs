@@ -70,6 +70,7 @@ impl Stepper<'_> {
                 type_name: child.reference.type_name.clone(),
                 reference: Some(child.reference),
                 identifier,
+                spelled: None,
                 options: Options {
                     take_ownership,
                     ..Options::default()

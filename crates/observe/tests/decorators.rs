@@ -410,6 +410,7 @@ fn put(number: u32) -> NewOperation {
             type_name: type_name(),
             reference: Some(ReferenceId::new(group, type_name(), "main").unwrap()),
             identifier: None,
+            spelled: None,
             options: Options::default(),
             desired: None,
             look: None,

@@ -80,6 +80,7 @@ fn put() -> NewOperation {
             type_name: reference.type_name.clone(),
             reference: Some(reference),
             identifier: None,
+            spelled: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

@@ -45,6 +45,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
             type_name,
             identifier: None,
+            spelled: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

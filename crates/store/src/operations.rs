@@ -55,6 +55,8 @@ pub struct NewResourceWork {
     pub reference: Option<ReferenceId>,
     /// The identifier, if the request determines it.
     pub identifier: Option<Identifier>,
+    /// The caller's spelling of `identifier`, if a look has shown that AWS spells it otherwise.
+    pub spelled: Option<Identifier>,
     /// The options of the request.
     pub options: Options,
     /// The declared properties, sealed.

@@ -100,12 +100,14 @@ pub fn accept(
         (Some(reference), Some(alias)) => Some(claim(id, &new, reference, alias, now)?),
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
+    let asked_for = new.spelled.as_ref().or(new.identifier.as_ref()).cloned();
     let work = ResourceWork {
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         state_before,
-        asked_for: new.identifier.clone().filter(|_| reference.is_none()),
+        asked_for: asked_for.filter(|_| reference.is_none()),
+        spelled: new.spelled.filter(|_| referenced.is_none()),
         identifier: referenced.or(new.identifier),
         options: new.options,
         schema_fingerprint: new.schema_fingerprint,

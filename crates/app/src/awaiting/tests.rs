@@ -83,6 +83,7 @@ fn put(number: usize) -> NewOperation {
             type_name: TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap(),
             reference: None,
             identifier: Some(Identifier::new(number.to_string())),
+            spelled: None,
             options: Options::default(),
             desired: None,
             look: None,

@@ -136,6 +136,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             type_name: type_name(),
             reference: Some(alias(name)),
             identifier: None,
+            spelled: None,
             options: Options::default(),
             desired: Some(sealed("desired")),
             look: None,

@@ -72,6 +72,7 @@ macro_rules! conformance {
                 what_has_ended_is_not_cancelled
             }
             respelling {
+                an_operation_keeps_the_spelling_it_was_asked_with
                 a_respelled_target_keeps_others_off
                 a_respelled_reference_keeps_what_is_known
                 a_step_to_a_busy_respelled_target_is_refused

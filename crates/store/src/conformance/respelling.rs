@@ -39,6 +39,38 @@ fn succeeded(operation: &Operation) -> FinishOperation {
     applied(&respelled(operation), "mydb", false)
 }
 
+/// A request may know AWS's spelling before the operation is accepted. The resource is the same, and the caller's
+/// spelling is kept, unless the operation works on the identifier in the reference.
+pub async fn an_operation_keeps_the_spelling_it_was_asked_with(store: Engine) {
+    let looked_up = |new| {
+        with(named(new, "mydb"), |new| {
+            new.spelled = identifier("MyDB");
+        })
+    };
+    with_group(&store, "rg").await;
+    map(&store, 1, "known", "other", true).await;
+    let claimed = accept_and_claim(&store, looked_up(put(2, "a"))).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(work.identifier, identifier("mydb"));
+    assert_eq!(work.spelled, identifier("MyDB"));
+    assert_eq!(work.asked_for, None);
+    let ended = applied(&claimed.operation, "mydb", false);
+    finish(&store, &claimed.lease, ended).await;
+
+    let by_name = untracked(put(3, "-"), "mydb");
+    let by_name = with(by_name, |new| new.spelled = identifier("MyDB"));
+    let accepted = accept(&store, by_name).await;
+    let work = resource_work(&accepted.operation);
+    assert_eq!(work.identifier, identifier("mydb"));
+    assert_eq!(work.spelled, identifier("MyDB"));
+    assert_eq!(work.asked_for, identifier("MyDB"));
+
+    let known = accept(&store, looked_up(put(4, "known"))).await;
+    let work = resource_work(&known.operation);
+    assert_eq!(work.identifier, identifier("other"));
+    assert_eq!(work.spelled, None);
+}
+
 /// The new spelling is busy and in the reference, the old one is free.
 pub async fn a_respelled_target_keeps_others_off(store: Engine) {
     with_group(&store, "rg").await;
