@@ -5,6 +5,7 @@
 
 mod canonical_path;
 mod context;
+mod detached;
 mod document;
 mod error_code;
 mod examples;

@@ -2,7 +2,7 @@ use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
-use ucp_store::{Forgotten, RecordedAlias};
+use ucp_store::{Forgotten, NewOperation, RecordedAlias};
 
 use crate::identifier::{named, told_by};
 use crate::intake::{Subject, verdict_of};
@@ -101,6 +101,7 @@ impl App {
             type_name: schema.type_name(),
             identifier,
         });
+        self.parts.accounts.verify(&scope).await?;
         let alias = self.recorded_alias(reference.as_ref()).await?;
         if let Some(RecordedAlias {
             group,
@@ -116,12 +117,12 @@ impl App {
             .outlook(&mut new, recorded, schema, None, deadline)
             .await?;
         let change = match outlook {
-            Outlook::Nothing(_) if self.is_untouched(target.as_ref()).await? => {
+            Outlook::Nothing(_) if self.is_untouched(&new).await? => {
                 return Ok(DeleteOutcome::AlreadyGone);
             }
             Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
             Outlook::Change(change) => Some(change),
-            Outlook::Nothing(_) | Outlook::Open => None,
+            Outlook::Nothing(_) | Outlook::Open | Outlook::Stale => None,
         };
         let look = change.and_then(|change| change.look);
         let Some(accepted) = self.accept(new, None, look).await? else {
@@ -140,11 +141,7 @@ impl App {
 
     /// Returns whether nothing stands for the resource or works on it. A reference may have come to stand for it since it
     /// was looked up.
-    async fn is_untouched(&self, target: Option<&Target<'_>>) -> Result<bool, Rejection> {
-        let Some(target) = target else {
-            return Ok(false);
-        };
-        let recorded = self.parts.store.recorded_target(target).await?;
-        Ok(recorded.holder.is_none() && !recorded.is_referenced)
+    async fn is_untouched(&self, new: &NewOperation) -> Result<bool, Rejection> {
+        Ok(self.recorded_of(new).await?.is_idle_and_unreferenced())
     }
 }

@@ -61,6 +61,7 @@ impl App {
         if !schema.handlers().read {
             return Err(unsupported(&schema, "imported"));
         }
+        self.parts.accounts.verify(&import.scope).await?;
         let options = Options {
             take_ownership: import.owned,
             ..Options::default()
@@ -91,13 +92,14 @@ impl App {
                         return Ok(ImportOutcome::Imported(Box::new(reference), warnings));
                     }
                 }
+                Outlook::Stale => {}
                 Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
                 Outlook::Change(_) | Outlook::Open => {
                     return self.accept_import(new, deadline).await;
                 }
             }
         }
-        Err(changes_too_fast(&reference.alias))
+        Err(changes_too_fast())
     }
 
     async fn accept_import(

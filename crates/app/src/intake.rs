@@ -61,8 +61,8 @@ impl App {
         })
     }
 
-    /// Verifies the account, then claims the alias and records the operation in one transaction. `None` for a delete of
-    /// an alias that has no reference.
+    /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no
+    /// reference.
     pub(crate) async fn accept(
         &self,
         mut new: NewOperation,
@@ -75,7 +75,6 @@ impl App {
         work.desired = desired;
         work.look = look;
         let (kind, reference) = (work.kind, work.reference.clone());
-        self.parts.accounts.verify(&work.scope).await?;
         let waiter = self.parts.awaiting.announce(new.id);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
@@ -121,6 +120,7 @@ impl App {
             type_name: schema.type_name().clone(),
             reference,
             identifier,
+            spelled: None,
             options,
             desired: None,
             look: None,

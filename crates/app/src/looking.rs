@@ -16,7 +16,8 @@ use ucp_schema::ResourceSchema;
 use ucp_seal::AssociatedData;
 use ucp_store::rules::{self, Alias};
 use ucp_store::{
-    Basis, FinishOperation, NewLook, NewOperation, NewWork, RecordedAlias, RecordedTarget, Sealed,
+    Basis, FinishOperation, NewLook, NewOperation, NewResourceWork, NewWork, RecordedAlias,
+    RecordedTarget, Sealed,
 };
 
 use crate::live::LiveReader;
@@ -40,6 +41,8 @@ pub(crate) enum Outlook {
     Change(Box<Change>),
     /// It is not known: an operation has to find out.
     Open,
+    /// The reference or the resource has changed meanwhile: the request has to start over.
+    Stale,
 }
 
 /// What an operation will do.
@@ -107,6 +110,11 @@ impl Recorded {
         self.alias.as_ref()?.reference.as_ref()
     }
 
+    /// Returns whether no operation works on the AWS resource, and no reference stands for it.
+    pub(crate) fn is_idle_and_unreferenced(&self) -> bool {
+        self.target.holder.is_none() && !self.target.is_referenced
+    }
+
     fn basis(&self) -> Basis {
         Basis::new(self.reference(), &self.target)
     }
@@ -158,33 +166,41 @@ impl App {
         let Some(looked) = self.look(&claim, schema, desired, deadline).await else {
             return Ok(Outlook::Open);
         };
-        let Some(spelled) = claim.spelled_by(&looked.presence) else {
+        let Some(identifier) = claim.spelled_by(&looked.presence) else {
             return self.decided(new, claim, looked, schema, desired).await;
         };
         // What is recorded of the resource is recorded under AWS's spelling.
-        let NewWork::Resource(work) = &mut new.work else {
-            return Ok(Outlook::Open);
-        };
-        work.identifier = Some(spelled.clone());
-        let target = Target {
-            scope: &work.scope,
-            type_name: &work.type_name,
-            identifier: &spelled,
-        };
-        let alias = self.recorded_alias(work.reference.as_ref()).await?;
-        let recorded = self.recorded(alias, Some(&target)).await?;
+        if let NewWork::Resource(work) = &mut new.work {
+            work.spelled = work.identifier.replace(identifier);
+        }
+        let recorded = self.recorded_of(new).await?;
         let claim = self.claim(new, recorded).await?;
         match self.look(&claim, schema, desired, deadline).await {
+            // It was there a moment ago.
+            Some(Looked {
+                presence: Presence::Absent,
+                ..
+            })
+            | None => Ok(Outlook::Open),
             Some(looked) => self.decided(new, claim, looked, schema, desired).await,
-            None => Ok(Outlook::Open),
         }
+    }
+
+    /// Returns what is recorded of the subject of an operation.
+    pub(crate) async fn recorded_of(&self, new: &NewOperation) -> Result<Recorded, Rejection> {
+        let work = work_of(new)?;
+        let target = work.identifier.as_ref().map(|identifier| Target {
+            scope: &work.scope,
+            type_name: &work.type_name,
+            identifier,
+        });
+        let alias = self.recorded_alias(work.reference.as_ref()).await?;
+        self.recorded(alias, target.as_ref()).await
     }
 
     /// Returns what accepting the operation would record, or why it would be refused.
     async fn claim(&self, new: &NewOperation, recorded: Recorded) -> Result<Claim, Rejection> {
-        let NewWork::Resource(work) = &new.work else {
-            return Err(Rejection::Internal("not an operation on a resource".into()));
-        };
+        let work = work_of(new)?;
         let basis = recorded.basis();
         let Recorded { alias, target } = recorded;
         let alias = match alias {
@@ -200,7 +216,7 @@ impl App {
             None => None,
         };
         let before = alias.as_ref().and_then(|alias| alias.reference.clone());
-        let (work, claimed) = match rules::accept(new.id, *work.clone(), alias, new.accepted_at) {
+        let (work, claimed) = match rules::accept(new.id, work.clone(), alias, new.accepted_at) {
             Ok(accepted) => accepted,
             Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
         };
@@ -240,7 +256,10 @@ impl App {
             baseline: before.as_ref().and_then(|before| before.baseline.as_ref()),
         };
         let look = look.at(work.subject().cloned(), &mut reader);
-        let Ok((presence, planned)) = tokio::time::timeout_at(deadline, look).await.ok()?;
+        let Ok(Ok((presence, planned))) = tokio::time::timeout_at(deadline, look).await else {
+            tracing::debug!("the look took too long");
+            return None;
+        };
         Some(Looked {
             presence,
             planned,
@@ -258,6 +277,7 @@ impl App {
         desired: Option<&Desired>,
     ) -> Result<Outlook, Rejection> {
         if !claim.is_proved_by(&looked.presence) {
+            tracing::debug!("the look proves nothing");
             return Ok(Outlook::Open);
         }
         let Looked {
@@ -275,7 +295,6 @@ impl App {
             _ => None,
         };
         let subject = claim.work.subject().cloned();
-        let is_unread = subject.is_none() || matches!(presence, Presence::Unreadable(_));
         let seen = match &outcome {
             PlanOutcome::Nothing | PlanOutcome::Impossible(_) => None,
             PlanOutcome::Create { .. }
@@ -303,14 +322,16 @@ impl App {
                     return Ok(Outlook::Open);
                 };
                 if let Some(failure) = work.failure() {
-                    return Ok(Outlook::Refused(failure.clone()));
+                    // The reason may be a change that another request has made meanwhile.
+                    let recorded = self.recorded_of(new).await?;
+                    let is_still_so = self.claim(new, recorded).await?.basis == claim.basis;
+                    return Ok(match is_still_so {
+                        true => Outlook::Refused(failure.clone()),
+                        false => Outlook::Stale,
+                    });
                 }
                 if claim.claimed.is_some() && change == ReferenceChange::Removed {
                     return Ok(Outlook::Open);
-                }
-                // A read verifies the account.
-                if is_unread {
-                    self.parts.accounts.verify(&work.scope).await?;
                 }
                 if let Some(live) = &mut work.result {
                     *live = schema.without_write_only(live);
@@ -359,6 +380,14 @@ impl App {
             basis,
             sealed: Sealed(sealed),
         })
+    }
+}
+
+/// Returns the work of an operation on a resource.
+fn work_of(new: &NewOperation) -> Result<&NewResourceWork, Rejection> {
+    match &new.work {
+        NewWork::Resource(work) => Ok(work),
+        NewWork::Group { .. } => Err(Rejection::Internal("not an operation on a resource".into())),
     }
 }
 

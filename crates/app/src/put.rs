@@ -5,13 +5,14 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, ResourceWork, Verdict, Work};
 use ucp_model::{
-    Digest, ErrorCode, Failure, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
-    Target, TypeName, Warning, excerpt, json,
+    Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, Scope, Target,
+    TypeName, Warning, excerpt, json,
 };
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
 use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
+use zeroize::Zeroizing;
 
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject as Resource, verdict_of};
@@ -71,6 +72,8 @@ struct Declared {
     /// The identifier in its URL or its properties, if any.
     identifier: Option<Identifier>,
     declaration: Declaration,
+    /// The declaration as JSON.
+    text: Zeroizing<String>,
 }
 
 impl App {
@@ -87,8 +90,7 @@ impl App {
                 return Ok(outcome);
             }
         }
-        let alias = put.tracked_by.and_then(|tracked_by| tracked_by.alias);
-        Err(changes_too_fast(alias.as_deref().unwrap_or("The resource")))
+        Err(changes_too_fast())
     }
 
     /// Returns `None` if the reference has changed meanwhile.
@@ -104,7 +106,9 @@ impl App {
             alias,
             identifier,
             declaration,
+            text,
         } = self.declared(put).await?;
+        self.parts.accounts.verify(&put.scope).await?;
         let resource = Resource {
             scope: put.scope.clone(),
             reference: reference.clone(),
@@ -117,7 +121,7 @@ impl App {
             .is_some_and(|alias| alias.reference.is_some());
         if identifier.is_none() && !has_reference {
             let warnings = judge_create(&declaration, &schema, put)?;
-            let accepted = self.accept_put(new, &declaration, None).await?;
+            let accepted = self.accept_put(new, &text, None).await?;
             let properties = shown(&schema, None, &declaration);
             let operation = accepted.pending.operation;
             return accepted_outcome(&schema, operation, properties, warnings).map(Some);
@@ -143,6 +147,7 @@ impl App {
                 let warnings = nothing.warnings.clone();
                 return outcome(&schema, work, None, properties, warnings).map(Some);
             }
+            Outlook::Stale => return Ok(None),
             Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
             Outlook::Change(change) => Some(*change),
             Outlook::Open => None,
@@ -152,7 +157,7 @@ impl App {
             pending,
             reference,
             keeps_look,
-        } = self.accept_put(new, &declaration, look).await?;
+        } = self.accept_put(new, &text, look).await?;
         let (operation, live, warnings) = match change {
             Some(change) if keeps_look => {
                 let operation = Operation {
@@ -161,9 +166,10 @@ impl App {
                 };
                 (operation, change.live, change.warnings)
             }
-            Some(_) | None => {
+            change @ (Some(_) | None) => {
                 let operation = self.verdict(pending, deadline).await?;
-                let live = live(&operation, reference);
+                let seen = change.and_then(|change| change.live);
+                let live = live(&operation, reference).or(seen);
                 let warnings = operation.work.warnings().to_vec();
                 (operation, live, warnings)
             }
@@ -175,10 +181,13 @@ impl App {
     async fn accept_put(
         &self,
         new: NewOperation,
-        declaration: &Declaration,
+        declaration: &str,
         look: Option<NewLook>,
     ) -> Result<Accepted, Rejection> {
-        let desired = self.sealed(new.id, declaration)?;
+        let place = AssociatedData::Desired(new.id);
+        let entropy = self.parts.entropy.as_ref();
+        let sealing = &self.parts.keys.sealing;
+        let desired = Sealed(sealing.seal(place, declaration.as_bytes(), entropy));
         let accepted = self.accept(new, Some(desired), look).await?;
         accepted.ok_or_else(|| Rejection::Internal("a put was taken for a delete".into()))
     }
@@ -240,6 +249,7 @@ impl App {
             reference,
             alias,
             identifier,
+            text: text(&declaration)?,
             declaration,
         })
     }
@@ -257,25 +267,21 @@ impl App {
             }
         }
     }
+}
 
-    fn sealed(&self, id: OperationId, declaration: &Declaration) -> Result<Sealed, Rejection> {
-        let text = declaration.properties().to_string();
-        let length = text.chars().count();
-        if length > DESIRED_STATE_MAX_CHARS {
-            return Err(Rejection::TooLarge(Failure::new(
-                ErrorCode::RequestEntityTooLarge,
-                format!(
-                    "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
-                ),
-            )));
-        }
-        let entropy = self.parts.entropy.as_ref();
-        Ok(Sealed(self.parts.keys.sealing.seal(
-            AssociatedData::Desired(id),
-            text.as_bytes(),
-            entropy,
-        )))
+/// Returns the declaration as JSON, if it is not too long.
+fn text(declaration: &Declaration) -> Result<Zeroizing<String>, Rejection> {
+    let text = Zeroizing::new(declaration.properties().to_string());
+    let length = text.chars().count();
+    if length > DESIRED_STATE_MAX_CHARS {
+        return Err(Rejection::TooLarge(Failure::new(
+            ErrorCode::RequestEntityTooLarge,
+            format!(
+                "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
+            ),
+        )));
     }
+    Ok(text)
 }
 
 /// Returns the outcome of a put that was accepted. If the worker has found nothing to do, it has no operation.

@@ -74,7 +74,7 @@ impl App {
                 if !is_news(before, &after) {
                     return Ok(Some(before.clone()));
                 }
-                store.remember(&after).await?
+                store.remember(&after).await? || self.is_remembered(&after).await?
             }
             Some(_) | None => {
                 let event = rules::adopted(
@@ -99,6 +99,21 @@ impl App {
     }
 }
 
+impl App {
+    /// Returns whether another request that changed nothing has just written the same. What it has observed may be newer.
+    async fn is_remembered(&self, after: &Reference) -> Result<bool, Rejection> {
+        let recorded = self.parts.store.get_reference(&after.id).await?;
+        Ok(recorded.is_some_and(|recorded| {
+            recorded.operation.is_none()
+                && recorded.revision >= after.revision
+                && recorded.created_at == after.created_at
+                && recorded.identifier == after.identifier
+                && recorded.baseline == after.baseline
+                && recorded.provisioning_state == after.provisioning_state
+        }))
+    }
+}
+
 /// Returns whether there is something to write about a reference that stands for the same resource as before.
 fn is_news(before: &Reference, after: &Reference) -> bool {
     let is_old = |at: Timestamp| after.updated_at.since(at) >= OBSERVED_EVERY;
@@ -108,12 +123,10 @@ fn is_news(before: &Reference, after: &Reference) -> bool {
         || before.observed_at.is_some_and(is_old)
 }
 
-/// The rejection of a request whose reference has changed during each of its [tries](TRIES).
-pub(crate) fn changes_too_fast(alias: &str) -> Rejection {
+/// The rejection of a request that was overtaken in each of its [tries](TRIES).
+pub(crate) fn changes_too_fast() -> Rejection {
     Rejection::Conflict(Failure::new(
         ErrorCode::Conflict,
-        format!(
-            "'{alias}' changes faster than the request can be compared with it. Nothing was sent to AWS. Try again."
-        ),
+        "The resource, or its reference, changes faster than this request can be compared with it. Nothing was sent to AWS. Try again.",
     ))
 }

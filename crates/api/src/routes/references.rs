@@ -9,6 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::context::{RequestContext, UnderWay};
+use crate::detached::to_the_end;
 use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
@@ -103,14 +104,14 @@ async fn delete_reference(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
-    Ok(
-        match api.app.delete_reference(&id, &context.caller).await? {
-            DeleteOutcome::Accepted(operation) => context.accepted(PollingPaths::below(
-                &id.group.plane_id(),
-                operation.header.id,
-            )),
-            DeleteOutcome::Forgotten => StatusCode::OK.into_response(),
-            DeleteOutcome::AlreadyGone => StatusCode::NO_CONTENT.into_response(),
-        },
-    )
+    let plane = id.group.plane_id();
+    let caller = context.caller.clone();
+    let outcome = to_the_end(async move { api.app.delete_reference(&id, &caller).await });
+    Ok(match outcome.await? {
+        DeleteOutcome::Accepted(operation) => {
+            context.accepted(PollingPaths::below(&plane, operation.header.id))
+        }
+        DeleteOutcome::Forgotten => StatusCode::OK.into_response(),
+        DeleteOutcome::AlreadyGone => StatusCode::NO_CONTENT.into_response(),
+    })
 }

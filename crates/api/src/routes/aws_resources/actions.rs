@@ -10,6 +10,7 @@ use utoipa_axum::routes;
 
 use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
+use crate::detached::to_the_end;
 use crate::json::JsonObject;
 use crate::path::CollectionPath;
 use crate::problem::Problem;
@@ -52,7 +53,7 @@ async fn put_aws_resource(
     }
     let request: ActionRequest = JsonObject(body).read()?;
     let declared = request.put(scope, type_name, None);
-    put(&api, declared, StatusCode::CREATED, &context).await
+    put(api, declared, StatusCode::CREATED, &context).await
 }
 
 /// Reads a resource from AWS, selected by its reference or by the parts of its identifier.
@@ -97,7 +98,7 @@ async fn delete_aws_resource(
         type_name: path.type_name()?,
         resource: body.read::<ActionRequest>()?.selector(),
     };
-    delete(&api, meant, &context).await
+    delete(api, meant, &context).await
 }
 
 /// Imports an existing resource under an alias, without changing the resource.
@@ -117,7 +118,9 @@ async fn import_aws_resource(
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let import = body.read::<ImportRequest>()?.import(scope, type_name);
-    match api.app.import_resource(import, &context.caller).await? {
+    let caller = context.caller.clone();
+    let imported = to_the_end(async move { api.app.import_resource(import, &caller).await });
+    match imported.await? {
         ImportOutcome::Imported(reference, warnings) => {
             let body = ImportedReference::new(*reference, warnings);
             Ok((StatusCode::CREATED, Json(body)).into_response())

@@ -97,7 +97,7 @@ async fn put_named_aws_resource(
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let declared = untracked(body)?.put(scope, type_name, Some(path.identifier));
-    put(&api, declared, StatusCode::CREATED, &context).await
+    put(api, declared, StatusCode::CREATED, &context).await
 }
 
 /// Updates the named resource to match the declaration, and keeps its other properties.
@@ -120,7 +120,7 @@ async fn update_named_aws_resource(
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let declared = untracked(body)?.patch(scope, type_name, path.identifier)?;
-    put(&api, declared, StatusCode::ACCEPTED, &context).await
+    put(api, declared, StatusCode::ACCEPTED, &context).await
 }
 
 /// Reads the body of a request by name, which is not tracked.
@@ -157,5 +157,5 @@ async fn delete_named_aws_resource(
         type_name: path.type_name()?,
         resource: Selector::Name(path.identifier),
     };
-    delete(&api, meant, &context).await
+    delete(api, meant, &context).await
 }

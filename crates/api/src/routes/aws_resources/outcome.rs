@@ -1,23 +1,27 @@
 //! The replies to puts and deletes, by action or by name.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
 use crate::context::RequestContext;
+use crate::detached::to_the_end;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::AwsResource;
 
 /// Puts a resource, and replies with what is known of it; with the status `accepted` if something has to be done.
 pub(super) async fn put(
-    api: &Api,
+    api: Arc<Api>,
     put: PutResource,
     accepted: StatusCode,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let outcome = api.app.put_resource(put, &context.caller).await?;
+    let caller = context.caller.clone();
+    let outcome = to_the_end(async move { api.app.put_resource(put, &caller).await }).await?;
     let target = outcome.work.target();
     let body = AwsResource::of(&outcome.type_name, target, outcome.properties)
         .with_warnings(outcome.warnings);
@@ -29,16 +33,16 @@ pub(super) async fn put(
 
 /// Deletes a resource, and replies with the URLs to poll.
 pub(super) async fn delete(
-    api: &Api,
+    api: Arc<Api>,
     delete: DeleteResource,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    Ok(
-        match api.app.delete_resource(delete, &context.caller).await? {
-            DeleteOutcome::Accepted(operation) => context.accepted(&*operation),
-            DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
-                StatusCode::NO_CONTENT.into_response()
-            }
-        },
-    )
+    let caller = context.caller.clone();
+    let outcome = to_the_end(async move { api.app.delete_resource(delete, &caller).await }).await?;
+    Ok(match outcome {
+        DeleteOutcome::Accepted(operation) => context.accepted(&*operation),
+        DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
+            StatusCode::NO_CONTENT.into_response()
+        }
+    })
 }
