@@ -74,7 +74,7 @@ impl App {
                 if !is_news(before, &after) {
                     return Ok(Some(before.clone()));
                 }
-                store.remember(&after).await? || self.is_remembered(&after).await?
+                store.remember(&after, basis).await? || self.is_remembered(&after).await?
             }
             Some(_) | None => {
                 let event = rules::adopted(

@@ -8,7 +8,7 @@ use ucp_model::{
     Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
-    Accepted, Adoption, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
+    Accepted, Adoption, Basis, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
     GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage,
     Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
     References, Sealed, SealedKey, SealedPlace, SealedValues, Store, StoredCredential, TypeSchema,
@@ -168,7 +168,7 @@ observed! {
             now: Timestamp
         ) -> Reference;
         #[at(Moment::Remember)]
-        fn remember(reference: &Reference) -> bool;
+        fn remember(reference: &Reference, basis: &Basis) -> bool;
         #[at(Moment::Adopt)]
         fn adopt(adoption: Adoption) -> bool;
         fn forget_reference(

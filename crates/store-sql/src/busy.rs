@@ -6,21 +6,29 @@ use ucp_store::{Error, RecordedTarget};
 use crate::database::{Abort, Database, Row, Statement, Transaction, statements, values};
 use crate::json::parsed;
 
-/// The columns of a [`RecordedTarget`], given the expression of its key.
-macro_rules! recorded {
+/// The live operation that works on an AWS resource, given the expression of its key.
+macro_rules! live_on {
     ($key:literal) => {
         concat!(
             "(SELECT live.id FROM operations AS live WHERE live.held_target_key = ",
             $key,
-            ") AS holder,
-            (SELECT ended.id FROM operations AS ended WHERE ended.target_key = ",
-            $key,
-            "
-                ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1) AS last_ended"
+            ")"
         )
     };
 }
-pub(crate) use recorded;
+pub(crate) use live_on;
+
+/// The operation that ended last on an AWS resource, given the expression of its key.
+macro_rules! ended_last_on {
+    ($key:literal) => {
+        concat!(
+            "(SELECT ended.id FROM operations AS ended WHERE ended.target_key = ",
+            $key,
+            " ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1)"
+        )
+    };
+}
+pub(crate) use ended_last_on;
 
 statements! {
     BUSY_TARGET = ["SELECT id FROM operations WHERE held_target_key = $1"];
@@ -29,7 +37,7 @@ statements! {
         lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
-    TARGET = ["SELECT ", recorded!("$1"), ",
+    TARGET = ["SELECT ", live_on!("$1"), " AS holder, ", ended_last_on!("$1"), " AS last_ended,
         (SELECT key FROM resource_references WHERE target_key = $1 LIMIT 1) AS reference"];
 }
 

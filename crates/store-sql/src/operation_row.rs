@@ -5,6 +5,7 @@ use ucp_model::operation::{Header, Work};
 use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
 use ucp_store::{Error, Lease, NewLook, Sealed};
 
+use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
@@ -23,11 +24,8 @@ statements! {
             schema_fingerprint, accepted_at, due_at, desired, body, generation, look)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0,
             CASE WHEN $15 = 1
-                AND NOT EXISTS (SELECT 1 FROM operations AS live WHERE live.held_target_key = $6)
-                AND $13 IS NOT DISTINCT FROM (
-                    SELECT ended.id FROM operations AS ended WHERE ended.target_key = $6
-                    ORDER BY ended.ended_at DESC, ended.id DESC LIMIT 1
-                )
+                AND ", live_on!("$6"), " IS NULL
+                AND $13 IS NOT DISTINCT FROM ", ended_last_on!("$6"), "
                 AND $14 = CASE WHEN EXISTS (SELECT 1 FROM resource_references WHERE target_key = $6) THEN 1 ELSE 0 END
             THEN "] postgres "CAST($12 AS BYTEA) END)" sqlite "$12 END)" ["
         RETURNING CAST(CASE WHEN look IS NULL THEN 0 ELSE 1 END AS BIGINT) AS keeps_look"];

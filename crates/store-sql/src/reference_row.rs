@@ -1,8 +1,9 @@
 //! The row of a reference.
 
 use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
-use ucp_store::{Error, KeyRange};
+use ucp_store::{Basis, Error, KeyRange};
 
+use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
 
@@ -29,7 +30,9 @@ statements! {
         WHERE key = $1 AND revision = $2 - 1"];
     REMEMBER = ["UPDATE resource_references SET
             revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9
-        WHERE key = $1 AND revision = $2 - 1 AND created_at = $3 AND identifier IS NOT DISTINCT FROM $4"];
+        WHERE key = $1 AND revision = $2 - 1 AND created_at = $3 AND identifier IS NOT DISTINCT FROM $4
+            AND ", live_on!("resource_references.target_key"), " IS NULL
+            AND $10 IS NOT DISTINCT FROM ", ended_last_on!("resource_references.target_key")];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
@@ -140,9 +143,13 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
     }
 }
 
-/// Writes what a put that changed nothing has learned, outside a transaction. Returns whether the row is the one that the
-/// put has read.
-pub(crate) async fn remember(database: &Database, learned: &Reference) -> Result<bool, Error> {
+/// Writes what a put that changed nothing has learned, outside a transaction. Returns whether the row is the one that
+/// the put has read, and the resource is as in the basis.
+pub(crate) async fn remember(
+    database: &Database,
+    learned: &Reference,
+    basis: &Basis,
+) -> Result<bool, Error> {
     let values = values![
         learned.id.key(),
         count(learned.revision)?,
@@ -153,6 +160,7 @@ pub(crate) async fn remember(database: &Database, learned: &Reference) -> Result
         learned.observed.as_ref().map(to_json).transpose()?,
         learned.observed_at.map(Timestamp::as_millis),
         learned.updated_at.as_millis(),
+        basis.last_ended.map(|id| id.to_string()),
     ];
     Ok(database.write(REMEMBER, values).await? > 0)
 }

@@ -3,17 +3,19 @@
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 use ucp_store::{
-    Adoption, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate, References,
-    reference_keys, rules,
+    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
+    References, reference_keys, rules,
 };
 
-use crate::busy::recorded;
+use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::reference_row::{self, columns, delete, lock, other_owner, put};
 use crate::{Sql, busy, events, groups};
 
 statements! {
-    RECORDED = ["SELECT groups.*, ", columns!(), ", ", recorded!("resource_references.target_key"), "
+    RECORDED = ["SELECT groups.*, ", columns!(), ",
+            ", live_on!("resource_references.target_key"), " AS holder,
+            ", ended_last_on!("resource_references.target_key"), " AS last_ended
         FROM (
             SELECT id AS group_id, location AS group_location, tags AS group_tags, body AS group_body,
                 created_at AS group_created_at, updated_at AS group_updated_at, revision AS group_revision,
@@ -86,8 +88,8 @@ impl References for Sql {
         })
     }
 
-    async fn remember(&self, reference: &Reference) -> Result<bool, Error> {
-        reference_row::remember(&self.database, reference).await
+    async fn remember(&self, reference: &Reference, basis: &Basis) -> Result<bool, Error> {
+        reference_row::remember(&self.database, reference, basis).await
     }
 
     async fn adopt(&self, adoption: Adoption) -> Result<bool, Error> {

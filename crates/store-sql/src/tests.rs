@@ -29,9 +29,8 @@ use crate::{
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = Sql::open_sqlite(folder.path().join("ucp.db"))
-        .await
-        .unwrap();
+    let file = folder.path().join("ucp.db");
+    let store = Sql::open_sqlite(file).await.unwrap();
     (store, folder)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
 
-use crate::{Adoption, Error, Event, KeyRange, RecordedAlias};
+use crate::{Adoption, Basis, Error, Event, KeyRange, RecordedAlias};
 
 /// Returns the keys of a list of references.
 pub fn reference_keys(
@@ -75,12 +75,18 @@ pub trait References: Send + Sync {
     /// Writes what a put that changed nothing has learned: the baseline, the observed properties and when they were
     /// observed, the provisioning state and `updated_at`. Everything else stays. No event is appended.
     ///
-    /// Returns false, and writes nothing, unless the recorded reference has the revision before `reference.revision`,
-    /// was created at the same time and has the same identifier. Otherwise it has changed since it was read, or it is
-    /// another one or gone. The caller has found the alias idle: since each operation on it increases the revision, none
-    /// is live now. An operation on the resource under another name does not change the reference, so it comes after
-    /// this, as does the deletion of the group until it reaches the reference.
-    async fn remember(&self, reference: &Reference) -> Result<bool, Error>;
+    /// Returns false, and writes nothing, unless all of these hold:
+    ///
+    /// - The recorded reference has the revision before `reference.revision`, was created at the same time and has the
+    ///   same identifier. Otherwise it has changed since it was read, or it is another one or gone. The caller has
+    ///   found the alias idle: since each operation on it increases the revision, none is live now.
+    /// - No live operation works on the resource, and none has ended on it since it was read for `basis`. An operation
+    ///   under another name leaves the reference alone, but a look that was made meanwhile may have seen what it rolls
+    ///   back.
+    ///
+    /// An operation that is accepted at the same time comes after this, as does the deletion of the group until it
+    /// reaches the reference.
+    async fn remember(&self, reference: &Reference, basis: &Basis) -> Result<bool, Error>;
 
     /// Writes a reference that comes to stand for an AWS resource, or to own it, without an operation, and appends the
     /// event.

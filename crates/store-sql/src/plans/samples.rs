@@ -195,9 +195,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     none.clone(),
                     none.clone(),
                     no_time,
-                    1
+                    1,
+                    "operation-4002"
                 ],
-                1,
+                2,
             ),
         ),
         // A group, a reference, and the operation on it that is live or that ended last.

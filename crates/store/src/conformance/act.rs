@@ -284,8 +284,10 @@ impl Stage {
             }
             Act::Remember(name) => match self.read(name) {
                 Some(reference) => {
+                    let resource = reference.identifier.as_ref().map_or("", Identifier::as_str);
+                    let basis = self.basis(name, resource);
                     let learned = remembering(&reference, at(24));
-                    format!("{:?}", store.remember(&learned).await)
+                    format!("{:?}", store.remember(&learned, &basis).await)
                 }
                 None => "not read".to_owned(),
             },

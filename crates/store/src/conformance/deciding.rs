@@ -149,7 +149,8 @@ pub async fn what_a_put_has_learned_is_remembered(store: Engine) {
         operation: Some(operation_id(7)),
         ..learned.clone()
     };
-    assert!(store.remember(&more).await.unwrap());
+    let of_a = basis(&store, "a", "x").await;
+    assert!(store.remember(&more, &of_a).await.unwrap());
     assert_eq!(reference(&store, "a").await, learned);
     assert_eq!(store.list_events(&alias("a")).await.unwrap(), events);
 
@@ -160,7 +161,7 @@ pub async fn what_a_put_has_learned_is_remembered(store: Engine) {
         revision: learned.revision + 1,
         ..learned
     };
-    assert!(store.remember(&nothing).await.unwrap());
+    assert!(store.remember(&nothing, &of_a).await.unwrap());
     assert_eq!(reference(&store, "a").await, nothing);
     let claimed = accept_and_claim(&store, put(2, "a")).await;
     assert_eq!(claimed.baseline, None);
@@ -171,6 +172,7 @@ pub async fn only_what_was_read_is_remembered(store: Engine) {
     with_group(&store, "rg").await;
     let before = map(&store, 1, "a", "x", true).await;
     let learned = remembering(&before, at(9));
+    let of_a = basis(&store, "a", "x").await;
     for other in [
         Reference {
             revision: before.revision,
@@ -197,12 +199,56 @@ pub async fn only_what_was_read_is_remembered(store: Engine) {
             ..learned.clone()
         },
     ] {
-        assert!(!store.remember(&other).await.unwrap(), "{other:?}");
+        assert!(!store.remember(&other, &of_a).await.unwrap(), "{other:?}");
     }
     assert_eq!(reference(&store, "a").await, before);
 
     accept(&store, put(2, "a")).await;
-    assert!(!store.remember(&learned).await.unwrap());
+    assert!(!store.remember(&learned, &of_a).await.unwrap());
+}
+
+/// An operation of another alias, or by name, leaves the reference alone, but may roll back what the put has seen.
+pub async fn nothing_is_remembered_of_what_others_work_on(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", true).await;
+    let learned = remembering(&before, at(9));
+    let other_alias = named(put(2, "b"), "x");
+    let by_name = untracked(delete(3, "-"), "x");
+    for (other, ended) in [(other_alias, 4), (by_name, 5)] {
+        let of_a = basis(&store, "a", "x").await;
+        let claimed = accept_and_claim(&store, other).await;
+        let live = store.remember(&learned, &of_a).await;
+        assert!(!live.unwrap(), "an operation is live");
+        let meanwhile = basis(&store, "a", "x").await;
+        let live = store.remember(&learned, &meanwhile).await;
+        assert!(!live.unwrap(), "an operation was live already");
+
+        let finish = end(
+            &claimed.operation,
+            failed(),
+            ReferenceChange::Untouched,
+            Some("x"),
+        );
+        let operation = ended_at(&claimed.operation, finish.operation.work.clone(), at(ended));
+        let finish = FinishOperation {
+            operation,
+            ..finish
+        };
+        store
+            .finish_operation(&claimed.lease, finish)
+            .await
+            .unwrap();
+        for stale in [of_a, meanwhile] {
+            let ended = store.remember(&learned, &stale).await;
+            assert!(!ended.unwrap(), "an operation has ended");
+        }
+    }
+    assert_eq!(reference(&store, "a").await, before);
+    // One on another resource does not matter.
+    let of_a = basis(&store, "a", "x").await;
+    accept(&store, untracked(delete(4, "-"), "y")).await;
+    assert!(store.remember(&learned, &of_a).await.unwrap());
+    assert_eq!(reference(&store, "a").await, learned);
 }
 
 /// The reference is written as it is given, with the event.
@@ -356,7 +402,7 @@ pub async fn a_look_that_is_out_of_date_is_dropped(store: Engine) {
     map(&store, 1, "a", "x", true).await;
     let of_a = basis(&store, "a", "x").await;
     let learned = remembering(&reference(&store, "a").await, at(9));
-    assert!(store.remember(&learned).await.unwrap());
+    assert!(store.remember(&learned, &of_a).await.unwrap());
     assert_eq!(look_of(&store, looked(put(2, "a"), of_a)).await, None);
 
     let of_y = basis(&store, "b", "y").await;

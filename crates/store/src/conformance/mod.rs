@@ -86,6 +86,7 @@ macro_rules! conformance {
                 a_resource_is_read_by_its_name
                 what_a_put_has_learned_is_remembered
                 only_what_was_read_is_remembered
+                nothing_is_remembered_of_what_others_work_on
                 a_reference_is_adopted
                 an_adoption_needs_its_basis
                 an_adoption_is_refused_as_an_operation_is
@@ -212,6 +213,7 @@ macro_rules! races {
             changes_of_a_reference
             ends_of_operations
             what_a_put_has_learned
+            others_on_a_resource
             adoptions
             looks
             planes_credentials_and_schemas

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use self::deciding::{adoptions, looks, what_a_put_has_learned};
+pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
 use super::act::{Act, Stage};
 use super::fixture::Engine;
 use super::holding::Hold;

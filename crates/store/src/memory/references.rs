@@ -4,8 +4,8 @@ use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeN
 use super::Memory;
 use super::tables::page;
 use crate::{
-    Adoption, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References, reference_keys,
-    rules,
+    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References,
+    reference_keys, rules,
 };
 
 #[async_trait]
@@ -69,11 +69,14 @@ impl References for Memory {
         Ok(updated)
     }
 
-    async fn remember(&self, learned: &Reference) -> Result<bool, Error> {
+    async fn remember(&self, learned: &Reference, basis: &Basis) -> Result<bool, Error> {
         let mut tables = self.tables();
+        let target = tables.target_of(Some(learned));
+        let is_untouched = target.holder.is_none() && target.last_ended == basis.last_ended;
         let reference = tables.references.get_mut(&learned.id.key());
         let unchanged = reference.filter(|reference| {
-            reference.revision + 1 == learned.revision
+            is_untouched
+                && reference.revision + 1 == learned.revision
                 && reference.created_at == learned.created_at
                 && reference.identifier == learned.identifier
         });

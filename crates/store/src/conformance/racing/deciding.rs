@@ -62,6 +62,48 @@ pub async fn what_a_put_has_learned(store: Engine, database: &dyn Database) {
     race.run(Act::FinishDelete(2), &REMEMBER).await;
 }
 
+/// What a put has learned, against operations of another alias and by name. Some are under way or have ended when it is
+/// written, and some only show then that they work on the resource.
+pub async fn others_on_a_resource(store: Engine, database: &dyn Database) {
+    const READ: [Act; 4] = [
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::CarryOut(1, "x"),
+        Act::Read("a"),
+    ];
+    let cases = [
+        (
+            [Act::PutNamed(3, "b", "x"), Act::Claim],
+            &[Act::Reveal(3, "x"), Act::Apply(3, "x"), Act::Fail(3)][..],
+        ),
+        (
+            [Act::DeleteByName(3, "x"), Act::Claim],
+            &[Act::FinishDelete(3), Act::Cancel(3)],
+        ),
+        (
+            [Act::Put(3, "b"), Act::Claim],
+            &[Act::Reveal(3, "x"), Act::Apply(3, "x"), Act::Reveal(3, "y")],
+        ),
+        (
+            [Act::PutNamed(3, "b", "x"), Act::CarryOut(3, "x")],
+            &[
+                Act::Put(4, "a"),
+                Act::PutNamed(4, "b", "x"),
+                Act::DeleteByName(4, "x"),
+            ],
+        ),
+    ];
+    let cases = cases.map(|(others, acts)| ([&READ[..], &others].concat(), acts));
+    let mut race = Race::new(store, database);
+    for (before, acts) in &cases {
+        race.after(before);
+        for act in *acts {
+            race.both(Act::Remember("a"), *act).await;
+            race.run(*act, &[Act::Read("a"), Act::Remember("a")]).await;
+        }
+    }
+}
+
 /// A reference that comes to stand for a resource without an operation.
 pub async fn adoptions(store: Engine, database: &dyn Database) {
     const ADOPT: [Act; 3] = [
