@@ -14,7 +14,8 @@ const CHILDREN: u64 = 40;
 pub(super) const EVERYTHING: u64 = u64::MAX;
 
 /// The rows, in SQL that both databases take. Operation `i` is live if `i` is odd. Operation `i` works on alias `i` and
-/// on target `i`, in group `i / 20`. The parent of operation `i` is operation `i / 40`.
+/// on target `i`, in group `i / 20`. The parent of operation `i` is operation `i / 40`. Another 1,000 operations have
+/// ended on target 5002, up to eight at a time.
 pub(super) const ROWS: &str = "
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO resource_groups (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
@@ -43,6 +44,11 @@ INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key
         CASE WHEN i % 2 = 0 THEN 'target-' || i END,
         'group-' || (i / 20), 'fingerprint-1', i, i, CASE WHEN i % 2 = 0 THEN i END, '{}', NULL, 1,
         CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END
+    FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1000)
+INSERT INTO operations (id, kind, status, target_key, schema_fingerprint, accepted_at, due_at, ended_at, body, generation)
+    SELECT 'operation-of-5002-' || i, 'put', 'Succeeded', 'target-5002', 'fingerprint-1', 9000 + i / 8, 9000 + i / 8,
+        9000 + i / 8, '{}', 1
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO events (at, caller, kind, correlation_id, reference_key, changes, outcome)
@@ -187,7 +193,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "reference_row::REMEMBER",
             (
                 values![
-                    "reference-4002",
+                    "reference-5002",
                     2,
                     1,
                     "name",
@@ -196,7 +202,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     none.clone(),
                     no_time,
                     1,
-                    "operation-4002"
+                    "operation-of-5002-1000"
                 ],
                 2,
             ),
@@ -204,12 +210,12 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // A group, a reference, and the operation on it that is live or that ended last.
         (
             "references::RECORDED",
-            (values!["group-200", "reference-4002"], 3),
+            (values!["group-200", "reference-5002"], 3),
         ),
         ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
         ("busy::LOCK_TARGET", (values!["target-4001"], 1)),
         // An operation that has ended, and a reference.
-        ("busy::TARGET", (values!["target-4002"], 2)),
+        ("busy::TARGET", (values!["target-5002"], 2)),
         ("busy::BUSY_GROUP", (values!["group-200"], 1)),
         (
             "operation_row::INSERT",
@@ -220,14 +226,14 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "Accepted",
                     none.clone(),
                     "reference-new",
-                    "target-4002",
+                    "target-5002",
                     "group-200",
                     "",
                     1,
                     bytes(),
                     "{}",
                     bytes(),
-                    "operation-4002",
+                    "operation-of-5002-1000",
                     1,
                     1
                 ],
