@@ -21,7 +21,8 @@ pub enum Edge {
 
 macro_rules! moments {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// Each commit and each AWS call in the life of an operation, or of a request that needs none. A commit that is refused has no [`Edge::After`].
+        /// Each commit and each AWS call in the life of an operation, or of a request that needs none. A commit that is
+        /// refused has no [`Edge::After`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Moment {
             $($(#[$doc])* $name,)*

@@ -120,8 +120,8 @@ impl References for Sql {
     }
 }
 
-/// Writes an adoption. The resource stays locked until then: otherwise an operation could be accepted on it, delete it, and
-/// end without having seen this reference.
+/// Writes an adoption. The resource stays locked until then: otherwise an operation could be accepted on it, delete it,
+/// and end without having seen this reference.
 async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<bool, Abort> {
     let Adoption {
         reference, event, ..
@@ -135,7 +135,8 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
     let (mut target, mut owner) = (RecordedTarget::default(), None);
     if let Some(key) = reference.target().map(|target| target.key()) {
         busy::lock(transaction, &key).await?;
-        // The owner first: the end of an operation that was accepted before it knew the resource shows in the target, too.
+        // The owner first: the end of an operation that was accepted before it knew the resource shows in the target,
+        // too.
         if reference.owned {
             owner = other_owner(transaction, &key, &reference.id).await?;
         }
