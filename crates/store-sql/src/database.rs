@@ -1,5 +1,7 @@
 //! The abstraction over both databases: statements, values, rows, transactions and errors.
 
+use std::sync::Arc;
+
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -7,6 +9,8 @@ use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type}
 #[cfg(feature = "testing")]
 use ucp_store::conformance::holding::before_statement;
 use ucp_store::{Error, KeyRange};
+
+use crate::readers::Readers;
 
 /// A statement in the dialect of each database. The dialects differ in locking clauses, which SQLite does not need: it
 /// has a single writer. And Postgres may compare every row of a table with a list, unless the list is an array.
@@ -152,7 +156,11 @@ impl Row {
 /// The connections to the database.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    Postgres(PgPool),
+    Postgres {
+        /// The connections for transactions.
+        pool: PgPool,
+        readers: Arc<Readers>,
+    },
     /// SQLite lets one connection write at a time, so there is one.
     Sqlite {
         writer: SqlitePool,
@@ -168,9 +176,9 @@ impl Database {
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
         let rows = match self {
-            Database::Postgres(pool) => {
+            Database::Postgres { readers, .. } => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                collect(query.fetch_all(pool).await, Row::Postgres)
+                collect(readers.fetch(query).await, Row::Postgres)
             }
             Database::Sqlite { readers, .. } => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
@@ -188,7 +196,7 @@ impl Database {
     ) -> Result<u64, Error> {
         before_statement().await;
         let written = match self {
-            Database::Postgres(pool) => {
+            Database::Postgres { pool, .. } => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
                 query.execute(pool).await.map(|done| done.rows_affected())
             }
@@ -203,7 +211,7 @@ impl Database {
     /// Begins a transaction. Dropping it rolls it back.
     pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
         let connection = match self {
-            Database::Postgres(pool) => Connection::Postgres(pool.begin().await?),
+            Database::Postgres { pool, .. } => Connection::Postgres(pool.begin().await?),
             // A transaction that starts with a read could not be upgraded to a write without SQLITE_BUSY.
             Database::Sqlite { writer, .. } => {
                 Connection::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)

@@ -25,6 +25,7 @@ mod operations;
 mod planes;
 #[cfg(test)]
 mod plans;
+mod readers;
 mod reference_row;
 mod references;
 mod sealed;

@@ -1,6 +1,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
@@ -13,11 +14,12 @@ use crate::Sql;
 use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
+use crate::readers::Readers;
 
-/// The number of connections to Postgres.
+/// The number of connections to Postgres for transactions.
 const POSTGRES_CONNECTIONS: u32 = 10;
 /// A connection to Postgres that was used within this time is used again without a test, which is a round trip.
-const TRUSTED_FOR: Duration = Duration::from_secs(1);
+pub(crate) const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
 
@@ -104,9 +106,10 @@ impl Sql {
             .run(&pool)
             .await
             .map_err(OpenError::Migrate)?;
+        let readers = Arc::new(Readers::new(options.clone()));
         let nudges = Nudges::connect(options).await.map_err(OpenError::Connect)?;
         Ok(Self {
-            database: Database::Postgres(pool),
+            database: Database::Postgres { pool, readers },
             nudges: Some(nudges),
             _lock: None,
         })

@@ -169,7 +169,7 @@ async fn postgres_reads_no_more_than_it_needs(statistics: Statistics) {
     let Some((store, _database)) = postgres().await else {
         return;
     };
-    let Database::Postgres(pool) = &store.database else {
+    let Database::Postgres { pool, .. } = &store.database else {
         panic!("not Postgres");
     };
     let mut connection = pool.acquire().await.unwrap();

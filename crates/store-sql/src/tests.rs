@@ -44,7 +44,7 @@ pub(crate) async fn postgres() -> Option<(Sql, TestDatabase)> {
 async fn tamper(store: &Sql, sql: &str) {
     let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
     match &store.database {
-        Database::Postgres(pool) => pool.execute(sql).await.map(drop).unwrap(),
+        Database::Postgres { pool, .. } => pool.execute(sql).await.map(drop).unwrap(),
         Database::Sqlite { writer, .. } => writer.execute(sql).await.map(drop).unwrap(),
     }
 }
@@ -141,7 +141,7 @@ async fn postgres_takes_every_statement() {
     let Some((store, _database)) = postgres().await else {
         return;
     };
-    let Database::Postgres(pool) = &store.database else {
+    let Database::Postgres { pool, .. } = &store.database else {
         panic!("not Postgres");
     };
     for (_, name, statement) in statements() {
@@ -156,7 +156,7 @@ async fn postgres_compares_and_orders_by_byte() {
     let Some((store, _database)) = postgres().await else {
         return;
     };
-    let Database::Postgres(pool) = &store.database else {
+    let Database::Postgres { pool, .. } = &store.database else {
         panic!("not Postgres");
     };
     let localised = "SELECT table_name || '.' || column_name FROM information_schema.columns
@@ -412,7 +412,7 @@ async fn keeps_others_off(store: Sql) {
     );
     let counted = "SELECT ended_children FROM operations ORDER BY id";
     let counted: Vec<i64> = match &store.database {
-        Database::Postgres(pool) => {
+        Database::Postgres { pool, .. } => {
             let rows = pool.fetch_all(counted).await.unwrap();
             rows.iter().map(|row| row.get(0)).collect()
         }
