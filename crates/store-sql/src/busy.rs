@@ -50,7 +50,8 @@ pub(crate) async fn holder(
 }
 
 /// The same, and locks the resource until the transaction ends: no other operation is accepted on it, and it is not
-/// adopted. What else is recorded of the resource is read after this: the answer may be as old as the wait for the lock.
+/// adopted. What else is recorded of the resource is read after this: the answer may be as old as the wait for the
+/// lock.
 pub(crate) async fn lock(
     transaction: &mut Transaction,
     target: &str,
