@@ -307,10 +307,14 @@ async fn step(
     if transaction.execute(STEP, values).await? == 0 {
         return Err(Error::LeaseLost.into());
     }
-    refuse_taken(transaction, operation).await?;
     match &operation.work {
         Work::Resource(work) => {
-            if let Some(reference) = reference_of(transaction, work).await? {
+            let reference = reference_of(transaction, work).await?;
+            if let Some(target) = &replaced {
+                reference_row::lock_all(transaction, target).await?;
+            }
+            refuse_taken(transaction, operation).await?;
+            if let Some(reference) = reference {
                 let elsewhere = owned_elsewhere(transaction, &reference, work.referenced()).await?;
                 if let Some(stepped) = rules::step(&reference, work, elsewhere, now) {
                     reference_row::put(transaction, &stepped).await?;
@@ -325,7 +329,8 @@ async fn step(
     Ok(())
 }
 
-/// Refuses a step to a respelled resource that the operation may not work on.
+/// Refuses a step to a respelled resource that the operation may not work on. The references come first, as everywhere:
+/// a put of one of them that waits for the resource would keep it locked.
 async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> Result<(), Abort> {
     let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
         return Ok(());
@@ -400,7 +405,6 @@ async fn finish(
     if transaction.execute(FINISH, values).await? == 0 {
         return Err(Error::LeaseLost.into());
     }
-    refuse_taken(transaction, operation).await?;
     match &operation.work {
         Work::Resource(work) => finish_on_resource(transaction, work, finish, target).await?,
         Work::Group(work) => finish_on_group(transaction, work, header).await?,
@@ -420,7 +424,13 @@ async fn finish_on_resource(
     finish: &FinishOperation,
     target: Option<String>,
 ) -> Result<(), Abort> {
-    if let Some(reference) = reference_of(transaction, work).await? {
+    let reference = reference_of(transaction, work).await?;
+    let deleted = target.filter(|_| rules::removes_all_references(work));
+    if let Some(target) = &deleted {
+        reference_row::lock_all(transaction, target).await?;
+    }
+    refuse_taken(transaction, &finish.operation).await?;
+    if let Some(reference) = reference {
         let id = reference.id.clone();
         let elsewhere = owned_elsewhere(transaction, &reference, work.target()).await?;
         match rules::end(reference, work, finish, elsewhere) {
@@ -428,9 +438,7 @@ async fn finish_on_resource(
             None => reference_row::delete(transaction, &id).await?,
         }
     }
-    if rules::removes_all_references(work)
-        && let Some(target) = &target
-    {
+    if let Some(target) = &deleted {
         reference_row::delete_idle(transaction, target).await?;
     }
     Ok(())

@@ -183,11 +183,14 @@ pub(crate) async fn other_owner(
     Ok(id.transpose()?)
 }
 
-/// Removes the references to an AWS resource that no live operation works on.
-///
-/// Locking is a separate statement, in the order of the keys, so that two of these do not wait for each other.
-pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
+/// Locks the references to an AWS resource, in the order of the keys, so that two of these do not wait for each other.
+pub(crate) async fn lock_all(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.fetch(LOCK_ALL, values![target]).await?;
+    Ok(())
+}
+
+/// Removes the references to an AWS resource that no live operation works on. The caller has [locked](lock_all) them.
+pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.execute(DELETE_IDLE, values![target]).await?;
     Ok(())
 }

@@ -128,10 +128,6 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
     } = adoption;
     groups::hold(transaction, &reference.id.group).await?;
     let current = lock(transaction, &reference.id).await?;
-    // An operation that works on the alias may have the resource locked, and wait for the reference.
-    if let Some(current) = &current {
-        rules::refuse_busy(current)?;
-    }
     let (mut target, mut owner) = (RecordedTarget::default(), None);
     if let Some(key) = reference.target().map(|target| target.key()) {
         busy::lock(transaction, &key).await?;

@@ -51,6 +51,8 @@ pub(super) enum Act {
     /// The end of a put whose create failed.
     Fail(u64),
     FinishDelete(u64),
+    /// The same of a delete that has learned how AWS spells the resource.
+    FinishDeleteRespelled(u64),
     FinishOnGroup(u64),
     /// Claims a put and applies it.
     CarryOut(u64, &'static str),
@@ -238,6 +240,10 @@ impl Stage {
                     }
                 })
                 .await
+            }
+            Act::FinishDeleteRespelled(number) => {
+                self.finish(number, |claimed| deleted(&respelled(&claimed.operation)))
+                    .await
             }
             Act::FinishOnGroup(number) => {
                 self.finish(number, |claimed| {

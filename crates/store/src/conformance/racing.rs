@@ -277,6 +277,24 @@ pub async fn spellings_of_a_resource(store: Engine, database: &dyn Database) {
         race.both(one, Act::DeleteByName(3, "mydb")).await;
         race.both(one, Act::Cancel(1)).await;
     }
+
+    // The delete removes the reference, which the others lock before they lock the resource.
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::CarryOut(1, "mydb"),
+        Act::Read("a"),
+        Act::DeleteByName(2, "MyDB"),
+        Act::Claim,
+        Act::Respell(2),
+    ]);
+    for act in [
+        Act::Put(3, "a"),
+        Act::Delete(3, "a"),
+        Act::Adopt("a", "mydb", true),
+    ] {
+        race.both(Act::FinishDeleteRespelled(2), act).await;
+    }
 }
 
 /// The deletion of a group, against whatever happens in the group.
