@@ -89,7 +89,8 @@ impl App {
                 Outlook::Nothing(nothing) => {
                     if let Some(reference) = self.settle(&nothing, caller).await? {
                         let warnings = nothing.warnings.clone();
-                        return Ok(ImportOutcome::Imported(Box::new(reference), warnings));
+                        let reference = Box::new(reference.into_owned());
+                        return Ok(ImportOutcome::Imported(reference, warnings));
                     }
                 }
                 Outlook::Stale => {}

@@ -308,7 +308,7 @@ impl App {
         };
         // No intent is recorded here, so the token is never sent.
         let chance = Chance {
-            token: ClientToken(self.parts.entropy.uuid("unsent-token")),
+            token: ClientToken(new.id.0),
             jitter: 0.0,
         };
         let looked = Observation::Looked(presence, outcome);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use ucp_model::operation::{Kind, Options, ReplacementPolicy, ResourceWork, Verdict, Work};
+use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
     Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, Scope, Target,
     TypeName, Warning, excerpt, json,
@@ -53,8 +53,10 @@ pub struct PutResource {
 pub struct PutOutcome {
     /// The type of the resource, in its canonical spelling.
     pub type_name: TypeName,
-    /// The AWS resource, as far as known.
-    pub work: ResourceWork,
+    /// The scope of the resource.
+    pub scope: Scope,
+    /// Its identifier, if known.
+    pub identifier: Option<Identifier>,
     /// The operation; `None` if the resource already was as declared.
     pub operation: Option<Operation>,
     /// The live properties, if known, overlaid with the declared ones and without write-only values.
@@ -145,7 +147,7 @@ impl App {
                 let live = work.resource().and_then(|work| work.result.as_ref());
                 let properties = shown(&schema, live, &declaration);
                 let warnings = nothing.warnings.clone();
-                return outcome(&schema, work, None, properties, warnings).map(Some);
+                return outcome(&schema, work, properties, warnings).map(Some);
             }
             Outlook::Stale => return Ok(None),
             Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
@@ -291,15 +293,18 @@ fn accepted_outcome(
     properties: Map<String, Value>,
     warnings: Vec<Warning>,
 ) -> Result<PutOutcome, Rejection> {
-    let work = operation.work.clone();
-    let operation = (verdict_of(&operation) != Verdict::NothingToDo).then_some(operation);
-    outcome(schema, &work, operation, properties, warnings)
+    let outcome = outcome(schema, &operation.work, properties, warnings)?;
+    let is_under_way = verdict_of(&operation) != Verdict::NothingToDo;
+    Ok(PutOutcome {
+        operation: is_under_way.then_some(operation),
+        ..outcome
+    })
 }
 
+/// Returns the outcome of a put that changes nothing.
 fn outcome(
     schema: &ResourceSchema,
     work: &Work,
-    operation: Option<Operation>,
     properties: Map<String, Value>,
     warnings: Vec<Warning>,
 ) -> Result<PutOutcome, Rejection> {
@@ -308,8 +313,9 @@ fn outcome(
         .ok_or_else(|| Rejection::Internal("a put was taken for an operation on a group".into()))?;
     Ok(PutOutcome {
         type_name: schema.type_name().clone(),
-        work: work.clone(),
-        operation,
+        scope: work.scope.clone(),
+        identifier: work.target().map(|target| target.identifier.clone()),
+        operation: None,
         properties,
         warnings,
     })

@@ -1,9 +1,10 @@
 //! The end of a request that changes nothing: what its reference remembers.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use ucp_model::operation::Work;
-use ucp_model::{ErrorCode, Failure, Reference, Timestamp, Warning};
+use ucp_model::operation::{ReferenceChange, ResourceWork, Work};
+use ucp_model::{ErrorCode, Failure, ProvisioningState, Reference, Timestamp, Warning};
 use ucp_store::rules;
 use ucp_store::{Adoption, Basis, FinishOperation};
 
@@ -39,11 +40,11 @@ impl Nothing {
 impl App {
     /// Writes what the reference remembers after a request that changed nothing, if that differs from what is recorded.
     /// Returns the reference; `None` if it has changed meanwhile, so that the request has to start over.
-    pub(crate) async fn settle(
+    pub(crate) async fn settle<'a>(
         &self,
-        nothing: &Nothing,
+        nothing: &'a Nothing,
         caller: &Caller,
-    ) -> Result<Option<Reference>, Rejection> {
+    ) -> Result<Option<Cow<'a, Reference>>, Rejection> {
         let Nothing {
             finish,
             before,
@@ -54,6 +55,11 @@ impl App {
         let Work::Resource(work) = nothing.work() else {
             return Ok(None);
         };
+        if let Some(before) = before
+            && is_as_before(before, work, finish, self.now())
+        {
+            return Ok(Some(Cow::Borrowed(before)));
+        }
         let recorded = match (before, claimed) {
             (Some(before), _) => before.clone(),
             // The first revision is yet to be written.
@@ -71,9 +77,6 @@ impl App {
             Some(before)
                 if before.identifier == after.identifier && before.owned == after.owned =>
             {
-                if !is_news(before, &after) {
-                    return Ok(Some(before.clone()));
-                }
                 store.remember(&after, basis).await? || self.is_remembered(&after).await?
             }
             Some(_) | None => {
@@ -95,7 +98,7 @@ impl App {
                 }
             }
         };
-        Ok(is_written.then_some(after))
+        Ok(is_written.then_some(Cow::Owned(after)))
     }
 }
 
@@ -114,13 +117,33 @@ impl App {
     }
 }
 
-/// Returns whether there is something to write about a reference that stands for the same resource as before.
-fn is_news(before: &Reference, after: &Reference) -> bool {
-    let is_old = |at: Timestamp| after.updated_at.since(at) >= OBSERVED_EVERY;
-    before.baseline != after.baseline
-        || before.observed != after.observed
-        || before.provisioning_state != after.provisioning_state
-        || before.observed_at.is_some_and(is_old)
+/// Returns whether the reference remembers already what the end of an operation would write.
+fn is_as_before(
+    before: &Reference,
+    work: &ResourceWork,
+    finish: &FinishOperation,
+    now: Timestamp,
+) -> bool {
+    let is_observed = match &work.result {
+        Some(live) => {
+            let observed_at = before.observed_at;
+            let is_recent = observed_at.is_some_and(|at| now.since(at) < OBSERVED_EVERY);
+            is_recent && before.observed.as_ref() == Some(live)
+        }
+        None => true,
+    };
+    let is_owned = match finish.reference {
+        Some(ReferenceChange::Applied { owned }) => before.owned || !owned,
+        Some(
+            ReferenceChange::Untouched | ReferenceChange::Kept { .. } | ReferenceChange::Removed,
+        )
+        | None => false,
+    };
+    is_observed
+        && is_owned
+        && before.identifier == work.identifier
+        && before.baseline == finish.baseline
+        && before.provisioning_state == ProvisioningState::Succeeded
 }
 
 /// The rejection of a request that was overtaken in each of its [tries](TRIES).

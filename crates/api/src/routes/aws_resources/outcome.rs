@@ -7,6 +7,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
+use ucp_model::Target;
+
 use crate::context::RequestContext;
 use crate::detached::to_the_end;
 use crate::problem::Problem;
@@ -22,7 +24,11 @@ pub(super) async fn put(
 ) -> Result<Response, Problem> {
     let caller = context.caller.clone();
     let outcome = to_the_end(async move { api.app.put_resource(put, &caller).await }).await?;
-    let target = outcome.work.target();
+    let target = outcome.identifier.as_ref().map(|identifier| Target {
+        scope: &outcome.scope,
+        type_name: &outcome.type_name,
+        identifier,
+    });
     let body = AwsResource::of(&outcome.type_name, target, outcome.properties)
         .with_warnings(outcome.warnings);
     Ok(match &outcome.operation {
