@@ -20,6 +20,9 @@ use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Claimed, Documents, FinishOperation, Lease, LeaseTerm, Sealed, Store};
 use zeroize::Zeroizing;
 
+use crate::abandoned::Abandoned;
+use crate::progress::ProgressListener;
+
 /// The dependencies of an [`Engine`].
 pub struct Parts {
     /// The store.
@@ -38,12 +41,6 @@ pub struct Parts {
     pub progress: Arc<dyn ProgressListener>,
 }
 
-/// Learns what the engine of this process has done.
-pub trait ProgressListener: Send + Sync {
-    /// Called after a step of the operation, or its end, has been committed.
-    fn progressed(&self, operation: &Operation);
-}
-
 /// The settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -59,21 +56,6 @@ pub struct Settings {
 pub struct Engine {
     parts: Parts,
     settings: Settings,
-}
-
-/// The reason why a step was not finished. Any worker can continue later from the stored state.
-#[derive(Debug, thiserror::Error)]
-pub enum Abandoned {
-    /// The store refused or could not be reached.
-    #[error("the store refused a step")]
-    Store(#[from] ucp_store::Error),
-    /// The schema of the operation's type is not available now.
-    #[error("the schema of the type is not available")]
-    Schema(#[source] UnknownType),
-    /// The documents of the operation are sealed under a key that this process does not have. One that has it goes on
-    /// when the lease expires.
-    #[error("the operation is for a process with another encryption key")]
-    Keys(#[source] ucp_seal::Error),
 }
 
 impl Engine {

@@ -6,7 +6,8 @@ use ucp_model::operation::{Kind, Options};
 use ucp_model::{Detail, ErrorCode, Failure, OperationId};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
-use crate::engine::{Abandoned, Parts, Stepper};
+use crate::abandoned::Abandoned;
+use crate::engine::{Parts, Stepper};
 
 impl Stepper<'_> {
     /// Returns the references of the group and the children so far.

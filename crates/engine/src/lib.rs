@@ -6,12 +6,16 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod abandoned;
 mod engine;
 mod group;
 mod looking;
+mod progress;
 mod sweeper;
 mod workers;
 
-pub use engine::{Abandoned, Engine, Parts, ProgressListener, Settings};
+pub use abandoned::Abandoned;
+pub use engine::{Engine, Parts, Settings};
+pub use progress::ProgressListener;
 pub use sweeper::Sweeper;
 pub use workers::{Nudges, Workers};

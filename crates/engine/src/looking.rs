@@ -8,7 +8,8 @@ use ucp_seal::AssociatedData;
 use ucp_store::Lease;
 
 use crate::Engine;
-use crate::engine::{Abandoned, Stepper, work};
+use crate::abandoned::Abandoned;
+use crate::engine::{Stepper, work};
 
 impl Stepper<'_> {
     /// Reads the resource and plans against it. The first look starts with what the request has seen, if that is recent.

@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 use ucp_store::Lease;
 
 use crate::Engine;
-use crate::engine::Abandoned;
+use crate::abandoned::Abandoned;
 
 /// Notifications from request handlers to workers of this process. A nudge only means "look again". A lost nudge adds
 /// latency, since the workers also poll.

@@ -2,7 +2,6 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -14,12 +13,10 @@ use crate::Sql;
 use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
-use crate::readers::Readers;
+use crate::readers::{Readers, TRUSTED_FOR};
 
 /// The number of connections to Postgres for transactions.
 const POSTGRES_CONNECTIONS: u32 = 10;
-/// A connection to Postgres that was used within this time is used again without a test, which is a round trip.
-pub(crate) const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
 

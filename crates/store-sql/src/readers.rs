@@ -3,17 +3,17 @@
 //! The pool of sqlx tests each connection when it is released, because the statement on it may have been abandoned. That
 //! is a round trip for each statement. Here the future of a statement owns its connection, so an abandoned one is closed.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow, Postgres};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection, PgRow, Postgres};
 use sqlx::query::Query;
 use sqlx::{Connection as _, Error};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use crate::open::TRUSTED_FOR;
-
+/// A connection to Postgres that was used within this time is used again without a test, which is a round trip.
+pub(crate) const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// The number of connections.
 const READERS: usize = 10;
 /// How long a statement waits for a connection.
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Readers {
     options: PgConnectOptions,
     free: Semaphore,
-    /// Those that are open and not in use, with the time of their last use, which is the last one's latest.
+    /// Those that are open and not in use, with the time of their last use. The last one was used last.
     idle: Mutex<Vec<(PgConnection, Instant)>>,
 }
 
@@ -40,7 +40,7 @@ impl Readers {
     /// Runs a statement and returns its rows.
     pub(crate) async fn fetch(
         &self,
-        query: Query<'static, Postgres, sqlx::postgres::PgArguments>,
+        query: Query<'static, Postgres, PgArguments>,
     ) -> Result<Vec<PgRow>, Error> {
         let opening = async {
             let free = self.free.acquire().await.map_err(|_| Error::PoolClosed)?;
@@ -67,7 +67,7 @@ impl Readers {
         PgConnection::connect_with(&self.options).await
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(PgConnection, Instant)>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(PgConnection, Instant)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
