@@ -115,8 +115,8 @@ impl Aws {
         }
     }
 
-    /// Returns the principal for a scope. Its credential is read again before it is refused, so that one that was just
-    /// corrected works at once.
+    /// Returns the principal for a scope. Before it is refused its credential is read again, since a change may have
+    /// been missed.
     async fn verified(&self, accounts: &Accounts, scope: &Scope) -> Result<Arc<Principal>, Fault> {
         let began = Instant::now();
         let warm = began.checked_sub(self.settings.credential_max_age);
@@ -127,7 +127,8 @@ impl Aws {
         if fault.class != FaultClass::Denied {
             return Err(fault);
         }
-        let current = self.principal(&scope.plane, Some(began)).await?;
+        self.signers.doubt(&scope.plane, began);
+        let current = self.principal(&scope.plane, warm).await?;
         if Arc::ptr_eq(&current, &principal) {
             return Err(fault);
         }
@@ -277,8 +278,7 @@ impl Access<'_> {
             Err(error) => of(call, &error),
         };
         if fault.class == FaultClass::Denied {
-            // The credential may have been replaced in the meantime.
-            self.signers.changed(&self.plane);
+            self.signers.doubt(&self.plane, Instant::now());
         }
         match (fault, self.session) {
             // Refused before any work was done: AWS's clock is ahead of ours, or the session was revoked.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 use ucp_cloud::Fault;
@@ -11,6 +12,8 @@ use crate::principal::Principal;
 
 /// The number of cached planes above which some are evicted: callers can name any number of them.
 const PLANES_MAX: usize = 1_000;
+/// The shortest time between two queries that denied calls give rise to, for one plane.
+const DOUBTS_APART: Duration = Duration::from_secs(1);
 
 /// The signers of all planes.
 pub(crate) struct Signers {
@@ -32,6 +35,8 @@ struct Known {
     signer: Option<Signer>,
     /// When the credential may last have changed. A query that began earlier may have missed that.
     changed_at: Option<Instant>,
+    /// When a denied call last made a query necessary.
+    doubted_at: Option<Instant>,
     /// When the last query failed, if it did.
     failed: Option<(Instant, Fault)>,
 }
@@ -94,7 +99,15 @@ impl Signers {
     /// The credential of a plane may have changed.
     pub(crate) fn changed(&self, plane: &str) {
         if let Some(entry) = self.planes().get(&plane.to_ascii_lowercase()) {
-            entry.known().changed_at = Some(Instant::now());
+            entry.known().changed(Instant::now());
+        }
+    }
+
+    /// A call was denied, so the credential of the plane may have changed before `since` without notice. This is assumed
+    /// at most once in [`DOUBTS_APART`]: a valid credential is denied whatever it has no permission for.
+    pub(crate) fn doubt(&self, plane: &str, since: Instant) {
+        if let Some(entry) = self.planes().get(&plane.to_ascii_lowercase()) {
+            entry.known().doubt(since);
         }
     }
 
@@ -102,7 +115,7 @@ impl Signers {
     pub(crate) fn any_changed(&self) {
         let now = Instant::now();
         for entry in self.planes().values() {
-            entry.known().changed_at = Some(now);
+            entry.known().changed(now);
         }
     }
 
@@ -142,6 +155,19 @@ impl Plane {
 }
 
 impl Known {
+    fn changed(&mut self, at: Instant) {
+        self.changed_at = self.changed_at.max(Some(at));
+    }
+
+    fn doubt(&mut self, since: Instant) {
+        let now = Instant::now();
+        let is_due = |at: Instant| now.duration_since(at) >= DOUBTS_APART;
+        if self.doubted_at.is_none_or(is_due) {
+            self.doubted_at = Some(now);
+            self.changed(since);
+        }
+    }
+
     fn usable(&self, since: Option<Instant>) -> Option<Arc<Principal>> {
         let signer = self.signer.as_ref()?;
         let asked_at = Some(signer.asked_at);

@@ -7,6 +7,7 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_cloud_aws::{Accounts, Aws, Settings, SigningCredentials};
 use ucp_model::Identifier;
@@ -68,6 +69,13 @@ impl Cloud {
     }
 }
 
+/// Lets the time pass after which another denied call may have the credential read again.
+async fn a_second_passes() {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    tokio::time::resume();
+}
+
 fn code(result: Result<(), Fault>) -> String {
     result.unwrap_err().code
 }
@@ -103,9 +111,11 @@ async fn a_credential_is_read_again_before_it_is_refused() {
     cloud.stored.put_access_key(OTHER);
     cloud.verify(OTHER).await.unwrap();
     assert_eq!((cloud.stored.queries(), cloud.identified()), (2, 2));
+    a_second_passes().await;
     cloud.stored.put_access_key(HOME);
     cloud.read(HOME).await.unwrap();
     assert_eq!((cloud.stored.queries(), cloud.identified()), (3, 3));
+    a_second_passes().await;
     // Once: it has not changed.
     assert_eq!(code(cloud.verify(OTHER).await), "AccountMismatch");
     assert_eq!((cloud.stored.queries(), cloud.identified()), (4, 3));
@@ -159,4 +169,47 @@ async fn a_call_that_is_denied_has_the_credential_read_again() {
     assert_eq!(cloud.stored.queries(), 1);
     cloud.read(HOME).await.unwrap();
     assert_eq!(cloud.stored.queries(), 2);
+}
+
+/// One forbidden type does not make every other call ask.
+#[tokio::test]
+async fn denied_calls_have_the_credential_read_again_once_a_second() {
+    let (cloud, began) = (cloud().await, Instant::now());
+    let forbidden = fault(refuse(ExceptionCode::UnrecognizedClient));
+    cloud.simulator.add_fault(forbidden.on(Action::GetResource));
+    for second in 1..=3 {
+        for _ in 0..10 {
+            assert_eq!(
+                cloud.read(HOME).await.unwrap_err().class,
+                FaultClass::Denied
+            );
+            cloud.verify(HOME).await.unwrap();
+            assert_eq!(code(cloud.verify(OTHER).await), "AccountMismatch");
+        }
+        let queries = cloud.stored.queries() as u64;
+        let at_most = 2 + began.elapsed().as_secs();
+        assert!(
+            (1 + second..=at_most).contains(&queries),
+            "{queries} queries"
+        );
+        a_second_passes().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_is_told_is_not_delayed_by_denied_calls() {
+    let cloud = cloud().await;
+    cloud.verify(HOME).await.unwrap();
+    for (account, tell) in [
+        (OTHER, (|aws| aws.credential_changed("aws")) as fn(&Aws)),
+        (HOME, Aws::credentials_changed),
+    ] {
+        // The second one finds that the credential was just read.
+        for _ in 0..2 {
+            assert_eq!(code(cloud.verify(account).await), "AccountMismatch");
+        }
+        cloud.stored.put_access_key(account);
+        tell(&cloud.aws);
+        cloud.verify(account).await.unwrap();
+    }
 }
