@@ -9,6 +9,7 @@
 
 mod accounts;
 mod calls;
+mod clients;
 mod credential;
 mod fault;
 mod principal;
@@ -25,8 +26,9 @@ use tokio::time::Instant;
 use ucp_cloud::{Call, Fault};
 use ucp_model::{FaultClass, Scope};
 
+use crate::clients::Clients;
 use crate::fault::{incomplete, of};
-use crate::principal::{Clients, Principal};
+use crate::principal::Principal;
 use crate::signers::Signers;
 
 pub use accounts::{Account, Accounts, AssumedRole};

@@ -1,6 +1,5 @@
 //! Principals: base credentials, and the clients and sessions derived from them.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use ucp_cloud::Call;
 use ucp_model::{Fault, FaultClass};
 
 use crate::accounts::AssumedRole;
+use crate::clients::{Clients, Kept, Name};
 use crate::credential::BaseCredential;
 use crate::fault::of;
 
@@ -28,30 +28,13 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// The session name of a web identity, as shown in the logs of the account.
 const WEB_IDENTITY_SESSION: &str = "ucp";
 
-/// The identity that clients call as.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Name {
-    /// The base credentials.
-    Base,
-    /// The role in this account.
-    Role(String),
-    /// The account itself, as emulators do it.
-    Emulated(String),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Clients {
-    pub(crate) cloudcontrol: aws_sdk_cloudcontrol::Client,
-    pub(crate) cloudformation: aws_sdk_cloudformation::Client,
-}
-
 /// Base credentials, with their account and the clients and sessions derived from them. Other credentials make another
 /// principal.
 #[derive(Debug)]
 pub(crate) struct Principal {
     config: SdkConfig,
     account: OnceCell<String>,
-    clients: Mutex<BTreeMap<(Name, String), Clients>>,
+    clients: Mutex<Kept>,
 }
 
 impl Principal {
@@ -117,11 +100,13 @@ impl Principal {
     /// Returns the clients for `region` with the base credentials.
     pub(crate) async fn clients(&self, region: &str) -> Clients {
         let key = (Name::Base, region.to_owned());
-        let mut clients = self.clients.lock().await;
-        let clients = clients.entry(key);
-        clients
-            .or_insert_with(|| new_clients(&self.config, region))
-            .clone()
+        let mut kept = self.clients.lock().await;
+        if let Some(clients) = kept.get(&key) {
+            return clients;
+        }
+        let fresh = new_clients(&self.config, region);
+        kept.insert(key, fresh.clone());
+        fresh
     }
 
     /// Returns the clients for `region` in a role of `account`. They share a session, which starts when it is first
@@ -133,9 +118,9 @@ impl Principal {
         region: &str,
     ) -> Clients {
         let key = (Name::Role(account.to_owned()), region.to_owned());
-        let mut clients = self.clients.lock().await;
-        if let Some(clients) = clients.get(&key) {
-            return clients.clone();
+        let mut kept = self.clients.lock().await;
+        if let Some(clients) = kept.get(&key) {
+            return clients;
         }
         let provider = AssumeRoleProvider::builder(&role.arn)
             .session_name(&role.session_name)
@@ -147,20 +132,22 @@ impl Principal {
         let provider = SharedCredentialsProvider::new(provider.build().await);
         let config = self.config.to_builder().credentials_provider(provider);
         let fresh = new_clients(&with_cache(config.build()), region);
-        clients.insert(key, fresh.clone());
+        kept.insert(key, fresh.clone());
         fresh
     }
 
     /// Returns the clients for `region` with `account` as the access key id.
     pub(crate) async fn emulated_clients(&self, account: &str, region: &str) -> Clients {
         let key = (Name::Emulated(account.to_owned()), region.to_owned());
-        let mut clients = self.clients.lock().await;
-        let clients = clients.entry(key).or_insert_with(|| {
-            let provider = SharedCredentialsProvider::new(emulator_credentials(account));
-            let config = self.config.to_builder().credentials_provider(provider);
-            new_clients(&with_cache(config.build()), region)
-        });
-        clients.clone()
+        let mut kept = self.clients.lock().await;
+        if let Some(clients) = kept.get(&key) {
+            return clients;
+        }
+        let provider = SharedCredentialsProvider::new(emulator_credentials(account));
+        let config = self.config.to_builder().credentials_provider(provider);
+        let fresh = new_clients(&with_cache(config.build()), region);
+        kept.insert(key, fresh.clone());
+        fresh
     }
 
     /// Drops the cached session of a role, after AWS has reported that it expired.

@@ -1,0 +1,119 @@
+//! The clients of a principal. Callers can name any number of accounts and regions, so only some are kept.
+
+use std::collections::BTreeMap;
+
+use tokio::time::Instant;
+
+/// The maximum number of kept clients.
+const MAX: usize = 1_000;
+
+/// The identity that clients call as.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Name {
+    /// The base credentials.
+    Base,
+    /// The role in this account.
+    Role(String),
+    /// The account itself, as emulators do it.
+    Emulated(String),
+}
+
+impl Name {
+    /// Returns whether the clients have a session, which has to start again without them.
+    fn has_session(&self) -> bool {
+        match self {
+            Name::Base | Name::Emulated(_) => false,
+            Name::Role(_) => true,
+        }
+    }
+}
+
+/// The clients for one identity and region.
+#[derive(Clone, Debug)]
+pub(crate) struct Clients {
+    pub(crate) cloudcontrol: aws_sdk_cloudcontrol::Client,
+    pub(crate) cloudformation: aws_sdk_cloudformation::Client,
+}
+
+/// An identity and a region.
+type Key = (Name, String);
+
+/// Clients by identity and region, `T` in tests.
+#[derive(Debug)]
+pub(crate) struct Kept<T = Clients> {
+    by_key: BTreeMap<Key, Used<T>>,
+}
+
+#[derive(Debug)]
+struct Used<T> {
+    clients: T,
+    last: Instant,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        let by_key = BTreeMap::new();
+        Self { by_key }
+    }
+}
+
+impl<T: Clone> Kept<T> {
+    pub(crate) fn get(&mut self, key: &Key) -> Option<T> {
+        let used = self.by_key.get_mut(key)?;
+        used.last = Instant::now();
+        Some(used.clients.clone())
+    }
+
+    /// Keeps clients, and evicts others if there are too many: first those without a session, of these the one that was
+    /// used longest ago.
+    pub(crate) fn insert(&mut self, key: Key, clients: T) {
+        if self.by_key.len() >= MAX && !self.by_key.contains_key(&key) {
+            let candidates = self.by_key.iter();
+            let least = candidates.min_by_key(|((name, _), used)| (name.has_session(), used.last));
+            if let Some(key) = least.map(|(key, _)| key.clone()) {
+                self.by_key.remove(&key);
+            }
+        }
+        let last = Instant::now();
+        self.by_key.insert(key, Used { clients, last });
+    }
+
+    pub(crate) fn remove(&mut self, key: &Key) {
+        self.by_key.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    async fn later() {
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_do_not_fill_the_memory_and_sessions_in_use_stay() {
+        let role = |account: usize| (Name::Role(account.to_string()), "eu-west-1".to_owned());
+        let base = |region: usize| (Name::Base, region.to_string());
+        let mut kept = Kept::default();
+        kept.insert(role(0), "in use");
+        for region in 0..2 * MAX {
+            kept.insert(base(region), "base");
+            later().await;
+        }
+        assert_eq!(kept.by_key.len(), MAX);
+        assert_eq!(kept.get(&base(2 * MAX - 1)), Some("base"));
+        assert_eq!(kept.get(&base(0)), None);
+        assert_eq!(kept.get(&role(0)), Some("in use"), "others go first");
+
+        for account in 1..2 * MAX {
+            kept.insert(role(account), "role");
+            later().await;
+            assert_eq!(kept.get(&role(0)), Some("in use"));
+        }
+        assert_eq!(kept.by_key.len(), MAX);
+        assert_eq!(kept.get(&role(1)), None);
+    }
+}
