@@ -159,6 +159,18 @@ impl Drop for Waiter {
     }
 }
 
+/// Held by the looking task, so that another one is started after a panic.
+struct Running<'a>(&'a Shared);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // In the end the task has noted this by itself, and another one may be running.
+        if std::thread::panicking() {
+            self.0.awaited().wakes_at = None;
+        }
+    }
+}
+
 impl Shared {
     fn awaited(&self) -> MutexGuard<'_, Awaited> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
@@ -183,6 +195,7 @@ impl Shared {
 
     /// Makes the looks that fall due, until no request waits.
     async fn look(self: Arc<Self>) {
+        let _running = Running(&self);
         while let Some(due) = self.next_due() {
             tokio::select! {
                 () = tokio::time::sleep_until(due) => self.look_at_due().await,

@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::task::JoinSet;
 use ucp_model::operation::resource::Finish;
@@ -19,6 +19,8 @@ const WAIT: Duration = Duration::from_secs(2);
 struct Reads {
     began: Instant,
     at: Mutex<Vec<Duration>>,
+    /// Whether the next one panics.
+    panics: AtomicBool,
 }
 
 impl Observer for Reads {
@@ -36,6 +38,7 @@ impl Observer for Reads {
     fn asked_store(&self, method: &'static str) {
         if matches!(method, "get_operation" | "get_operations") {
             self.at.lock().unwrap().push(self.began.elapsed());
+            assert!(!self.panics.swap(false, Ordering::SeqCst), "as it was told");
         }
     }
 }
@@ -54,6 +57,7 @@ fn setting() -> Setting {
     let reads = Arc::new(Reads {
         began: Instant::now(),
         at: Mutex::default(),
+        panics: AtomicBool::new(false),
     });
     let memory: Arc<dyn Store> = Arc::new(Memory::new());
     let store = Process::observed_by(reads.clone()).store(memory.clone());
@@ -322,4 +326,16 @@ async fn a_store_that_cannot_be_read_does_not_refuse_what_was_accepted() {
     let told = pending.until(deadline, Operation::is_terminal).await;
     assert_eq!(told, accepted);
     assert_eq!(Instant::now(), deadline);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_panic_the_next_request_is_looked_for() {
+    let setting = setting();
+    setting.reads.panics.store(true, Ordering::SeqCst);
+    for number in 1..=2 {
+        let pending = setting.accept(number).await;
+        let deadline = Instant::now() + Duration::from_millis(100);
+        pending.until(deadline, Operation::is_terminal).await;
+    }
+    assert_eq!(setting.reads(), millis([50, 150]));
 }
