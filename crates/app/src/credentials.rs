@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
+use tracing::Instrument;
 use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId};
 use ucp_seal::AssociatedData;
 use ucp_store::Sealed;
 
-use crate::{App, Listed, Precondition, Rejection};
+use crate::{Accounts, App, Listed, Precondition, Rejection};
 
 /// A credential to write. Not `Debug`, so that the secret cannot be printed.
 pub struct PutCredential {
@@ -25,12 +28,13 @@ impl App {
             let sealing = &self.parts.keys.sealing;
             Sealed(sealing.seal(place, secret.as_bytes(), entropy))
         });
-        let store = &self.parts.store;
-        let put = store.put_credential(put.new, secret, precondition, self.now());
-        let put = put.await;
-        // Even after an error, since the commit may have succeeded.
-        self.parts.accounts.credential_changed(&id.plane);
-        put.map_err(|error| refusal(error, &id))
+        let store = Arc::clone(&self.parts.store);
+        let (precondition, now) = (precondition.clone(), self.now());
+        let put = async move {
+            let put = store.put_credential(put.new, secret, &precondition, now);
+            put.await
+        };
+        change(&id, &self.parts.accounts, put).await
     }
 
     /// Returns the credential without its secret.
@@ -65,15 +69,83 @@ impl App {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
-        let deleted = self.parts.store.delete_credential(id, precondition).await;
-        self.parts.accounts.credential_changed(&id.plane);
-        deleted.map_err(|error| refusal(error, id))
+        let store = Arc::clone(&self.parts.store);
+        let (deleted, precondition) = (id.clone(), precondition.clone());
+        let delete = async move { store.delete_credential(&deleted, &precondition).await };
+        change(id, &self.parts.accounts, delete).await
     }
+}
+
+/// Changes a credential and tells of it. Both happen even if the request is given up: otherwise nobody would be told of
+/// a change that is committed all the same.
+async fn change<T: Send + 'static>(
+    id: &CredentialId,
+    accounts: &Arc<dyn Accounts>,
+    changing: impl Future<Output = Result<T, ucp_store::Error>> + Send + 'static,
+) -> Result<T, Rejection> {
+    let (accounts, plane) = (Arc::clone(accounts), id.plane.clone());
+    let telling = async move {
+        let changed = changing.await;
+        // Even after an error, since the commit may have succeeded.
+        accounts.credential_changed(&plane);
+        changed
+    };
+    let changed = tokio::spawn(telling.in_current_span()).await;
+    let changed = changed.map_err(|panic| Rejection::Internal(panic.into()))?;
+    changed.map_err(|error| refusal(error, id))
 }
 
 fn refusal(error: ucp_store::Error, id: &CredentialId) -> Rejection {
     match error {
         ucp_store::Error::PreconditionFailed => Rejection::precondition_failed(id),
         other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use async_trait::async_trait;
+    use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+    use tokio::sync::oneshot;
+    use ucp_model::Scope;
+
+    use super::*;
+
+    /// Sends the planes that it is told of.
+    struct Told(Mutex<UnboundedSender<String>>);
+
+    #[async_trait]
+    impl Accounts for Told {
+        async fn verify(&self, _: &Scope) -> Result<(), Rejection> {
+            Ok(())
+        }
+
+        fn credential_changed(&self, plane: &str) {
+            self.0.lock().unwrap().send(plane.to_owned()).unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_is_told_of_even_if_the_request_is_given_up() {
+        let id = CredentialId::new("mine", "default").unwrap();
+        let (telling, mut told) = unbounded_channel();
+        let accounts: Arc<dyn Accounts> = Arc::new(Told(Mutex::new(telling)));
+        let (commit, committed) = oneshot::channel();
+        let changing = async {
+            committed
+                .await
+                .map_err(|_| ucp_store::Error::PreconditionFailed)
+        };
+        let request = change(&id, &accounts, changing);
+        let patience = Duration::from_secs(1);
+        assert!(tokio::time::timeout(patience, request).await.is_err());
+        assert!(told.is_empty(), "nothing has changed");
+
+        commit.send(()).unwrap();
+        let plane = tokio::time::timeout(patience, told.recv()).await;
+        assert_eq!(plane.unwrap().unwrap(), "mine");
     }
 }
