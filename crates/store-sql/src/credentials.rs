@@ -35,7 +35,8 @@ impl Credentials for Sql {
             tx.execute(SET_SECRET, values![key, secret]).await?;
             Ok(written)
         });
-        if written.is_ok() {
+        // Even after another error, since the commit may have succeeded.
+        if !matches!(written, Err(Error::PreconditionFailed)) {
             self.nudge(Topic::Credentials);
         }
         written
@@ -75,7 +76,7 @@ impl Credentials for Sql {
             id,
             precondition
         ));
-        if let Ok(true) = existed {
+        if !matches!(existed, Ok(false) | Err(Error::PreconditionFailed)) {
             self.nudge(Topic::Credentials);
         }
         existed

@@ -1,15 +1,14 @@
-//! Nudges: notifications that another process has accepted an operation, or changed a credential. A lost nudge only adds
-//! latency, since every worker also polls, and cached credentials grow old.
+//! Nudges: notifications that another process has accepted an operation, or changed a credential. One that cannot be
+//! sent is sent again. A lost nudge only adds latency, since every worker also polls, and cached credentials grow old.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// The pause between two attempts to listen again.
+/// The pause between two attempts to listen, or to send.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What a nudge is about. Each has a channel of its own.
@@ -80,7 +79,12 @@ impl Nudges {
         let outgoing = Arc::<Pending>::default();
         let incoming = Arc::<Pending>::default();
         let mut tasks = JoinSet::new();
-        tasks.spawn(send(alone().connect_lazy_with(options), outgoing.clone()));
+        let pool = alone().connect_lazy_with(options);
+        let notify = move |topic: Topic| {
+            let pool = pool.clone();
+            async move { sqlx::query(topic.notify()).execute(&pool).await.map(drop) }
+        };
+        tasks.spawn(send(outgoing.clone(), notify));
         tasks.spawn(listen(listener, incoming.clone()));
         Ok(Self {
             outgoing,
@@ -100,17 +104,23 @@ impl Nudges {
     }
 }
 
-async fn send(pool: PgPool, outgoing: Arc<Pending>) {
+/// Sends what is pending. What cannot be sent stays pending, combined with what is added meanwhile.
+async fn send<F>(outgoing: Arc<Pending>, notify: impl Fn(Topic) -> F)
+where
+    F: Future<Output = Result<(), sqlx::Error>>,
+{
     loop {
         let topic = tokio::select! {
             () = outgoing.operations.notified() => Topic::Operations,
             () = outgoing.credentials.notified() => Topic::Credentials,
         };
-        if let Err(error) = sqlx::query(topic.notify()).execute(&pool).await {
+        if let Err(error) = notify(topic).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "could not nudge other processes"
+                "could not nudge other processes; trying again"
             );
+            outgoing.of(topic).notify_one();
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }
@@ -138,5 +148,46 @@ async fn listen(mut listener: PgListener, incoming: Arc<Pending>) {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_nudge_that_cannot_be_sent_is_sent_later_and_once() {
+        let (outgoing, began) = (Arc::<Pending>::default(), Instant::now());
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let notify = {
+            let attempts = Arc::clone(&attempts);
+            move |topic| {
+                assert_eq!(topic, Topic::Credentials);
+                let attempt = attempts.fetch_add(1, Ordering::SeqCst);
+                async move {
+                    if attempt < 2 {
+                        Err(sqlx::Error::PoolClosed)
+                    } else {
+                        Ok(())
+                    }
+                }
+            }
+        };
+        tokio::spawn(send(Arc::clone(&outgoing), notify));
+        outgoing.credentials.notify_one();
+        while attempts.load(Ordering::SeqCst) < 3 {
+            assert!(began.elapsed() < PAUSE * 60, "it is given up");
+            tokio::time::sleep(PAUSE / 10).await;
+            if began.elapsed() < PAUSE {
+                outgoing.credentials.notify_one();
+            }
+        }
+        assert_eq!(began.elapsed().as_secs(), 2 * PAUSE.as_secs());
+        tokio::time::sleep(PAUSE * 60).await;
+        assert_eq!(attempts.load(Ordering::SeqCst), 3);
     }
 }
