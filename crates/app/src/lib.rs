@@ -1,7 +1,8 @@
 //! The use cases: one function for each kind of request.
 //!
-//! Handlers call these functions and nothing else. They validate the request, claim the alias and record an operation.
-//! They see AWS only through [`LiveReader`]: every change is an operation that the engine carries out.
+//! Handlers call these functions and nothing else. They validate the request and look at the resource. Only if something
+//! is to be done, or the look does not show what, do they claim the alias and record an operation. They see AWS only
+//! through [`LiveReader`]: every change is an operation that the engine carries out.
 
 mod accounts;
 mod awaiting;
@@ -95,7 +96,7 @@ pub struct Caller {
     pub name: String,
     /// Correlates the calls of one deployment.
     pub correlation_id: CorrelationId,
-    /// The time to wait for the verdict.
+    /// The time for the look at AWS and, if it shows nothing, for the verdict of the operation.
     pub verdict_wait: Duration,
     /// The time to wait for the deletion of a group.
     pub group_delete_wait: Duration,

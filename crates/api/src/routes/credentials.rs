@@ -67,7 +67,7 @@ async fn get_credential(
 
 /// Creates a credential, or replaces it completely.
 ///
-/// It takes effect with the next requested change; no restart is needed.
+/// This server uses it at once, and others as soon as they are notified, within 30 seconds; no restart is needed.
 #[utoipa::path(put, path = "/planes/aws/{plane}/providers/System.AWS/credentials/{credential}", tag = "Credentials",
     params(CredentialPath, ApiVersion, Conditions),
     request_body = PutCredentialRequest,
