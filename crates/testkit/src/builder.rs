@@ -2,10 +2,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Accounts, Rejection, UntrackedAlias};
-use ucp_model::{Clock, DefaultTags, Scope, SeededEntropy};
+use ucp_app::UntrackedAlias;
+use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
 use ucp_observe::{CrashTurn, Process};
 use ucp_schema::Catalogue;
@@ -13,6 +12,7 @@ use ucp_seal::{Keyring, SealingKey};
 use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
+use crate::aws::{Held, Ordered, OtherNames, OwnAccounts};
 use crate::crashes::Crashes;
 use crate::log::Log;
 use crate::world::{LEASE, SCHEMA_TTL, World};
@@ -27,6 +27,7 @@ pub struct Builder {
     default_tags: DefaultTags,
     untracked_alias: UntrackedAlias,
     schema_source: SchemaSource,
+    verdict_wait: Duration,
     crash: Option<CrashTurn>,
     seed: u64,
 }
@@ -41,6 +42,7 @@ impl World {
             default_tags: DefaultTags::default(),
             untracked_alias: UntrackedAlias::default(),
             schema_source: SchemaSource::Embedded,
+            verdict_wait: Duration::from_secs(20),
             crash: None,
             seed: 7,
         }
@@ -100,6 +102,14 @@ impl Builder {
         Self { seed, ..self }
     }
 
+    /// Sets how long a request waits for its look and its verdict.
+    pub fn verdict_wait(self, verdict_wait: Duration) -> Self {
+        Self {
+            verdict_wait,
+            ..self
+        }
+    }
+
     /// Crashes the server at this occurrence of a crash point, counted from [`World::may_crash`].
     pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
         Self {
@@ -122,15 +132,25 @@ impl Builder {
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
         );
+        let (held, names) = (Held::default(), OtherNames::default());
         let sealing = Keyring::from(SealingKey::new([7; 32]));
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
         let parts = Parts {
             store: process.store(Arc::clone(&self.store)),
-            cloud: process.cloud(Arc::new(aws.clone())),
-            live: Arc::new(aws.clone()),
+            cloud: process.cloud(Arc::new(Ordered {
+                aws: aws.clone(),
+                // A worker's reads are never held.
+                held: Held::default(),
+                names: names.clone(),
+            })),
+            live: Arc::new(Ordered {
+                aws: aws.clone(),
+                held: held.clone(),
+                names: names.clone(),
+            }),
             registry: Arc::new(aws.clone()),
-            accounts: Arc::new(AnyAccount),
+            accounts: Arc::new(OwnAccounts),
             catalogue,
             keys: Arc::new(keys.await.expect("the keys are opened")),
             clock: Arc::clone(&clock) as _,
@@ -139,13 +159,15 @@ impl Builder {
         let settings = Settings {
             untracked_alias: self.untracked_alias,
             schema_source: self.schema_source,
-            ..settings(self.path_base.clone(), self.default_tags)
+            ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         let node = ucp_node::assemble(parts, settings).await;
         let world = World {
             store: self.store,
             clock,
             aws,
+            held,
+            names,
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
             crashes,
@@ -158,10 +180,10 @@ impl Builder {
     }
 }
 
-fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
+fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Duration) -> Settings {
     Settings {
         api: ucp_api::Settings {
-            verdict_wait: Duration::from_secs(20),
+            verdict_wait,
             group_delete_wait: Duration::from_secs(20),
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and([]),
@@ -187,15 +209,5 @@ fn settings(path_base: PathBase, default_tags: DefaultTags) -> Settings {
         grace: Duration::ZERO,
         operation_retention: Duration::ZERO,
         sweep_interval: Duration::ZERO,
-    }
-}
-
-/// Accepts every account, as the simulator does.
-struct AnyAccount;
-
-#[async_trait]
-impl Accounts for AnyAccount {
-    async fn verify(&self, _: &Scope) -> Result<(), Rejection> {
-        Ok(())
     }
 }

@@ -39,6 +39,11 @@ impl Crashes {
         self.state().asked.get(method).copied().unwrap_or_default()
     }
 
+    /// Returns how often each method of the store was called.
+    pub(crate) fn asked_all(&self) -> BTreeMap<&'static str, usize> {
+        self.state().asked.clone()
+    }
+
     /// Returns every crash point passed since arming, with its occurrence.
     pub(crate) fn passed(&self) -> Vec<CrashTurn> {
         let passed = &self.state().passed;

@@ -6,6 +6,7 @@
 //! of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point. A WARN or an ERROR that a
 //! scenario does not expect fails it.
 
+mod aws;
 mod builder;
 mod clock;
 mod crash_everywhere;
@@ -17,6 +18,7 @@ mod world;
 
 pub use macro_rules_attribute::apply;
 
+pub use aws::FOREIGN_ACCOUNT;
 pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::crash_everywhere;

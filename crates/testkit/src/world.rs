@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
 use ucp_engine::{Abandoned, Sweeper, Workers};
-use ucp_model::{Clock, GroupId, ReferenceId, Target};
+use ucp_model::{Clock, GroupId, Identifier, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
 use ucp_store::{Error, LeaseTerm, Store};
 
+use crate::aws::{Held, OtherNames};
 use crate::crashes::Crashes;
 use crate::log::Log;
 use crate::{ManualClock, Reply};
@@ -48,6 +49,8 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     /// The simulated AWS.
     pub aws: Simulator,
+    pub(crate) held: Held,
+    pub(crate) names: OtherNames,
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
     pub(crate) crashes: Arc<Crashes>,
@@ -309,6 +312,32 @@ impl World {
     /// Counts the calls of the server to a method of the store, such as `get_operation`.
     pub fn asked_store(&self, method: &str) -> usize {
         self.crashes.asked(method)
+    }
+
+    /// Returns how often the server has called each method of the store that it has called.
+    pub fn asked_of_store(&self) -> BTreeMap<&'static str, usize> {
+        self.crashes.asked_all()
+    }
+
+    /// Holds the reply to the next read of a request until [`release_reads`](Self::release_reads).
+    pub fn hold_next_read(&self) {
+        self.held.hold_next();
+    }
+
+    /// Returns once a reply to a read is held.
+    pub async fn is_read_held(&self) {
+        self.held.is_held().await;
+    }
+
+    /// Lets the replies go that are held.
+    pub fn release_reads(&self) {
+        self.held.release();
+    }
+
+    /// Makes reads find the resource `identifier` under another name too, as AWS does for some types.
+    pub fn also_name(&self, identifier: &str, name: &str) {
+        let parse = |text| Identifier::parse(text).expect("an identifier");
+        self.names.add(parse(name), parse(identifier));
     }
 
     /// Returns the calls to AWS, except for `DescribeType`.

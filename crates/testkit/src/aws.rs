@@ -1,0 +1,179 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use ucp_app::{Accounts, Rejection};
+use ucp_cloud::{CloudControl, Fault};
+use ucp_model::{
+    ClientToken, ErrorCode, Failure, Identifier, Progress, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
+};
+use ucp_simulator::Simulator;
+
+/// An account that the credentials of a world are not of.
+pub const FOREIGN_ACCOUNT: &str = "999999999999";
+
+/// Accepts every account but [`FOREIGN_ACCOUNT`].
+pub(crate) struct OwnAccounts;
+
+#[async_trait]
+impl Accounts for OwnAccounts {
+    async fn verify(&self, scope: &Scope) -> Result<(), Rejection> {
+        match scope.account == FOREIGN_ACCOUNT {
+            false => Ok(()),
+            true => Err(Rejection::Forbidden(Failure::new(
+                ErrorCode::AccountMismatch,
+                "The credentials are of another account.",
+            ))),
+        }
+    }
+}
+
+/// Replies to reads that a test holds up.
+#[derive(Clone, Default)]
+pub(crate) struct Held(Arc<watch::Sender<Hold>>);
+
+#[derive(Default)]
+struct Hold {
+    /// How many of the next replies are held.
+    next: usize,
+    /// How many are held.
+    held: usize,
+}
+
+impl Held {
+    /// Holds the next reply.
+    pub(crate) fn hold_next(&self) {
+        self.0.send_modify(|hold| hold.next += 1);
+    }
+
+    /// Returns once a reply is held.
+    pub(crate) async fn is_held(&self) {
+        let mut hold = self.0.subscribe();
+        let held = hold.wait_for(|hold| hold.held > 0).await;
+        held.expect("the sender is here");
+    }
+
+    /// Lets all held replies go.
+    pub(crate) fn release(&self) {
+        self.0.send_modify(|hold| hold.held = 0);
+    }
+
+    /// Returns at once, unless the reply is to be held.
+    async fn pass(&self) {
+        let is_held = self.0.send_if_modified(|hold| {
+            let is_held = hold.next > 0;
+            hold.next -= usize::from(is_held);
+            hold.held += usize::from(is_held);
+            is_held
+        });
+        if is_held {
+            let mut hold = self.0.subscribe();
+            let released = hold.wait_for(|hold| hold.held == 0).await;
+            released.expect("the sender is here");
+        }
+    }
+}
+
+/// Names under which AWS finds a resource beside its identifier.
+#[derive(Clone, Default)]
+pub(crate) struct OtherNames(Arc<Mutex<BTreeMap<Identifier, Identifier>>>);
+
+impl OtherNames {
+    pub(crate) fn add(&self, name: Identifier, identifier: Identifier) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.insert(name, identifier);
+    }
+
+    fn of(&self, name: &Identifier) -> Identifier {
+        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.get(name).unwrap_or(name).clone()
+    }
+}
+
+/// The simulated AWS, with what a test orders of its reads.
+pub(crate) struct Ordered {
+    pub(crate) aws: Simulator,
+    pub(crate) held: Held,
+    pub(crate) names: OtherNames,
+}
+
+#[async_trait]
+impl CloudControl for Ordered {
+    async fn create_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        desired_state: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let aws = &self.aws;
+        aws.create_resource(scope, type_name, desired_state, client_token)
+            .await
+    }
+
+    async fn update_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        patch_document: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let aws = &self.aws;
+        aws.update_resource(scope, type_name, identifier, patch_document, client_token)
+            .await
+    }
+
+    async fn delete_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let aws = &self.aws;
+        aws.delete_resource(scope, type_name, identifier, client_token)
+            .await
+    }
+
+    async fn get_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<ResourceDescription, Fault> {
+        let identifier = self.names.of(identifier);
+        let reply = self.aws.get_resource(scope, type_name, &identifier).await;
+        self.held.pass().await;
+        reply
+    }
+
+    async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault> {
+        self.aws.list_resources(scope, type_name, next_token).await
+    }
+
+    async fn get_resource_request_status(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let aws = &self.aws;
+        aws.get_resource_request_status(scope, request_token).await
+    }
+
+    async fn cancel_resource_request(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let aws = &self.aws;
+        aws.cancel_resource_request(scope, request_token).await
+    }
+}
