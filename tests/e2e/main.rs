@@ -24,6 +24,7 @@ mod groups;
 mod handlers;
 mod identifiers;
 mod imports;
+mod looks;
 mod operation_lists;
 mod operations;
 mod paging;
