@@ -56,7 +56,7 @@ impl Change {
             (Moment::RecordVerdict, Delete) => 0,
             // Only operations on groups have children; `crashes` covers these.
             (Moment::Cancel | Moment::StartChild, _) => 0,
-            // Requests that need no operation.
+            // Only requests that need no operation remember and adopt; `crashes` covers these.
             (Moment::Remember | Moment::Adopt, _) => 0,
         }
     }
