@@ -5,7 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use ucp_testkit::{World, apply, on_every_store, tracked_by};
 
-use super::{LOG_GROUP, Request, VPC, change_outside, changes, logs, path, reads, stored, stray};
+use super::{
+    LOG_GROUP, Request, VPC, change_outside, changes, logs, path, reads, reads_since, stored,
+    stray, until,
+};
 use crate::puts::all_at_once;
 
 const POLICY: &str = "AWS.IAM/Policy";
@@ -183,7 +186,14 @@ async fn puts_that_change_nothing_do_not_refuse_each_other(world: &World) {
         &json!({"EnableDnsHostnames": true}),
     );
     let before = stored(world, VPC, "main").await;
-    let statuses = all_at_once(30, || put.alone(world)).await;
+    // All of them have read the same before the first of them writes.
+    let count = reads(world);
+    (0..30).for_each(|_| world.hold_next_read());
+    let release = async {
+        until("all have read", async || reads_since(world, count) == 30).await;
+        world.release_reads();
+    };
+    let (statuses, ()) = tokio::join!(all_at_once(30, || put.alone(world)), release);
     assert_eq!(statuses, [200; 30]);
     let after = stored(world, VPC, "main").await;
     assert_eq!(after.operations, before.operations);

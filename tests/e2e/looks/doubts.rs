@@ -149,7 +149,9 @@ async fn a_late_look_is_left_to_the_worker(kind: StoreKind) {
         let operations = accepted(world);
         let put = Request::put(VPC, "main", &declared);
         world.hold_next_read();
-        let reply = put.alone(world).await.expect(201);
+        // The read itself would be given up after ten seconds.
+        let reply = tokio::time::timeout(Duration::from_secs(5), put.alone(world)).await;
+        let reply = reply.expect("the look is given up").expect(201);
         assert_eq!(accepted(world), operations + 1);
         world.is_read_held().await;
         world.release_reads();
