@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, tracked_by};
 
 const VPC: &str = "AWS.EC2/VPC";
@@ -17,14 +19,18 @@ fn reads(world: &World) -> usize {
 /// Sends a request that has to wait for a step, and expects the reply right after it, without a read.
 async fn waited(world: &World, method: &str, path: &str, body: &str) -> Reply {
     let (began, before) = (Instant::now(), reads(world));
+    let sending = async {
+        let reply = world.send_with(&[], method, path, body).await;
+        (reply, began.elapsed().as_millis())
+    };
     let stepping = async {
         tokio::time::sleep(Duration::from_millis(10)).await;
         world.step().await;
         world.clock.advance(Duration::from_secs(60));
         world.settle().await;
     };
-    let (reply, ()) = tokio::join!(world.send_with(&[], method, path, body), stepping);
-    assert_eq!(began.elapsed().as_millis(), 10);
+    let ((reply, took), ()) = tokio::join!(sending, stepping);
+    assert_eq!(took, 10);
     assert_eq!(reads(world), before);
     reply
 }
@@ -38,6 +44,11 @@ async fn a_put_is_woken_by_the_step_that_decides() {
     let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
     let body = json!({"alias": "main", "trackedBy": tracked_by(VPC, "main"),
         "properties": declared("changed")});
+    // The request does not know what is to be done.
+    let throttled = fault(refuse(ExceptionCode::Throttling));
+    world
+        .aws
+        .add_fault(throttled.on(Action::GetResource).times(1));
     let changed = waited(&world, "POST", &path, &body.to_string()).await;
     let changed = changed.expect(201);
     assert_eq!(world.status(&changed).await["status"], "Succeeded");
