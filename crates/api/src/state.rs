@@ -12,8 +12,8 @@ use crate::path_base::PathBase;
 /// Settings of the API.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long a request looks at AWS before it is accepted without a look, and until when it then waits for the verdict
-    /// of its operation before the reply is 201 or 202.
+    /// How long a request may look at AWS. If it learns nothing from that, it is accepted, and waits for the rest of
+    /// this time for the verdict of its operation before the reply is 201 or 202.
     pub verdict_wait: Duration,
     /// How long a DELETE waits for the group to be deleted before the reply is 202.
     pub group_delete_wait: Duration,

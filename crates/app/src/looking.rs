@@ -169,7 +169,19 @@ impl App {
         let Some(identifier) = claim.spelled_by(&looked.presence) else {
             return self.decided(new, claim, looked, schema, desired).await;
         };
-        // What is recorded of the resource is recorded under AWS's spelling.
+        // Few requests come here and further, so their state is not part of this one's.
+        Box::pin(self.outlook_as_spelled(new, identifier, schema, desired, deadline)).await
+    }
+
+    /// Looks again under AWS's spelling of the identifier: what is recorded of the resource is recorded under that.
+    async fn outlook_as_spelled(
+        &self,
+        new: &mut NewOperation,
+        identifier: Identifier,
+        schema: &ResourceSchema,
+        desired: Option<&Desired>,
+        deadline: Instant,
+    ) -> Result<Outlook, Rejection> {
         if let NewWork::Resource(work) = &mut new.work {
             work.spelled = work.identifier.replace(identifier);
         }
@@ -198,6 +210,12 @@ impl App {
         self.recorded(alias, target.as_ref()).await
     }
 
+    /// Returns whether everything is recorded as it was.
+    async fn holds(&self, new: &NewOperation, basis: &Basis) -> Result<bool, Rejection> {
+        let recorded = self.recorded_of(new).await?;
+        Ok(self.claim(new, recorded).await?.basis == *basis)
+    }
+
     /// Returns what accepting the operation would record, or why it would be refused.
     async fn claim(&self, new: &NewOperation, recorded: Recorded) -> Result<Claim, Rejection> {
         let work = work_of(new)?;
@@ -205,7 +223,7 @@ impl App {
         let Recorded { alias, target } = recorded;
         let alias = match alias {
             Some(RecordedAlias { group, .. }) if let Some(deletion) = group.body.deletion => {
-                return Err(self.busy(deletion).await);
+                return Err(Box::pin(self.busy(deletion)).await);
             }
             Some(RecordedAlias {
                 group, reference, ..
@@ -218,10 +236,13 @@ impl App {
         let before = alias.as_ref().and_then(|alias| alias.reference.clone());
         let (work, claimed) = match rules::accept(new.id, work.clone(), alias, new.accepted_at) {
             Ok(accepted) => accepted,
-            Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
+            Err(error) => {
+                let refusal = self.refusal(error, work.reference.as_ref());
+                return Err(Box::pin(refusal).await);
+            }
         };
         match target.holder {
-            Some(running) => Err(self.busy(running).await),
+            Some(running) => Err(Box::pin(self.busy(running)).await),
             None => Ok(Claim {
                 work,
                 before,
@@ -323,9 +344,7 @@ impl App {
                 };
                 if let Some(failure) = work.failure() {
                     // The reason may be a change that another request has made meanwhile.
-                    let recorded = self.recorded_of(new).await?;
-                    let is_still_so = self.claim(new, recorded).await?.basis == claim.basis;
-                    return Ok(match is_still_so {
+                    return Ok(match Box::pin(self.holds(new, &claim.basis)).await? {
                         true => Outlook::Refused(failure.clone()),
                         false => Outlook::Stale,
                     });

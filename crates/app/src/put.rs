@@ -123,7 +123,7 @@ impl App {
             .is_some_and(|alias| alias.reference.is_some());
         if identifier.is_none() && !has_reference {
             let warnings = judge_create(&declaration, &schema, put)?;
-            let accepted = self.accept_put(new, &text, None).await?;
+            let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
             let properties = shown(&schema, None, &declaration);
             let operation = accepted.pending.operation;
             return accepted_outcome(&schema, operation, properties, warnings).map(Some);
@@ -159,7 +159,7 @@ impl App {
             pending,
             reference,
             keeps_look,
-        } = self.accept_put(new, &text, look).await?;
+        } = Box::pin(self.accept_put(new, &text, look)).await?;
         let (operation, live, warnings) = match change {
             Some(change) if keeps_look => {
                 let operation = Operation {
@@ -169,7 +169,7 @@ impl App {
                 (operation, change.live, change.warnings)
             }
             change @ (Some(_) | None) => {
-                let operation = self.verdict(pending, deadline).await?;
+                let operation = Box::pin(self.verdict(pending, deadline)).await?;
                 let seen = change.and_then(|change| change.live);
                 let live = live(&operation, reference).or(seen);
                 let warnings = operation.work.warnings().to_vec();

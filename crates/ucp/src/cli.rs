@@ -259,8 +259,8 @@ pub(crate) struct Work {
     /// How often workers look for work that they were not notified of.
     #[arg(long, env = "UCP_POLL_INTERVAL", default_value = "500ms", value_parser = humantime::parse_duration)]
     pub(crate) poll_interval: Duration,
-    /// How long a request may take to look at AWS. If it learns nothing from that, it is accepted, and waits for the rest
-    /// of this time for the verdict of its operation before the reply is 201 or 202.
+    /// How long a request may look at AWS. If it learns nothing from that, it is accepted, and waits for the rest of
+    /// this time for the verdict of its operation before the reply is 201 or 202.
     #[arg(long, env = "UCP_VERDICT_WAIT", default_value = "2s", value_parser = humantime::parse_duration)]
     pub(crate) verdict_wait: Duration,
     /// How long a GET, a list or a `:get` waits for AWS; values above --call-timeout have no effect.
