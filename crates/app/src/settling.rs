@@ -100,9 +100,7 @@ impl App {
         };
         Ok(is_written.then_some(Cow::Owned(after)))
     }
-}
 
-impl App {
     /// Returns whether another request that changed nothing has just written the same. What it has observed may be newer.
     async fn is_remembered(&self, after: &Reference) -> Result<bool, Rejection> {
         let recorded = self.parts.store.get_reference(&after.id).await?;
