@@ -53,6 +53,17 @@ impl Client {
         target: &str,
         body: &str,
     ) -> Result<Answer, String> {
+        self.try_call_preferring("", method, target, body).await
+    }
+
+    /// Sends a request with a preference (RFC 7240).
+    pub(super) async fn try_call_preferring(
+        &self,
+        preference: &str,
+        method: &str,
+        target: &str,
+        body: &str,
+    ) -> Result<Answer, String> {
         let url = if target.starts_with('/') {
             format!("{}{target}", self.base)
         } else {
@@ -62,6 +73,7 @@ impl Client {
             .method(method)
             .uri(url)
             .header("content-type", "application/json")
+            .header("prefer", preference)
             .body(Full::from(body.to_owned()))
             .expect("a request");
         let response = tokio::time::timeout(PATIENCE, self.http.request(request)).await;

@@ -191,7 +191,12 @@ async fn kill_once(change: Change, point: CrashTurn, database: &str, aws: &str, 
     let asking = {
         let client = client.clone();
         let (path, body) = (path.clone(), body.clone());
-        tokio::spawn(async move { client.try_call("POST", &path, &body).await })
+        // The request does not look, so that the worker does.
+        tokio::spawn(async move {
+            let preference = "respond-async";
+            let call = client.try_call_preferring(preference, "POST", &path, &body);
+            call.await
+        })
     };
     doomed.line("\"paused\"").await;
     doomed.kill();
