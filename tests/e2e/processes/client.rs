@@ -53,13 +53,13 @@ impl Client {
         target: &str,
         body: &str,
     ) -> Result<Answer, String> {
-        self.try_call_preferring("", method, target, body).await
+        self.try_call_preferring(None, method, target, body).await
     }
 
     /// Sends a request with a preference (RFC 7240).
     pub(super) async fn try_call_preferring(
         &self,
-        preference: &str,
+        preference: Option<&str>,
         method: &str,
         target: &str,
         body: &str,
@@ -69,11 +69,14 @@ impl Client {
         } else {
             target.to_owned()
         };
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(url)
-            .header("content-type", "application/json")
-            .header("prefer", preference)
+            .header("content-type", "application/json");
+        if let Some(preference) = preference {
+            request = request.header("prefer", preference);
+        }
+        let request = request
             .body(Full::from(body.to_owned()))
             .expect("a request");
         let response = tokio::time::timeout(PATIENCE, self.http.request(request)).await;

@@ -193,7 +193,7 @@ async fn kill_once(change: Change, point: CrashTurn, database: &str, aws: &str, 
         let (path, body) = (path.clone(), body.clone());
         // The request does not look, so that the worker does.
         tokio::spawn(async move {
-            let preference = "respond-async";
+            let preference = Some("respond-async");
             let call = client.try_call_preferring(preference, "POST", &path, &body);
             call.await
         })
