@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use ucp_model::{Entropy, Identifier, Timestamp};
+use ucp_model::{Entropy, Timestamp};
 
-use super::{Effect, Failure, Fault, Matcher, Refusal};
+use super::{Effect, Fault, Matcher, Refusal};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{Action, Caller, Request};
 
@@ -32,8 +32,8 @@ impl<'a> Call<'a> {
 pub(crate) struct Faults(Vec<Armed>);
 
 #[derive(Debug)]
-struct Armed {
-    fault: Fault,
+pub(super) struct Armed {
+    pub(super) fault: Fault,
     buckets: BTreeMap<(Action, Caller), Bucket>,
 }
 
@@ -81,22 +81,8 @@ impl Faults {
             | Effect::Fail(_)
             | Effect::InUse {}
             | Effect::DropReply {}
+            | Effect::StayPending { .. }
             | Effect::Rename { .. } => None,
-        })
-    }
-
-    /// Returns the latency of the change that the call starts, if a fault sets it.
-    pub(crate) fn latency(
-        &mut self,
-        call: &Call<'_>,
-        entropy: &dyn Entropy,
-    ) -> Option<RangeInclusive<Duration>> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Latency {
-                least_millis,
-                most_millis,
-            } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
-            _ => None,
         })
     }
 
@@ -118,30 +104,6 @@ impl Faults {
         lags.map(|lag| *lag.end()).max()
     }
 
-    /// Returns the failure of the change that the call starts, if any.
-    pub(crate) fn failure(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Failure> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Fail(failure) => Some(failure.clone()),
-            _ => None,
-        })
-    }
-
-    /// Whether the delete that the call starts fails while other resources refer to this one.
-    pub(crate) fn minds_use(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
-        let minded = self.first(call, entropy, |armed| {
-            matches!(armed.fault.effect, Effect::InUse {}).then_some(())
-        });
-        minded.is_some()
-    }
-
-    /// Returns the identifier that the create gives the resource, if a fault sets it.
-    pub(crate) fn name(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<Identifier> {
-        self.first(call, entropy, |armed| match &armed.fault.effect {
-            Effect::Rename { identifier } => Some(Identifier::new(identifier)),
-            _ => None,
-        })
-    }
-
     /// Whether the reply to the call is lost.
     pub(crate) fn drops_reply(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
         let dropped = self.first(call, entropy, |armed| {
@@ -151,7 +113,7 @@ impl Faults {
     }
 
     /// Returns the effect of the first matching fault that `strikes`. A fault is removed when its count is used up.
-    fn first<T>(
+    pub(super) fn first<T>(
         &mut self,
         call: &Call<'_>,
         entropy: &dyn Entropy,

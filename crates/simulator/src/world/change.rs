@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use ucp_model::{Entropy, Identifier, Timestamp, json};
+use ucp_model::{Entropy, Timestamp, json};
 
 use super::model::{self, HandlerFailure};
 use super::resource::{Resource, ResourceKey};
 use super::resources::Resources;
 use crate::chance::Chance;
-use crate::faults::{self, Disclosure, Failure};
+use crate::faults::{self, Disclosure, Failure, Orders};
 use crate::progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
 use crate::read_only::Assigner;
 use crate::request::{Caller, Request};
@@ -26,17 +26,13 @@ pub(super) struct Change {
     pub(super) resource: Option<String>,
     pub(super) status: OperationStatus,
     pub(super) event_time: Timestamp,
-    /// When the status changes next. `None` for an ended request, and for an update with an empty patch, which stays
-    /// PENDING.
+    /// When the status changes next. `None` for an ended request, and for one that stays PENDING: an update with an
+    /// empty patch, and what a fault orders to stay.
     pub(super) due: Option<Timestamp>,
     /// When the request ends unless it is cancelled.
     pub(super) ends_at: Timestamp,
-    /// The failure caused by a fault.
-    pub(super) ordered_failure: Option<Failure>,
-    /// Whether a delete fails while other resources refer to this one.
-    minds_use: bool,
-    /// The identifier of the new resource, if a fault sets it.
-    ordered_name: Option<Identifier>,
+    /// What faults order for the change.
+    pub(super) orders: Orders,
     /// The resource to create, or why it cannot be created.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
@@ -52,9 +48,7 @@ pub(super) struct Acceptance {
     pub(super) at: Timestamp,
     pub(super) starts_at: Timestamp,
     pub(super) ends_at: Timestamp,
-    pub(super) ordered_failure: Option<Failure>,
-    pub(super) minds_use: bool,
-    pub(super) ordered_name: Option<Identifier>,
+    pub(super) orders: Orders,
 }
 
 impl Change {
@@ -69,11 +63,9 @@ impl Change {
             resource_type: with.resource_type,
             status: OperationStatus::Pending,
             event_time: with.at,
-            due: Some(with.starts_at),
+            due: with.orders.pending.is_none().then_some(with.starts_at),
             ends_at: with.ends_at,
-            ordered_failure: with.ordered_failure,
-            minds_use: with.minds_use,
-            ordered_name: with.ordered_name,
+            orders: with.orders,
             prepared: None,
             failure: None,
             resource_model: None,
@@ -169,7 +161,7 @@ impl Change {
     /// Gives a new resource the identifier of a fault.
     fn named(&self, (key, model): (String, Value)) -> (String, Value) {
         let schema = &self.resource_type.schema;
-        let ordered = self.ordered_name.as_ref();
+        let ordered = self.orders.name.as_ref();
         let parts = ordered.and_then(|name| schema.properties_of_identifier(name));
         match (ordered, &model, parts) {
             (Some(name), Value::Object(members), Some(Value::Object(parts))) => {
@@ -188,7 +180,7 @@ impl Change {
         at: Timestamp,
         entropy: &dyn Entropy,
     ) {
-        let result = match self.ordered_failure.clone() {
+        let result = match self.orders.failure.clone() {
             None => self.apply(resources, caller, at, entropy),
             Some(failure) => {
                 if failure.change == faults::Change::Made {
@@ -239,7 +231,7 @@ impl Change {
             }
             (_, Some(made)) => made,
             _ => {
-                if self.minds_use
+                if self.orders.minds_use
                     && let Some(user) = resources.user_of(&key)
                 {
                     return Err(HandlerFailure::in_use(&key, user));
@@ -265,7 +257,7 @@ impl Change {
         let may_hide =
             self.operation == Operation::Create || self.status == OperationStatus::Failed;
         let hides = |failure: &Failure| failure.identifier == Disclosure::Hidden;
-        let is_hidden = may_hide && self.ordered_failure.as_ref().is_some_and(hides);
+        let is_hidden = may_hide && self.orders.failure.as_ref().is_some_and(hides);
         ProgressEvent {
             type_name: self.resource_type.name().to_owned(),
             identifier: (self.resource.as_ref())
@@ -282,7 +274,7 @@ impl Change {
                 OperationStatus::CancelInProgress => self.due,
                 _ => self.due.map(|_| self.ends_at),
             },
-            hooks: match (&self.ordered_failure, self.status) {
+            hooks: match (&self.orders.failure, self.status) {
                 (Some(failure), OperationStatus::Failed) => failure.hooks.clone(),
                 _ => Vec::new(),
             },

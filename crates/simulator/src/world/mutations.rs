@@ -9,7 +9,7 @@ use super::resource::ResourceKey;
 use super::{World, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
-use crate::faults::Call;
+use crate::faults::{Call, Cancelling, Orders};
 use crate::progress::{HandlerErrorCode, Operation, OperationStatus};
 use crate::read_only::Assigner;
 use crate::request::{
@@ -111,13 +111,14 @@ impl World {
             OperationStatus::Success
             | OperationStatus::Failed
             | OperationStatus::CancelComplete => {
-                return Err(Exception::new(
-                    ExceptionCode::Validation,
-                    format!(
-                        "Request with token {} is in status {} and can no longer be cancelled",
-                        change.request_token, change.status
-                    ),
-                ));
+                return Err(uncancellable(change, "can no longer be cancelled"));
+            }
+        }
+        match change.orders.pending {
+            None | Some(Cancelling::Accepted) => {}
+            Some(Cancelling::Ignored) => return Ok(Reply::Progress(change.event())),
+            Some(Cancelling::Refused) => {
+                return Err(uncancellable(change, "cannot be cancelled"));
             }
         }
         let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
@@ -185,9 +186,10 @@ impl World {
         moment: &Moment<'_>,
     ) -> Reply {
         let call = Call::new(moment.caller, request);
-        let latency = self.faults.latency(&call, moment.entropy);
-        let latency = latency.unwrap_or_else(|| self.settings.latency.clone());
-        let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
+        let orders = Orders::drawn(&mut self.faults, &call, moment.entropy);
+        let latency = orders.latency.as_ref();
+        let latency = latency.unwrap_or(&self.settings.latency);
+        let takes = Chance::new(moment.entropy, "simulator.latency").duration(latency);
         // Starting a handler takes a fraction of its running time.
         let starts = takes / 4;
         let mut change = Change::accepted(Acceptance {
@@ -198,9 +200,7 @@ impl World {
             at: moment.now,
             starts_at: moment.now.after(starts),
             ends_at: moment.now.after(takes),
-            ordered_failure: self.faults.failure(&call, moment.entropy),
-            minds_use: self.faults.minds_use(&call, moment.entropy),
-            ordered_name: self.faults.name(&call, moment.entropy),
+            orders,
         });
         if is_empty_patch(request) {
             change.due = None;
@@ -209,6 +209,16 @@ impl World {
         self.region(moment).accept(change);
         Reply::Progress(event)
     }
+}
+
+fn uncancellable(change: &Change, why: &str) -> Exception {
+    Exception::new(
+        ExceptionCode::Validation,
+        format!(
+            "Request with token {} is in status {} and {why}",
+            change.request_token, change.status
+        ),
+    )
 }
 
 /// Whether an update has an empty patch. AWS leaves such requests PENDING.

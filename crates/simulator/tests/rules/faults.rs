@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use ucp_simulator::faults::{Change, Disclosure, Effect, Failure, Fault, fail, fault, refuse};
+use ucp_simulator::faults::{
+    Cancelling, Change, Disclosure, Effect, Failure, Fault, fail, fault, refuse,
+};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode, OperationStatus, Outcome};
 
 use crate::aws::{Aws, LOG_GROUP, VPC, create, delete, update, with_token};
@@ -147,6 +149,47 @@ fn a_change_takes_as_long_as_ordered() {
 }
 
 #[test]
+fn a_change_stays_pending_for_ever_unless_its_cancel_is_accepted() {
+    for cancel in [
+        Cancelling::Accepted,
+        Cancelling::Refused,
+        Cancelling::Ignored,
+    ] {
+        let mut aws = Aws::new();
+        aws.world
+            .add_fault(fault(Effect::StayPending { cancel }).times(1));
+        let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
+        let token = aws.change(&request).unwrap().request_token;
+        aws.pass(Duration::from_hours(24 * 6));
+        let event = aws.status(&token).unwrap();
+        assert_eq!(event.operation_status, OperationStatus::Pending);
+        assert_eq!(event.retry_after, None);
+        let cancelled = aws.cancel(&token).map(|event| event.operation_status);
+        aws.pass(Duration::from_secs(1));
+        let end = aws.status(&token).unwrap().operation_status;
+        match cancel {
+            Cancelling::Accepted => {
+                assert_eq!(cancelled, Ok(OperationStatus::CancelInProgress));
+                assert_eq!(end, OperationStatus::CancelComplete);
+            }
+            Cancelling::Refused => {
+                let refused = cancelled.unwrap_err();
+                assert_eq!(refused.code, ExceptionCode::Validation);
+                assert!(refused.message.contains(&token), "{}", refused.message);
+                assert_eq!(end, OperationStatus::Pending);
+            }
+            Cancelling::Ignored => {
+                assert_eq!(cancelled, Ok(OperationStatus::Pending));
+                assert_eq!(end, OperationStatus::Pending);
+            }
+        }
+        assert!(aws.get(LOG_GROUP, "a").is_err());
+        // Another create of the same name is carried out.
+        aws.succeed(&request);
+    }
+}
+
+#[test]
 fn a_call_whose_reply_is_dropped_is_carried_out() {
     let mut aws = Aws::new();
     aws.world.add_fault(
@@ -190,6 +233,10 @@ fn a_fault_is_read_as_it_is_written() {
     let lag = json!({"match": {}, "probability": 0.5, "effect": {"kind": "lag", "leastMillis": 1, "mostMillis": 2}});
     let fault: Fault = serde_json::from_value(lag.clone()).unwrap();
     assert_eq!(serde_json::to_value(fault).unwrap(), lag);
+    let pending = json!({"effect": {"kind": "stayPending", "cancel": "ignored"}});
+    let fault: Fault = serde_json::from_value(pending).unwrap();
+    let cancel = Cancelling::Ignored;
+    assert_eq!(fault.effect, Effect::StayPending { cancel });
     for wrong in [
         json!({}),
         json!({"effect": {"kind": "explode"}}),

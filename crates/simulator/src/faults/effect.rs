@@ -1,0 +1,197 @@
+//! What faults do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exception::ExceptionCode;
+use crate::progress::{HandlerErrorCode, HookProgressEvent};
+
+/// The effect of a fault.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+pub enum Effect {
+    /// The change that the call starts takes this long instead of the usual time.
+    Latency {
+        /// The minimum, in milliseconds.
+        least_millis: u64,
+        /// The maximum, in milliseconds.
+        most_millis: u64,
+    },
+    /// The read shows resources as they were before their latest changes, for a time after each change. A change lags
+    /// only if such a fault is active when it is made.
+    ///
+    /// The time is drawn once for each change, so reads that all lag never go back in time. With a probability, a read
+    /// may show an older state than the one before it.
+    Lag {
+        /// The minimum, in milliseconds.
+        least_millis: u64,
+        /// The maximum, in milliseconds.
+        most_millis: u64,
+    },
+    /// Calls are throttled by a token bucket per operation, account and region.
+    Throttle {
+        /// The refill rate, in calls per second.
+        rate: f64,
+        /// The capacity, in calls.
+        burst: u32,
+    },
+    /// The call is refused with an exception and has no effect.
+    Refuse(Refusal),
+    /// The change that the call starts ends as FAILED.
+    Fail(Failure),
+    /// The delete that the call starts fails while another resource in the account and region refers to this one.
+    InUse {},
+    /// The call is carried out but its reply is lost: the connection closes.
+    DropReply {},
+    /// The change that the call starts stays PENDING for ever, unless it is cancelled.
+    StayPending {
+        /// What a cancel does.
+        #[serde(default)]
+        cancel: Cancelling,
+    },
+    /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
+    Rename {
+        /// The primary identifier.
+        identifier: String,
+    },
+}
+
+/// What a cancel does to a change that stays PENDING.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Cancelling {
+    /// The change is cancelled.
+    #[default]
+    Accepted,
+    /// The cancel is refused with an exception.
+    Refused,
+    /// The cancel is answered, and has no effect.
+    Ignored,
+}
+
+/// How a call is refused; see [`refuse`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Refusal {
+    /// The exception.
+    pub exception: ExceptionCode,
+    /// The message of the exception.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// How a change fails; see [`fail`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Failure {
+    /// The error code of the progress event.
+    pub error_code: HandlerErrorCode,
+    /// The status message of the progress event.
+    #[serde(default)]
+    pub message: String,
+    /// Whether progress events reveal the identifier of the resource.
+    #[serde(default)]
+    pub identifier: Disclosure,
+    /// Whether the change is made nevertheless, such as a resource left behind by a failed create.
+    #[serde(default)]
+    pub change: Change,
+    /// The results of hooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookProgressEvent>,
+}
+
+/// Whether a failed change reveals the identifier of its resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Disclosure {
+    /// The identifier is revealed.
+    #[default]
+    Revealed,
+    /// The identifier is hidden.
+    Hidden,
+}
+
+/// Whether a failed change is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    /// The change is not made: a create leaves nothing behind, a delete leaves the resource.
+    #[default]
+    NotMade,
+    /// The change is made: the resource exists after a create, and is gone after a delete.
+    Made,
+}
+
+/// Creates a refusal without a message.
+pub fn refuse(exception: ExceptionCode) -> Refusal {
+    Refusal {
+        exception,
+        message: String::new(),
+    }
+}
+
+/// Creates a failure that reveals the identifier and does not make the change.
+pub fn fail(error_code: HandlerErrorCode) -> Failure {
+    Failure {
+        error_code,
+        message: String::new(),
+        identifier: Disclosure::default(),
+        change: Change::default(),
+        hooks: Vec::new(),
+    }
+}
+
+impl Refusal {
+    /// Sets the message.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+}
+
+impl Failure {
+    /// Sets the message.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Hides the identifier of the resource.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.identifier = Disclosure::Hidden;
+        self
+    }
+
+    /// Makes the change nevertheless.
+    #[must_use]
+    pub fn made(mut self) -> Self {
+        self.change = Change::Made;
+        self
+    }
+
+    /// Sets the results of hooks.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookProgressEvent>) -> Self {
+        self.hooks = hooks.into_iter().collect();
+        self
+    }
+}
+
+impl From<Refusal> for Effect {
+    fn from(refusal: Refusal) -> Self {
+        Effect::Refuse(refusal)
+    }
+}
+
+impl From<Failure> for Effect {
+    fn from(failure: Failure) -> Self {
+        Effect::Fail(failure)
+    }
+}

@@ -1,0 +1,64 @@
+//! What faults order for a change, as drawn when it is accepted.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use ucp_model::{Entropy, Identifier};
+
+use super::{Call, Cancelling, Effect, Failure, Faults};
+
+/// What faults order for the change that a call starts.
+pub(crate) struct Orders {
+    /// How long the change takes.
+    pub(crate) latency: Option<RangeInclusive<Duration>>,
+    /// Whether it stays PENDING, and what a cancel then does.
+    pub(crate) pending: Option<Cancelling>,
+    /// How it fails.
+    pub(crate) failure: Option<Failure>,
+    /// Whether a delete fails while other resources refer to this one.
+    pub(crate) minds_use: bool,
+    /// The identifier of the new resource.
+    pub(crate) name: Option<Identifier>,
+}
+
+impl Orders {
+    /// Draws what `faults` order for the change that the call starts.
+    pub(crate) fn drawn(faults: &mut Faults, call: &Call<'_>, entropy: &dyn Entropy) -> Self {
+        Self {
+            latency: ordered(faults, call, entropy, |effect| match effect {
+                Effect::Latency {
+                    least_millis,
+                    most_millis,
+                } => {
+                    Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis))
+                }
+                _ => None,
+            }),
+            pending: ordered(faults, call, entropy, |effect| match effect {
+                Effect::StayPending { cancel } => Some(*cancel),
+                _ => None,
+            }),
+            failure: ordered(faults, call, entropy, |effect| match effect {
+                Effect::Fail(failure) => Some(failure.clone()),
+                _ => None,
+            }),
+            minds_use: ordered(faults, call, entropy, |effect| {
+                matches!(effect, Effect::InUse {}).then_some(())
+            })
+            .is_some(),
+            name: ordered(faults, call, entropy, |effect| match effect {
+                Effect::Rename { identifier } => Some(Identifier::new(identifier)),
+                _ => None,
+            }),
+        }
+    }
+}
+
+fn ordered<T>(
+    faults: &mut Faults,
+    call: &Call<'_>,
+    entropy: &dyn Entropy,
+    of: impl Fn(&Effect) -> Option<T>,
+) -> Option<T> {
+    faults.first(call, entropy, |armed| of(&armed.fault.effect))
+}
