@@ -71,6 +71,15 @@ pub(crate) fn get<'a>(model: &'a Value, place: &[String]) -> Option<&'a Value> {
     })
 }
 
+/// Like [`get`], to change the value.
+pub(crate) fn get_mut<'a>(model: &'a mut Value, place: &[String]) -> Option<&'a mut Value> {
+    place.iter().try_fold(model, |value, step| match value {
+        Value::Object(members) => members.get_mut(step),
+        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
 /// Puts `value` at `place`, creating objects on the way. Elements of arrays are not created: without the element, the
 /// value would belong to nothing.
 pub(crate) fn insert(model: &mut Value, place: &[String], value: Value) {

@@ -1,6 +1,7 @@
 //! The pure core: accounts, regions, resources and the changes in flight.
 
 mod change;
+mod dropped;
 mod lists;
 mod model;
 mod moment;

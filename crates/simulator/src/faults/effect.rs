@@ -53,6 +53,12 @@ pub enum Effect {
         #[serde(default)]
         cancel: Cancelling,
     },
+    /// The create or update that the call starts succeeds, and silently leaves properties as they were.
+    DropPaths {
+        /// JSON Pointers to the properties. Without any, one of those that the change sets or removes is drawn.
+        #[serde(default)]
+        paths: Vec<String>,
+    },
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.

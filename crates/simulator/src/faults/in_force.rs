@@ -82,6 +82,7 @@ impl Faults {
             | Effect::InUse {}
             | Effect::DropReply {}
             | Effect::StayPending { .. }
+            | Effect::DropPaths { .. }
             | Effect::Rename { .. } => None,
         })
     }

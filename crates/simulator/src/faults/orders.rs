@@ -17,6 +17,8 @@ pub(crate) struct Orders {
     pub(crate) failure: Option<Failure>,
     /// Whether a delete fails while other resources refer to this one.
     pub(crate) minds_use: bool,
+    /// The properties that it silently leaves as they were; one is drawn if there are none.
+    pub(crate) dropped_paths: Option<Vec<String>>,
     /// The identifier of the new resource.
     pub(crate) name: Option<Identifier>,
 }
@@ -46,6 +48,10 @@ impl Orders {
                 matches!(effect, Effect::InUse {}).then_some(())
             })
             .is_some(),
+            dropped_paths: ordered(faults, call, entropy, |effect| match effect {
+                Effect::DropPaths { paths } => Some(paths.clone()),
+                _ => None,
+            }),
             name: ordered(faults, call, entropy, |effect| match effect {
                 Effect::Rename { identifier } => Some(Identifier::new(identifier)),
                 _ => None,

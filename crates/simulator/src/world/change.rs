@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_model::{Entropy, Timestamp, json};
 
+use super::dropped;
 use super::model::{self, HandlerFailure};
 use super::resource::{Resource, ResourceKey};
 use super::resources::Resources;
@@ -217,7 +218,7 @@ impl Change {
         let Some(key) = self.key() else {
             return Ok(None);
         };
-        let model = match (&self.request, prepared) {
+        let mut model = match (&self.request, prepared) {
             (Request::UpdateResource(input), _) => {
                 let resource = resources.existing().get(&key);
                 let resource = resource.ok_or_else(|| HandlerFailure::not_found(&key))?;
@@ -242,6 +243,13 @@ impl Change {
                 };
             }
         };
+        if let Some(paths) = &self.orders.dropped_paths {
+            let before = resources.existing().get(&key);
+            let before = before.map(|resource| &resource.model);
+            dropped::leave_out(&self.resource_type, paths, before, &mut model, || {
+                entropy.fraction("simulator.dropped-path")
+            });
+        }
         let resource = Resource {
             resource_type: self.resource_type.clone(),
             model,

@@ -190,6 +190,68 @@ fn a_change_stays_pending_for_ever_unless_its_cancel_is_accepted() {
 }
 
 #[test]
+fn an_update_succeeds_and_silently_leaves_the_given_paths_as_they_were() {
+    let mut aws = Aws::new();
+    let tags = json!([{"Key": "a", "Value": "1"}]);
+    let declared = json!({"LogGroupName": "a", "RetentionInDays": 1, "Tags": tags});
+    aws.succeed(&create(LOG_GROUP, &declared));
+    let before = aws.get(LOG_GROUP, "a").unwrap();
+    let paths = [
+        "/RetentionInDays",
+        "/Tags/0/Value",
+        "/DataProtectionPolicy",
+        "/KmsKeyId",
+    ];
+    let paths = paths.map(str::to_owned).to_vec();
+    aws.world
+        .add_fault(fault(Effect::DropPaths { paths }).times(1));
+    let patch = json!([
+        {"op": "replace", "path": "/RetentionInDays", "value": 7},
+        {"op": "replace", "path": "/Tags/0/Value", "value": "2"},
+        {"op": "add", "path": "/DataProtectionPolicy", "value": {}},
+        {"op": "add", "path": "/Tags/-", "value": {"Key": "b", "Value": "1"}},
+    ]);
+    aws.succeed(&update(LOG_GROUP, "a", &patch));
+    let mut after = aws.get(LOG_GROUP, "a").unwrap();
+    assert_eq!(after["Tags"][1]["Key"], "b");
+    after["Tags"].as_array_mut().unwrap().truncate(1);
+    assert_eq!(after, before);
+    // The fault is used up.
+    aws.succeed(&update(LOG_GROUP, "a", &json!([patch[0]])));
+    assert_eq!(aws.get(LOG_GROUP, "a").unwrap()["RetentionInDays"], 7);
+}
+
+#[test]
+fn a_change_silently_leaves_a_drawn_path_as_it_was() {
+    let mut aws = Aws::new();
+    let paths = Vec::new();
+    aws.world.add_fault(fault(Effect::DropPaths { paths }));
+    let tags = json!([{"Key": "a", "Value": "1"}]);
+    let declared = json!({"LogGroupName": "a", "RetentionInDays": 1, "Tags": tags});
+    aws.succeed(&create(LOG_GROUP, &declared));
+    let before = aws.get(LOG_GROUP, "a").unwrap();
+    let has = |model: &serde_json::Value| {
+        ["RetentionInDays", "Tags"].map(|name| model.get(name) == declared.get(name))
+    };
+    assert!(matches!(has(&before), [true, false] | [false, true]));
+    let missing = if has(&before)[0] {
+        "Tags"
+    } else {
+        "RetentionInDays"
+    };
+    let patch = json!([{"op": "add", "path": format!("/{missing}"), "value": declared[missing]}]);
+    aws.succeed(&update(LOG_GROUP, "a", &patch));
+    assert_eq!(aws.get(LOG_GROUP, "a").unwrap(), before);
+    // What a resource cannot lack is not drawn.
+    let subnet = json!({"VpcId": "vpc-0123456789abcdef0", "CidrBlock": "10.0.0.0/24"});
+    let id = aws.succeed(&create("AWS::EC2::Subnet", &subnet));
+    assert_eq!(
+        aws.get("AWS::EC2::Subnet", &id).unwrap()["VpcId"],
+        subnet["VpcId"]
+    );
+}
+
+#[test]
 fn a_call_whose_reply_is_dropped_is_carried_out() {
     let mut aws = Aws::new();
     aws.world.add_fault(
