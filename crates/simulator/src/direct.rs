@@ -28,7 +28,7 @@ impl CloudControl for Simulator {
             client_token: Some(client_token.to_string()),
             role_arn: None,
         });
-        progress(self.direct(scope, &request)?)
+        progress(self.direct(scope, &request).await?)
     }
 
     async fn update_resource(
@@ -46,7 +46,7 @@ impl CloudControl for Simulator {
             client_token: Some(client_token.to_string()),
             role_arn: None,
         });
-        progress(self.direct(scope, &request)?)
+        progress(self.direct(scope, &request).await?)
     }
 
     async fn delete_resource(
@@ -62,7 +62,7 @@ impl CloudControl for Simulator {
             client_token: Some(client_token.to_string()),
             role_arn: None,
         });
-        progress(self.direct(scope, &request)?)
+        progress(self.direct(scope, &request).await?)
     }
 
     async fn get_resource(
@@ -76,7 +76,7 @@ impl CloudControl for Simulator {
             identifier: identifier.to_string(),
             role_arn: None,
         });
-        match self.direct(scope, &request)? {
+        match self.direct(scope, &request).await? {
             Reply::Resource { resource, .. } => described(resource),
             _ => Err(unexpected()),
         }
@@ -97,7 +97,7 @@ impl CloudControl for Simulator {
             resources,
             next_token,
             ..
-        } = self.direct(scope, &request)?
+        } = self.direct(scope, &request).await?
         else {
             return Err(unexpected());
         };
@@ -116,7 +116,7 @@ impl CloudControl for Simulator {
         let request = Request::GetResourceRequestStatus(request::RequestToken {
             request_token: request_token.to_string(),
         });
-        progress(self.direct(scope, &request)?)
+        progress(self.direct(scope, &request).await?)
     }
 
     async fn cancel_resource_request(
@@ -127,7 +127,7 @@ impl CloudControl for Simulator {
         let request = Request::CancelResourceRequest(request::RequestToken {
             request_token: request_token.to_string(),
         });
-        progress(self.direct(scope, &request)?)
+        progress(self.direct(scope, &request).await?)
     }
 }
 
@@ -143,7 +143,7 @@ impl TypeRegistry for Simulator {
             type_name: Some(type_name.to_string()),
             arn: None,
         });
-        match self.direct(scope, &request)? {
+        match self.direct(scope, &request).await? {
             Reply::Type {
                 schema,
                 description,
@@ -157,12 +157,12 @@ impl TypeRegistry for Simulator {
 }
 
 impl Simulator {
-    fn direct(&self, scope: &Scope, request: &Request) -> Result<Reply, Fault> {
+    async fn direct(&self, scope: &Scope, request: &Request) -> Result<Reply, Fault> {
         let caller = Caller::new(&scope.account, &scope.region);
-        match self.call(&caller, request) {
+        match self.answer(&caller, request).await {
             Outcome::Replied(reply) => Ok(reply),
             Outcome::Refused(exception) => Err(fault(request, exception)),
-            Outcome::Dropped => Err(lost(request)),
+            Outcome::Dropped | Outcome::Hung => Err(lost(request)),
         }
     }
 }

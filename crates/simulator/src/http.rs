@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::exception::{Exception, ExceptionCode};
+use crate::request::{Caller, Request};
 use crate::simulator::Simulator;
 use crate::world::Outcome;
 use request_id::REQUEST_ID;
@@ -74,13 +75,22 @@ async fn call(
         .is_some_and(|value| value.starts_with("application/x-www-form-urlencoded"));
     if target.is_none() && is_form {
         let request = body.and_then(|body| query::parse(access_key_id, &body));
-        let outcome = request.and_then(|request| Ok(simulator.call(&caller?, &request)));
+        let outcome = carried_out(&simulator, caller, request).await;
         respond(outcome, query::reply, query::error)
     } else {
         let request = body.and_then(|body| json::parse(target, &body));
-        let outcome = request.and_then(|request| Ok(simulator.call(&caller?, &request)));
+        let outcome = carried_out(&simulator, caller, request).await;
         respond(outcome, json::reply, json::error)
     }
+}
+
+async fn carried_out(
+    simulator: &Simulator,
+    caller: Result<Caller, Exception>,
+    request: Result<Request, Exception>,
+) -> Result<Outcome, Exception> {
+    let request = request?;
+    Ok(simulator.answer(&caller?, &request).await)
 }
 
 fn respond(
@@ -91,7 +101,7 @@ fn respond(
     let mut response = match outcome {
         Ok(Outcome::Replied(answer)) => reply(&answer),
         Ok(Outcome::Refused(exception)) | Err(exception) => error(&exception),
-        Ok(Outcome::Dropped) => {
+        Ok(Outcome::Dropped | Outcome::Hung) => {
             let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
             response.extensions_mut().insert(Dropped);
             return response;

@@ -35,7 +35,7 @@ pub struct LogEntry {
     pub account: String,
     /// The caller's region.
     pub region: String,
-    /// `replied`, `dropped`, or the name of the exception.
+    /// `replied`, `dropped`, `hung`, or the name of the exception.
     pub outcome: &'static str,
 }
 

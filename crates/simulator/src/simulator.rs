@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
+use tokio::sync::watch;
 use ucp_model::{Clock, Entropy, TypeName};
 use ucp_schema::{Catalogue, SchemaError};
 
@@ -17,6 +18,16 @@ pub struct Simulator {
     world: Arc<Mutex<World>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    release: Arc<watch::Sender<Release>>,
+}
+
+/// What lets calls go that are not answered.
+#[derive(Debug, Default)]
+struct Release {
+    /// How often all faults have been removed.
+    cleared: u64,
+    /// Whether the server has stopped.
+    stopped: bool,
 }
 
 impl Simulator {
@@ -31,10 +42,31 @@ impl Simulator {
             world: Arc::new(Mutex::new(World::new(catalogue, settings))),
             clock,
             entropy,
+            release: Arc::default(),
         }
     }
 
-    /// Carries out a call at the current time.
+    /// Carries out a call after the delay that a fault orders. A call that is not answered goes on until the faults are
+    /// removed or the server stops. Then its reply is dropped.
+    pub async fn answer(&self, caller: &Caller, request: &Request) -> Outcome {
+        let delay = self.world().delay(caller, request, &*self.entropy);
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        let mut release = self.release.subscribe();
+        let cleared = release.borrow().cleared;
+        match self.call(caller, request) {
+            Outcome::Hung => {
+                let is_over = |release: &Release| release.stopped || release.cleared > cleared;
+                // The sender is in `self`.
+                let _ = release.wait_for(is_over).await;
+                Outcome::Dropped
+            }
+            outcome @ (Outcome::Replied(_) | Outcome::Refused(_) | Outcome::Dropped) => outcome,
+        }
+    }
+
+    /// Carries out a call at the current time, without any delay.
     pub fn call(&self, caller: &Caller, request: &Request) -> Outcome {
         self.world()
             .step(caller, request, self.clock.now(), &*self.entropy)
@@ -65,9 +97,15 @@ impl Simulator {
         self.world().add_fault(fault);
     }
 
-    /// Removes all faults.
+    /// Removes all faults. Calls that are not answered end.
     pub fn clear_faults(&self) {
         self.world().clear_faults();
+        self.release.send_modify(|release| release.cleared += 1);
+    }
+
+    /// Ends calls that are not answered, now and later.
+    pub(crate) fn stop(&self) {
+        self.release.send_modify(|release| release.stopped = true);
     }
 
     /// Registers a type, or a new version of one, in every account and region.

@@ -15,10 +15,12 @@ mod resources;
 mod sessions;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use ucp_model::{Entropy, Timestamp};
 use ucp_schema::Catalogue;
 
+use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Fault, Faults};
 use crate::log::{Log, LogEntry};
@@ -53,6 +55,8 @@ pub enum Outcome {
     Refused(Exception),
     /// The call was carried out or refused, but its reply is lost.
     Dropped,
+    /// The call is not answered; a fault decides whether it was carried out.
+    Hung,
 }
 
 impl World {
@@ -81,17 +85,27 @@ impl World {
             now,
             entropy,
         };
-        let answer = self.answer(request, &moment);
         let call = Call::new(caller, request);
-        let is_dropped = self.faults.drops_reply(&call, entropy);
+        let hang = self.faults.hang(&call, entropy);
+        let answer = match hang {
+            Some(false) => None,
+            Some(true) | None => Some(self.answer(request, &moment)),
+        };
+        let is_dropped = hang.is_none() && self.faults.drops_reply(&call, entropy);
         let request_token = match (&answer, request) {
-            (Ok(Reply::Progress(event)), _) => Some(event.request_token.clone()),
+            (Some(Ok(Reply::Progress(event))), _) => Some(event.request_token.clone()),
             (
                 _,
                 Request::GetResourceRequestStatus(RequestToken { request_token })
                 | Request::CancelResourceRequest(RequestToken { request_token }),
             ) => Some(request_token.clone()),
             _ => None,
+        };
+        let outcome = match answer {
+            Some(_) if is_dropped => Outcome::Dropped,
+            Some(Ok(reply)) if hang.is_none() => Outcome::Replied(reply),
+            Some(Err(exception)) if hang.is_none() => Outcome::Refused(exception),
+            Some(_) | None => Outcome::Hung,
         };
         self.log.record(LogEntry {
             operation: request.action(),
@@ -104,17 +118,26 @@ impl World {
             time: now,
             account: caller.account.clone(),
             region: caller.region.clone(),
-            outcome: match &answer {
-                _ if is_dropped => "dropped",
-                Ok(_) => "replied",
-                Err(exception) => exception.code.as_str(),
+            outcome: match &outcome {
+                Outcome::Replied(_) => "replied",
+                Outcome::Dropped => "dropped",
+                Outcome::Hung => "hung",
+                Outcome::Refused(exception) => exception.code.as_str(),
             },
         });
-        match answer {
-            _ if is_dropped => Outcome::Dropped,
-            Ok(reply) => Outcome::Replied(reply),
-            Err(exception) => Outcome::Refused(exception),
-        }
+        outcome
+    }
+
+    /// Returns how long a call takes before it is carried out, as a fault orders. Otherwise it takes no time.
+    pub fn delay(
+        &mut self,
+        caller: &Caller,
+        request: &Request,
+        entropy: &dyn Entropy,
+    ) -> Option<Duration> {
+        let call = Call::new(caller, request);
+        let takes = self.faults.delay(&call, entropy)?;
+        Some(Chance::new(entropy, "simulator.delay").duration(&takes))
     }
 
     /// Returns the signer of a call with the access key `access_key_id`: the account of the role for a session,

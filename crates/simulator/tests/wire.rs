@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_model::{
     ClientToken, Clock, Identifier, ProgressStatus, RequestToken, Scope, Timestamp, TypeName,
@@ -66,7 +67,7 @@ struct Served {
     simulator: Simulator,
     clock: Arc<Hand>,
     address: std::net::SocketAddr,
-    stop: tokio::sync::oneshot::Sender<()>,
+    stop: Arc<Notify>,
     server: tokio::task::JoinHandle<()>,
 }
 
@@ -75,10 +76,9 @@ impl Served {
         let (simulator, clock) = simulator();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let server = tokio::spawn(simulator.clone().serve(listener, async {
-            stopped.await.ok();
-        }));
+        let stop = Arc::new(Notify::new());
+        let stopped = stop.clone().notified_owned();
+        let server = tokio::spawn(simulator.clone().serve(listener, stopped));
         Self {
             simulator,
             clock,
@@ -124,7 +124,7 @@ impl Served {
     }
 
     async fn finish(self) {
-        self.stop.send(()).unwrap();
+        self.stop.notify_one();
         self.server.await.unwrap();
     }
 }
@@ -305,6 +305,74 @@ async fn a_dropped_reply_closes_the_connection_after_the_change() {
     assert_eq!(log[0]["outcome"], "dropped");
     assert_eq!(log[1]["time"], "1970-01-01T00:00:01Z");
     aws.finish().await;
+}
+
+#[tokio::test]
+async fn a_call_hangs_until_the_client_gives_up_the_faults_are_removed_or_the_server_stops() {
+    let aws = Served::start().await;
+    let hang = json!({"match": {"operation": "GetResource"}, "effect": {"kind": "hang"}});
+    let set = async || {
+        let hang = hang.to_string();
+        let reply = aws.send("POST /_simulator/faults", "", &hang).await;
+        assert_eq!(reply.unwrap().status, 201);
+    };
+    set().await;
+    let input = json!({"TypeName": "AWS::Logs::LogGroup", "Identifier": "a"}).to_string();
+    let mut hanging = Box::pin(aws.call("GetResource", &input));
+    let is_logged = async |count: usize| {
+        while aws.simulator.log().len() < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = &mut hanging => panic!("the call is answered"),
+        () = is_logged(1) => {}
+    }
+    // Other calls are answered meanwhile.
+    let created = aws.call("CreateResource", &create_group("a")).await;
+    assert_eq!(created.unwrap().status, 200);
+    let cleared = aws.send("DELETE /_simulator/faults", "", "").await;
+    assert_eq!(cleared.unwrap().status, 204);
+    assert!(hanging.await.is_none());
+
+    set().await;
+    let stopping = async {
+        is_logged(3).await;
+        aws.stop.notify_one();
+    };
+    let (hung, ()) = tokio::join!(aws.call("GetResource", &input), stopping);
+    assert!(hung.is_none());
+    aws.server.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_takes_its_time() {
+    let (simulator, _) = simulator();
+    simulator.add_fault(
+        fault(Effect::Delay {
+            least_millis: 80,
+            most_millis: 300,
+        })
+        .on(Action::GetResource),
+    );
+    let scope = Scope::new("aws", "111122223333", "eu-north-1").unwrap();
+    let vpc = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let mut took = Vec::new();
+    for _ in 0..20 {
+        let began = tokio::time::Instant::now();
+        let id = Identifier::new("vpc-0");
+        let read = simulator.get_resource(&scope, &vpc, &id).await;
+        read.unwrap_err();
+        took.push(began.elapsed());
+    }
+    took.sort();
+    let (least, most) = (took[0], took[19]);
+    assert!(least >= Duration::from_millis(80), "{least:?}");
+    assert!(most <= Duration::from_millis(301), "{most:?}");
+    assert!(most > least + Duration::from_millis(50), "{took:?}");
+    let began = tokio::time::Instant::now();
+    let listed = simulator.list_resources(&scope, &vpc, None).await;
+    assert!(listed.is_ok() && began.elapsed().is_zero());
 }
 
 #[tokio::test]

@@ -59,6 +59,19 @@ pub enum Effect {
         #[serde(default)]
         paths: Vec<String>,
     },
+    /// The call is not answered until the client gives up, or the faults are removed.
+    Hang {
+        /// Whether the call is carried out.
+        #[serde(default = "yes")]
+        carried_out: bool,
+    },
+    /// The call itself takes this long.
+    Delay {
+        /// The minimum, in milliseconds.
+        least_millis: u64,
+        /// The maximum, in milliseconds.
+        most_millis: u64,
+    },
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.
@@ -130,6 +143,10 @@ pub enum Change {
     NotMade,
     /// The change is made: the resource exists after a create, and is gone after a delete.
     Made,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Creates a refusal without a message.

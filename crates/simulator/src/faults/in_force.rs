@@ -83,6 +83,8 @@ impl Faults {
             | Effect::DropReply {}
             | Effect::StayPending { .. }
             | Effect::DropPaths { .. }
+            | Effect::Hang { .. }
+            | Effect::Delay { .. }
             | Effect::Rename { .. } => None,
         })
     }
@@ -103,6 +105,29 @@ impl Faults {
     pub(crate) fn longest_lag(&self) -> Option<Duration> {
         let lags = self.list().filter_map(lag_of);
         lags.map(|lag| *lag.end()).max()
+    }
+
+    /// Returns how long the call takes, if a fault delays it.
+    pub(crate) fn delay(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+    ) -> Option<RangeInclusive<Duration>> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Delay {
+                least_millis,
+                most_millis,
+            } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
+            _ => None,
+        })
+    }
+
+    /// Whether the call is carried out, if it is never answered.
+    pub(crate) fn hang(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> Option<bool> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::Hang { carried_out } => Some(*carried_out),
+            _ => None,
+        })
     }
 
     /// Whether the reply to the call is lost.

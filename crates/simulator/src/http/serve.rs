@@ -44,6 +44,10 @@ impl Simulator {
                 }
             }
         });
-        ucp_listen::serve(listener, service, LIMITS, shutdown).await;
+        let stopping = async {
+            shutdown.await;
+            self.stop();
+        };
+        ucp_listen::serve(listener, service, LIMITS, stopping).await;
     }
 }

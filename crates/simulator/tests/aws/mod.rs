@@ -75,7 +75,7 @@ impl Aws {
         match self.step(request) {
             Outcome::Replied(reply) => Ok(reply),
             Outcome::Refused(exception) => Err(exception),
-            Outcome::Dropped => panic!("the reply was dropped"),
+            lost @ (Outcome::Dropped | Outcome::Hung) => panic!("no reply: {lost:?}"),
         }
     }
 

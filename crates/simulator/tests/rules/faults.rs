@@ -272,6 +272,20 @@ fn a_call_whose_reply_is_dropped_is_carried_out() {
 }
 
 #[test]
+fn a_call_that_hangs_is_carried_out_or_not() {
+    for carried_out in [true, false] {
+        let mut aws = Aws::new();
+        aws.world
+            .add_fault(fault(Effect::Hang { carried_out }).times(1));
+        let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
+        assert_eq!(aws.step(&request), Outcome::Hung);
+        aws.pass(Duration::from_secs(1));
+        assert_eq!(aws.get(LOG_GROUP, "a").is_ok(), carried_out);
+        assert_eq!(aws.world.log().next().unwrap().outcome, "hung");
+    }
+}
+
+#[test]
 fn a_repetition_does_not_use_up_a_failure() {
     let mut aws = Aws::new();
     let request = with_token(create(LOG_GROUP, &json!({"LogGroupName": "a"})), "t");
