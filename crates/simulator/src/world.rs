@@ -186,9 +186,18 @@ impl World {
             return Err(exception);
         }
         match request {
-            Request::CreateResource(input) => self.create_resource(input, request, moment),
-            Request::UpdateResource(input) => self.update_resource(input, request, moment),
-            Request::DeleteResource(input) => self.delete_resource(input, request, moment),
+            Request::CreateResource(input) => {
+                let reply = self.create_resource(input, request, moment)?;
+                self.unless_conflicting(reply, request, moment)
+            }
+            Request::UpdateResource(input) => {
+                let reply = self.update_resource(input, request, moment)?;
+                self.unless_conflicting(reply, request, moment)
+            }
+            Request::DeleteResource(input) => {
+                let reply = self.delete_resource(input, request, moment)?;
+                self.unless_conflicting(reply, request, moment)
+            }
             Request::GetResource(input) => self.get_resource(input, moment),
             Request::ListResources(input) => self.list_resources(input, moment),
             Request::GetResourceRequestStatus(input) => {

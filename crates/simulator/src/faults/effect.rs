@@ -72,6 +72,9 @@ pub enum Effect {
         /// The maximum, in milliseconds.
         most_millis: u64,
     },
+    /// The call is carried out, or repeats one that was, and is refused with a `ClientTokenConflictException` that names
+    /// the request token, as if another call had used its client token.
+    ConflictToken {},
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.

@@ -85,6 +85,7 @@ impl Faults {
             | Effect::DropPaths { .. }
             | Effect::Hang { .. }
             | Effect::Delay { .. }
+            | Effect::ConflictToken {}
             | Effect::Rename { .. } => None,
         })
     }
@@ -128,6 +129,14 @@ impl Faults {
             Effect::Hang { carried_out } => Some(*carried_out),
             _ => None,
         })
+    }
+
+    /// Whether the call conflicts with its own client token.
+    pub(crate) fn conflicts(&mut self, call: &Call<'_>, entropy: &dyn Entropy) -> bool {
+        let conflict = self.first(call, entropy, |armed| {
+            matches!(armed.fault.effect, Effect::ConflictToken {}).then_some(())
+        });
+        conflict.is_some()
     }
 
     /// Whether the reply to the call is lost.

@@ -155,13 +155,25 @@ impl World {
         if first.request == *request {
             return Ok(Some(Reply::Progress(first.event())));
         }
-        Err(Exception::new(
-            ExceptionCode::ClientTokenConflict,
-            format!(
-                "Client token {token} was already used for another request, whose request token is {}",
-                first.request_token
-            ),
-        ))
+        Err(token_conflict(token, &first.request_token))
+    }
+
+    /// Refuses a mutation that was carried out, if a fault makes it conflict with its own client token.
+    pub(super) fn unless_conflicting(
+        &mut self,
+        reply: Reply,
+        request: &Request,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
+        let call = Call::new(moment.caller, request);
+        match (&reply, request.client_token()) {
+            (Reply::Progress(event), Some(token))
+                if self.faults.conflicts(&call, moment.entropy) =>
+            {
+                Err(token_conflict(token, &event.request_token))
+            }
+            _ => Ok(reply),
+        }
     }
 
     fn refuse_busy(&mut self, key: &ResourceKey, moment: &Moment<'_>) -> Result<(), Exception> {
@@ -209,6 +221,15 @@ impl World {
         self.region(moment).accept(change);
         Reply::Progress(event)
     }
+}
+
+fn token_conflict(token: &str, request_token: &str) -> Exception {
+    Exception::new(
+        ExceptionCode::ClientTokenConflict,
+        format!(
+            "Client token {token} was already used for another request, whose request token is {request_token}"
+        ),
+    )
 }
 
 fn uncancellable(change: &Change, why: &str) -> Exception {

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use ucp_simulator::{ExceptionCode, OperationStatus};
+use ucp_simulator::faults::{Effect, fault};
+use ucp_simulator::{Action, ExceptionCode, OperationStatus};
 
 use crate::aws::{Aws, LOG_GROUP, VPC, create, delete, with_token};
 
@@ -32,6 +33,28 @@ fn a_token_that_means_something_else_conflicts() {
         assert_eq!(refusal.code, ExceptionCode::ClientTokenConflict);
         assert!(refusal.message.contains(&first.request_token));
     }
+}
+
+#[test]
+fn a_call_conflicts_with_its_own_token_although_it_is_carried_out() {
+    let mut aws = Aws::new();
+    let conflict = fault(Effect::ConflictToken {}).on(Action::CreateResource);
+    aws.world.add_fault(conflict.times(2));
+    let request = with_token(create(LOG_GROUP, &json!({"LogGroupName": "a"})), "t");
+    let first = aws.change(&request).unwrap_err();
+    assert_eq!(first.code, ExceptionCode::ClientTokenConflict);
+    // A repetition conflicts with the same request.
+    assert_eq!(aws.change(&request).unwrap_err(), first);
+    let event = aws.change(&request).unwrap();
+    assert!(
+        first.message.contains(&event.request_token),
+        "{}",
+        first.message
+    );
+    aws.pass(Duration::from_secs(1));
+    let event = aws.status(&event.request_token).unwrap();
+    assert_eq!(event.operation_status, OperationStatus::Success);
+    assert!(aws.get(LOG_GROUP, "a").is_ok());
 }
 
 #[test]
