@@ -75,6 +75,9 @@ pub enum Effect {
     /// The call is carried out, or repeats one that was, and is refused with a `ClientTokenConflictException` that names
     /// the request token, as if another call had used its client token.
     ConflictToken {},
+    /// The handler of the create that the call starts runs twice: the first run makes the resource, and the second one
+    /// fails because it already exists. Where AWS assigns the identifier, the second run finds nothing in its way.
+    RunTwice {},
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.

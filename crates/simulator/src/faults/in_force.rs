@@ -86,6 +86,7 @@ impl Faults {
             | Effect::Hang { .. }
             | Effect::Delay { .. }
             | Effect::ConflictToken {}
+            | Effect::RunTwice {}
             | Effect::Rename { .. } => None,
         })
     }

@@ -17,6 +17,8 @@ pub(crate) struct Orders {
     pub(crate) failure: Option<Failure>,
     /// Whether a delete fails while other resources refer to this one.
     pub(crate) minds_use: bool,
+    /// Whether the handler of a create runs twice.
+    pub(crate) runs_twice: bool,
     /// The properties that it silently leaves as they were; one is drawn if there are none.
     pub(crate) dropped_paths: Option<Vec<String>>,
     /// The identifier of the new resource.
@@ -46,6 +48,10 @@ impl Orders {
             }),
             minds_use: ordered(faults, call, entropy, |effect| {
                 matches!(effect, Effect::InUse {}).then_some(())
+            })
+            .is_some(),
+            runs_twice: ordered(faults, call, entropy, |effect| {
+                matches!(effect, Effect::RunTwice {}).then_some(())
             })
             .is_some(),
             dropped_paths: ordered(faults, call, entropy, |effect| match effect {

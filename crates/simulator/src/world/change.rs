@@ -255,8 +255,20 @@ impl Change {
             model,
         };
         let visible = resource.visible();
-        resources.insert(key, resource, at, entropy);
+        resources.insert(key.clone(), resource, at, entropy);
+        if self.orders.runs_twice && self.is_named() {
+            return Err(HandlerFailure::already_exists(&key));
+        }
         Ok(Some(visible))
+    }
+
+    /// Whether it is a create whose desired state has the whole identifier.
+    fn is_named(&self) -> bool {
+        let Request::CreateResource(input) = &self.request else {
+            return false;
+        };
+        let desired = serde_json::from_str::<Value>(&input.desired_state).ok();
+        desired.is_some_and(|desired| self.resource_type.key_of(&desired).is_some())
     }
 
     /// Returns the progress event of the request.

@@ -286,6 +286,22 @@ fn a_call_that_hangs_is_carried_out_or_not() {
 }
 
 #[test]
+fn a_handler_that_runs_twice_meets_its_own_resource() {
+    let mut aws = Aws::new();
+    aws.world
+        .add_fault(fault(Effect::RunTwice {}).on(Action::CreateResource));
+    let event = aws.finish(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+    assert_eq!(event.operation_status, OperationStatus::Failed);
+    assert_eq!(event.error_code, Some(HandlerErrorCode::AlreadyExists));
+    assert_eq!(event.identifier.as_deref(), Some("a"));
+    assert!(event.status_message.unwrap().contains("already exists"));
+    assert!(aws.get(LOG_GROUP, "a").is_ok());
+    // AWS assigns the identifier: nothing is in the way.
+    aws.succeed(&create(VPC, &json!({"CidrBlock": "10.0.0.0/16"})));
+    assert_eq!(aws.world.resources(aws.now, &aws.entropy).len(), 2);
+}
+
+#[test]
 fn a_repetition_does_not_use_up_a_failure() {
     let mut aws = Aws::new();
     let request = with_token(create(LOG_GROUP, &json!({"LogGroupName": "a"})), "t");
