@@ -2,6 +2,7 @@
 
 mod effect;
 mod in_force;
+mod lag;
 mod orders;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use crate::request::Action;
 
 pub use effect::{Cancelling, Change, Disclosure, Effect, Failure, Refusal, fail, refuse};
 pub(crate) use in_force::{Call, Faults};
+pub(crate) use lag::{Lag, Lags};
 pub(crate) use orders::Orders;
 
 /// A fault of the calls that it matches.

@@ -178,9 +178,9 @@ impl World {
     }
 
     fn answer(&mut self, request: &Request, moment: &Moment<'_>) -> Result<Reply, Exception> {
-        let longest_lag = self.faults.longest_lag();
+        let lags = self.faults.lags();
         self.region(moment)
-            .settle(moment.caller, moment.now, longest_lag, moment.entropy);
+            .settle(moment.caller, moment.now, lags, moment.entropy);
         let call = Call::new(moment.caller, request);
         if let Some(exception) = self.faults.refusal(&call, moment.now, moment.entropy) {
             return Err(exception);

@@ -28,6 +28,7 @@ impl Faults {
             of_all.push(fault(Effect::Lag {
                 least_millis,
                 most_millis: least_millis + draw.below(20_000) as u64,
+                replicas: 1,
             }));
         }
         if draw.one_in(2) {

@@ -24,13 +24,17 @@ pub enum Effect {
     /// The read shows resources as they were before their latest changes, for a time after each change. A change lags
     /// only if such a fault is active when it is made.
     ///
-    /// The time is drawn once for each change, so reads that all lag never go back in time. With a probability, a read
-    /// may show an older state than the one before it.
+    /// The time is drawn for each change, replica and kind of read: `GetResource` and `ListResources` lag apart. Each
+    /// read asks one of the replicas. With one of them, reads that all lag never go back in time. With several, or with
+    /// a probability, a read may show an older state than the one before it.
     Lag {
         /// The minimum, in milliseconds.
         least_millis: u64,
         /// The maximum, in milliseconds.
         most_millis: u64,
+        /// The number of replicas, from 1 to 16.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        replicas: u8,
     },
     /// Calls are throttled by a token bucket per operation, account and region.
     Throttle {
@@ -149,6 +153,18 @@ pub enum Change {
     NotMade,
     /// The change is made: the resource exists after a create, and is gone after a delete.
     Made,
+}
+
+fn one() -> u8 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_one(number: &u8) -> bool {
+    *number == 1
 }
 
 fn yes() -> bool {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ucp_model::{Entropy, Timestamp};
 
+use super::lag::{Lag, Lags, Read, share};
 use super::{Effect, Fault, Matcher, Refusal};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{Action, Caller, Request};
@@ -91,22 +92,40 @@ impl Faults {
         })
     }
 
-    /// Returns how long changes are hidden from the read, if a fault hides something that `hides` finds.
+    /// Returns how the read lags, if a fault hides something that `hides` finds. `chance` selects the replica.
     pub(crate) fn lag(
         &mut self,
         call: &Call<'_>,
         entropy: &dyn Entropy,
-        hides: impl Fn(&RangeInclusive<Duration>) -> bool,
-    ) -> Option<RangeInclusive<Duration>> {
+        chance: f64,
+        hides: impl Fn(&Lag) -> bool,
+    ) -> Option<Lag> {
+        let read = match call.action {
+            Action::ListResources => Read::List,
+            _ => Read::Get,
+        };
         self.first(call, entropy, |armed| {
-            lag_of(&armed.fault).filter(|lag| hides(lag))
+            lag_of(&armed.fault, read, chance).filter(|lag| hides(lag))
         })
     }
 
-    /// Returns how long a change may be hidden from reads.
-    pub(crate) fn longest_lag(&self) -> Option<Duration> {
-        let lags = self.list().filter_map(lag_of);
-        lags.map(|lag| *lag.end()).max()
+    /// Returns the bounds of the lags in force.
+    pub(crate) fn lags(&self) -> Option<Lags> {
+        let lags = self.list().filter_map(|fault| match &fault.effect {
+            Effect::Lag {
+                most_millis,
+                replicas,
+                ..
+            } => Some(Lags {
+                longest: Duration::from_millis(*most_millis),
+                replicas: *replicas,
+            }),
+            _ => None,
+        });
+        lags.reduce(|a, b| Lags {
+            longest: a.longest.max(b.longest),
+            replicas: a.replicas.max(b.replicas),
+        })
     }
 
     /// Returns how long the call takes, if a fault delays it.
@@ -172,12 +191,17 @@ impl Faults {
     }
 }
 
-fn lag_of(fault: &Fault) -> Option<RangeInclusive<Duration>> {
+fn lag_of(fault: &Fault, read: Read, chance: f64) -> Option<Lag> {
     match &fault.effect {
         Effect::Lag {
             least_millis,
             most_millis,
-        } => Some(Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis)),
+            replicas,
+        } => Some(Lag {
+            takes: Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis),
+            read,
+            replica: share(chance, *replicas),
+        }),
         _ => None,
     }
 }

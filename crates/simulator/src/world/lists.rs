@@ -1,8 +1,5 @@
 //! GetResource, ListResources and ListResourceRequests.
 
-use std::ops::RangeInclusive;
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::moment::Moment;
@@ -10,7 +7,7 @@ use super::mutations::check_identifier;
 use super::resource::Resource;
 use super::{World, unsupported};
 use crate::exception::{Exception, ExceptionCode};
-use crate::faults::Call;
+use crate::faults::{Call, Lag};
 use crate::request::{
     Action, GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
 };
@@ -82,20 +79,22 @@ impl World {
         })
     }
 
-    /// Returns how long changes are hidden from a read of a type, or of the resource with a key, if a fault hides any.
+    /// Returns how a read of a type, or of the resource with a key, lags, if a fault hides anything from it.
     fn lag(
         &mut self,
         moment: &Moment<'_>,
         action: Action,
         (type_name, key): (&str, Option<&str>),
-    ) -> Option<RangeInclusive<Duration>> {
+    ) -> Option<Lag> {
+        self.faults.lags()?;
+        let chance = moment.entropy.fraction("simulator.replica");
         let past = &self.regions.get(moment.caller)?.resources.past;
         let call = Call {
             action,
             type_name: Some(type_name),
             caller: moment.caller,
         };
-        self.faults.lag(&call, moment.entropy, |lag| {
+        self.faults.lag(&call, moment.entropy, chance, |lag| {
             past.hides((type_name, key), lag, moment.now)
         })
     }

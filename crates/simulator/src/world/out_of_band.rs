@@ -102,9 +102,9 @@ impl World {
 
     /// Does everything that is due in all accounts and regions.
     fn settle(&mut self, now: Timestamp, entropy: &dyn Entropy) {
-        let longest_lag = self.faults.longest_lag();
+        let lags = self.faults.lags();
         for (caller, region) in &mut self.regions {
-            region.settle(caller, now, longest_lag, entropy);
+            region.settle(caller, now, lags, entropy);
         }
     }
 

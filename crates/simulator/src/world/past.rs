@@ -1,12 +1,11 @@
 //! What resources were before their latest changes, for reads that lag.
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
-use std::time::Duration;
 
 use ucp_model::{Entropy, Timestamp};
 
 use super::resource::{Resource, ResourceKey};
+use crate::faults::{Lag, Lags};
 
 /// The maximum number of changes of which the state before them is kept.
 const CAPACITY: usize = 10_000;
@@ -14,8 +13,8 @@ const CAPACITY: usize = 10_000;
 /// The states before the latest changes, oldest first, as long as a read may show them.
 #[derive(Default)]
 pub(super) struct Past {
-    /// How long a change may be hidden from reads. Nothing is kept while no read can lag.
-    longest: Option<Duration>,
+    /// The lags in force. Nothing is kept while no read can lag.
+    lags: Option<Lags>,
     befores: VecDeque<Before>,
 }
 
@@ -24,23 +23,27 @@ struct Before {
     key: ResourceKey,
     resource: Option<Resource>,
     changed_at: Timestamp,
-    /// The fraction of a range of lags that hides this change.
-    fraction: f64,
+    /// The fractions of a range of lags that hide this change, by [`Lag::draw`].
+    fractions: Vec<f64>,
 }
 
 impl Before {
-    fn is_shown(&self, lag: &RangeInclusive<Duration>, now: Timestamp) -> bool {
-        let span = lag.end().saturating_sub(*lag.start());
-        now.since(self.changed_at) < *lag.start() + span.mul_f64(self.fraction)
+    fn is_shown(&self, lag: &Lag, now: Timestamp) -> bool {
+        let takes = &lag.takes;
+        let span = takes.end().saturating_sub(*takes.start());
+        // A lag with more replicas may have been added after the change.
+        let drawn = lag.draw() % self.fractions.len().max(1);
+        let fraction = self.fractions.get(drawn).copied().unwrap_or_default();
+        now.since(self.changed_at) < *takes.start() + span.mul_f64(fraction)
     }
 }
 
 impl Past {
-    /// Keeps what a read may show for `longest` after a change, and drops the rest.
-    pub(super) fn keep(&mut self, longest: Option<Duration>, now: Timestamp) {
-        self.longest = longest;
+    /// Keeps what a read may show with these lags, and drops the rest.
+    pub(super) fn keep(&mut self, lags: Option<Lags>, now: Timestamp) {
+        self.lags = lags;
         let is_over =
-            |before: &Before| longest.is_none_or(|longest| now.since(before.changed_at) >= longest);
+            |before: &Before| lags.is_none_or(|lags| now.since(before.changed_at) >= lags.longest);
         while self.befores.front().is_some_and(is_over) {
             self.befores.pop_front();
         }
@@ -54,9 +57,7 @@ impl Past {
         changed_at: Timestamp,
         entropy: &dyn Entropy,
     ) {
-        if self.longest.is_none() {
-            return;
-        }
+        let Some(lags) = self.lags else { return };
         if self.befores.len() == CAPACITY {
             self.befores.pop_front();
         }
@@ -64,7 +65,9 @@ impl Past {
             key,
             resource,
             changed_at,
-            fraction: entropy.fraction("simulator.lag"),
+            fractions: (0..lags.draws())
+                .map(|_| entropy.fraction("simulator.lag"))
+                .collect(),
         });
     }
 
@@ -73,7 +76,7 @@ impl Past {
     pub(super) fn shown(
         &self,
         key: &ResourceKey,
-        lag: &RangeInclusive<Duration>,
+        lag: &Lag,
         now: Timestamp,
     ) -> Option<Option<&Resource>> {
         let mut befores = self.befores.iter().filter(|before| before.key == *key);
@@ -85,7 +88,7 @@ impl Past {
     pub(super) fn hides(
         &self,
         (type_name, key): (&str, Option<&str>),
-        lag: &RangeInclusive<Duration>,
+        lag: &Lag,
         now: Timestamp,
     ) -> bool {
         let mut befores = self.befores.iter();

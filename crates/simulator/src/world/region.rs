@@ -7,6 +7,7 @@ use super::change::Change;
 use super::resource::ResourceKey;
 use super::resources::Resources;
 use crate::exception::{Exception, ExceptionCode};
+use crate::faults::Lags;
 use crate::request::Caller;
 
 /// How long requests are kept.
@@ -33,10 +34,10 @@ impl Region {
         &mut self,
         caller: &Caller,
         now: Timestamp,
-        longest_lag: Option<Duration>,
+        lags: Option<Lags>,
         entropy: &dyn Entropy,
     ) {
-        self.resources.past.keep(longest_lag, now);
+        self.resources.past.keep(lags, now);
         while let Some((at, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.remove(&(at, number));
             let Some(mut change) = self.changes.remove(&number) else {

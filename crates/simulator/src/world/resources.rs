@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
-use std::ops::{Bound, RangeInclusive};
-use std::time::Duration;
+use std::ops::Bound;
 
 use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
 use super::past::Past;
 use super::resource::{Resource, ResourceKey};
+use crate::faults::Lag;
 
 /// The resources in a region, what they were before their latest changes, and the locks of changes in flight.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Resources {
     pub(super) fn shown(
         &self,
         key: &ResourceKey,
-        lag: Option<&RangeInclusive<Duration>>,
+        lag: Option<&Lag>,
         now: Timestamp,
     ) -> Option<&Resource> {
         match lag.and_then(|lag| self.past.shown(key, lag, now)) {
@@ -73,7 +73,7 @@ impl Resources {
         &'a self,
         type_name: &'a str,
         after: String,
-        lag: Option<&RangeInclusive<Duration>>,
+        lag: Option<&Lag>,
         now: Timestamp,
     ) -> Box<dyn Iterator<Item = (&'a str, &'a Resource)> + 'a> {
         let from = (type_name.to_owned(), after);

@@ -9,9 +9,14 @@ use crate::aws::{Aws, LOG_GROUP, VPC, create, delete, update};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn lag(least_millis: u64, most_millis: u64) -> Fault {
+    among(1, least_millis, most_millis)
+}
+
+fn among(replicas: u8, least_millis: u64, most_millis: u64) -> Fault {
     fault(Effect::Lag {
         least_millis,
         most_millis,
+        replicas,
     })
 }
 
@@ -134,6 +139,44 @@ fn reads_that_lag_sometimes_go_back_in_time() {
     aws.world.add_fault(lag(500, 4_000).with_probability(0.5));
     let shown = watched(&mut aws, 4 * SECOND);
     assert!(!shown.is_sorted(), "{shown:?}");
+}
+
+#[test]
+fn reads_of_several_replicas_go_back_in_time() {
+    let mut aws = Aws::new();
+    aws.world.add_fault(among(3, 500, 4_000));
+    let shown = watched(&mut aws, 4 * SECOND);
+    assert!(!shown.is_sorted(), "{shown:?}");
+}
+
+#[test]
+fn lists_and_reads_lag_apart_and_each_resource_by_itself() {
+    let mut aws = Aws::new();
+    aws.world.add_fault(among(1, 1_000, 10_000));
+    let names: Vec<String> = (0..10).map(|number| format!("g{number}")).collect();
+    let tokens: Vec<String> = names
+        .iter()
+        .map(|name| create(LOG_GROUP, &json!({"LogGroupName": name})))
+        .map(|request| aws.change(&request).unwrap().request_token)
+        .collect();
+    aws.pass(SECOND);
+    for token in tokens {
+        aws.status(&token).unwrap();
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let mut is_partial = false;
+    for _ in 0..100 {
+        let listed = listed(&mut aws);
+        for name in &names {
+            seen.insert((listed.contains(name), retention(&mut aws, name).is_some()));
+        }
+        is_partial |= !listed.is_empty() && listed.len() < names.len();
+        aws.pass(SECOND / 10);
+    }
+    // A list shows what a read does not, and the other way round.
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(is_partial);
+    assert_eq!(listed(&mut aws), names);
 }
 
 #[test]
