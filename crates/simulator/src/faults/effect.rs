@@ -43,6 +43,15 @@ pub enum Effect {
         /// The capacity, in calls.
         burst: u32,
     },
+    /// All mutations, or all reads, of an account and region share a token bucket. Calls beyond it are throttled.
+    Quota {
+        /// The calls that share the bucket.
+        calls: Sharing,
+        /// The refill rate, in calls per second.
+        rate: f64,
+        /// The capacity, in calls.
+        burst: u32,
+    },
     /// The call is refused with an exception and has no effect.
     Refuse(Refusal),
     /// The change that the call starts ends as FAILED.
@@ -82,11 +91,23 @@ pub enum Effect {
     /// The handler of the create that the call starts runs twice: the first run makes the resource, and the second one
     /// fails because it already exists. Where AWS assigns the identifier, the second run finds nothing in its way.
     RunTwice {},
+    /// The progress events of the change that the call starts do not say when to poll again.
+    NoRetryAfter {},
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.
         identifier: String,
     },
+}
+
+/// The calls that share a token bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Sharing {
+    /// The calls of Cloud Control that start or cancel changes.
+    Mutations,
+    /// The other calls of Cloud Control.
+    Reads,
 }
 
 /// What a cancel does to a change that stays PENDING.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ucp_model::{Entropy, Timestamp};
 
 use super::lag::{Lag, Lags, Read, share};
-use super::{Effect, Fault, Matcher, Refusal};
+use super::{Effect, Fault, Matcher, Refusal, Sharing};
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{Action, Caller, Request};
 
@@ -35,7 +35,8 @@ pub(crate) struct Faults(Vec<Armed>);
 #[derive(Debug)]
 pub(super) struct Armed {
     pub(super) fault: Fault,
-    buckets: BTreeMap<(Action, Caller), Bucket>,
+    /// The token buckets, of one call or of all that share one.
+    buckets: BTreeMap<(Option<Action>, Caller), Bucket>,
 }
 
 impl Faults {
@@ -66,13 +67,18 @@ impl Faults {
     ) -> Option<Exception> {
         self.first(call, entropy, |armed| match &armed.fault.effect {
             Effect::Throttle { rate, burst } => {
-                let key = (call.action, call.caller.clone());
-                let bucket = armed
-                    .buckets
-                    .entry(key)
-                    .or_insert_with(|| Bucket::full(*burst, now));
-                let is_empty = !bucket.take(*rate, *burst, now);
-                is_empty.then(|| Exception::new(ExceptionCode::Throttling, "Rate exceeded"))
+                let key = (Some(call.action), call.caller.clone());
+                let bucket = armed.buckets.entry(key);
+                let bucket = bucket.or_insert_with(|| Bucket::full(*burst, now));
+                (!bucket.take(*rate, *burst, now)).then(rate_exceeded)
+            }
+            Effect::Quota { calls, rate, burst } => {
+                if sharing(call.action) != Some(*calls) {
+                    return None;
+                }
+                let bucket = armed.buckets.entry((None, call.caller.clone()));
+                let bucket = bucket.or_insert_with(|| Bucket::full(*burst, now));
+                (!bucket.take(*rate, *burst, now)).then(rate_exceeded)
             }
             Effect::Refuse(Refusal { exception, message }) => {
                 Some(Exception::new(*exception, message.clone()))
@@ -88,6 +94,7 @@ impl Faults {
             | Effect::Delay { .. }
             | Effect::ConflictToken {}
             | Effect::RunTwice {}
+            | Effect::NoRetryAfter {}
             | Effect::Rename { .. } => None,
         })
     }
@@ -188,6 +195,29 @@ impl Faults {
             }
         }
         Some(effect)
+    }
+}
+
+fn rate_exceeded() -> Exception {
+    Exception::new(ExceptionCode::Throttling, "Rate exceeded")
+}
+
+/// Returns the calls of Cloud Control with which a call shares a quota.
+fn sharing(action: Action) -> Option<Sharing> {
+    match action {
+        Action::CreateResource
+        | Action::UpdateResource
+        | Action::DeleteResource
+        | Action::CancelResourceRequest => Some(Sharing::Mutations),
+        Action::GetResource
+        | Action::ListResources
+        | Action::GetResourceRequestStatus
+        | Action::ListResourceRequests => Some(Sharing::Reads),
+        Action::DescribeType
+        | Action::ListTypes
+        | Action::GetCallerIdentity
+        | Action::AssumeRole
+        | Action::AssumeRoleWithWebIdentity => None,
     }
 }
 

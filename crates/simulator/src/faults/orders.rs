@@ -13,6 +13,8 @@ pub(crate) struct Orders {
     pub(crate) latency: Option<RangeInclusive<Duration>>,
     /// Whether it stays PENDING, and what a cancel then does.
     pub(crate) pending: Option<Cancelling>,
+    /// Whether its progress events say when to poll again.
+    pub(crate) says_when: bool,
     /// How it fails.
     pub(crate) failure: Option<Failure>,
     /// Whether a delete fails while other resources refer to this one.
@@ -42,6 +44,10 @@ impl Orders {
                 Effect::StayPending { cancel } => Some(*cancel),
                 _ => None,
             }),
+            says_when: ordered(faults, call, entropy, |effect| {
+                matches!(effect, Effect::NoRetryAfter {}).then_some(())
+            })
+            .is_none(),
             failure: ordered(faults, call, entropy, |effect| match effect {
                 Effect::Fail(failure) => Some(failure.clone()),
                 _ => None,

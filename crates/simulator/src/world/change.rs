@@ -291,6 +291,7 @@ impl Change {
             status_message: self.failure.as_ref().map(|failure| failure.message.clone()),
             error_code: self.failure.as_ref().map(|failure| failure.code),
             retry_after: match self.status {
+                _ if !self.orders.says_when => None,
                 OperationStatus::CancelInProgress => self.due,
                 _ => self.due.map(|_| self.ends_at),
             },

@@ -2,9 +2,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use ucp_simulator::faults::{
-    Cancelling, Change, Disclosure, Effect, Failure, Fault, fail, fault, refuse,
+    Cancelling, Change, Disclosure, Effect, Failure, Fault, Sharing, fail, fault, refuse,
 };
-use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode, OperationStatus, Outcome};
+use ucp_simulator::{
+    Action, Caller, ExceptionCode, HandlerErrorCode, OperationStatus, Outcome, Request,
+};
 
 use crate::aws::{Aws, LOG_GROUP, VPC, create, delete, update, with_token};
 
@@ -27,6 +29,56 @@ fn throttling_is_a_bucket_that_refills() {
     assert_eq!(get(&mut aws), ExceptionCode::Throttling);
     // Other operations have their own buckets.
     assert!(aws.change(&create(VPC, &json!({}))).is_ok());
+}
+
+#[test]
+fn mutations_and_reads_have_a_quota_each() {
+    let mut aws = Aws::new();
+    for (calls, rate) in [(Sharing::Mutations, 5.0), (Sharing::Reads, 25.0)] {
+        let burst = 2;
+        aws.world
+            .add_fault(fault(Effect::Quota { calls, rate, burst }));
+    }
+    let throttled = Err(ExceptionCode::Throttling);
+    let made = aws.change(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+    let token = made.unwrap().request_token;
+    let changed =
+        |aws: &mut Aws, request: &Request| aws.change(request).map(drop).map_err(|it| it.code);
+    let other = create(VPC, &json!({"CidrBlock": "10.0.0.0/16"}));
+    assert_eq!(changed(&mut aws, &other), Ok(()));
+    assert_eq!(changed(&mut aws, &delete(LOG_GROUP, "a")), throttled);
+    assert_eq!(
+        aws.cancel(&token).unwrap_err().code,
+        ExceptionCode::Throttling
+    );
+    // Reads have their own tokens, of which polls take some.
+    assert!(aws.status(&token).is_ok());
+    let read = |aws: &mut Aws| aws.get(VPC, "vpc-0").unwrap_err().code;
+    assert_eq!(read(&mut aws), ExceptionCode::ResourceNotFound);
+    assert_eq!(read(&mut aws), ExceptionCode::Throttling);
+    aws.pass(Duration::from_millis(40));
+    assert_eq!(read(&mut aws), ExceptionCode::ResourceNotFound);
+    assert_eq!(changed(&mut aws, &other), throttled);
+    aws.pass(Duration::from_millis(160));
+    assert_eq!(changed(&mut aws, &other), Ok(()));
+    // Other regions have their own tokens.
+    aws.caller = Caller::new("123456789012", "eu-west-1");
+    assert_eq!(changed(&mut aws, &other), Ok(()));
+}
+
+#[test]
+fn a_change_does_not_say_when_to_poll_again() {
+    let mut aws = Aws::new();
+    aws.world.add_fault(fault(Effect::NoRetryAfter {}).times(1));
+    let request = create(VPC, &json!({"CidrBlock": "10.0.0.0/16"}));
+    let event = aws.change(&request).unwrap();
+    assert_eq!(event.retry_after, None);
+    aws.pass(Duration::from_millis(250));
+    let event = aws.status(&event.request_token).unwrap();
+    assert_eq!(event.operation_status, OperationStatus::InProgress);
+    assert_eq!(event.retry_after, None);
+    assert_eq!(aws.cancel(&event.request_token).unwrap().retry_after, None);
+    assert!(aws.change(&request).unwrap().retry_after.is_some());
 }
 
 #[test]
