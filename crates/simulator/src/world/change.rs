@@ -34,6 +34,8 @@ pub(super) struct Change {
     pub(super) ends_at: Timestamp,
     /// What faults order for the change.
     pub(super) orders: Orders,
+    /// The desired state of a create, until its resource is prepared.
+    desired: Option<Value>,
     /// The resource to create, or why it cannot be created.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
@@ -46,6 +48,7 @@ pub(super) struct Acceptance {
     pub(super) request: Request,
     pub(super) operation: Operation,
     pub(super) resource_type: Arc<ResourceType>,
+    pub(super) desired: Option<Value>,
     pub(super) at: Timestamp,
     pub(super) starts_at: Timestamp,
     pub(super) ends_at: Timestamp,
@@ -67,6 +70,7 @@ impl Change {
             due: with.orders.pending.is_none().then_some(with.starts_at),
             ends_at: with.ends_at,
             orders: with.orders,
+            desired: with.desired,
             prepared: None,
             failure: None,
             resource_model: None,
@@ -104,8 +108,8 @@ impl Change {
     ) {
         match self.status {
             OperationStatus::Pending => {
-                if self.operation == Operation::Create {
-                    self.prepare(resources, caller, at, entropy);
+                if let Some(desired) = self.desired.take() {
+                    self.prepare(desired, resources, caller, at, entropy);
                 }
                 self.enter(OperationStatus::InProgress, at, Some(self.ends_at));
             }
@@ -133,22 +137,21 @@ impl Change {
     /// Prepares the resource of a create, which assigns its identifier.
     fn prepare(
         &mut self,
+        desired: Value,
         resources: &Resources,
         caller: &Caller,
         at: Timestamp,
         entropy: &dyn Entropy,
     ) {
-        let Request::CreateResource(input) = &self.request else {
-            return;
-        };
         let assigner = Assigner {
             resource_type: &self.resource_type,
             caller,
             now: at,
             chance: Chance::new(entropy, "simulator.identifier"),
         };
-        let made = model::created(&self.resource_type, &input.desired_state, &assigner);
+        let made = model::created(&self.resource_type, desired, &assigner);
         let made = made.map(|made| self.named(made));
+        let made = made.map_err(HandlerFailure::from);
         self.prepared = Some(made.and_then(|(resource, model)| {
             self.resource = Some(resource.clone());
             let key = (self.resource_type.name().to_owned(), resource);

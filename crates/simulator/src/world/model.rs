@@ -5,6 +5,7 @@ use serde_json::Value;
 use ucp_schema::{Classes, PropertyPath, Segment};
 
 use super::resource::Resource;
+use crate::exception::{Exception, ExceptionCode};
 use crate::progress::HandlerErrorCode;
 use crate::read_only::Assigner;
 use crate::resource_type::ResourceType;
@@ -17,20 +18,46 @@ pub(super) struct HandlerFailure {
     pub(super) message: String,
 }
 
-fn refused<T>(message: impl Into<String>) -> Result<T, HandlerFailure> {
-    Err(HandlerFailure {
-        code: HandlerErrorCode::InvalidRequest,
-        message: message.into(),
-    })
+/// Why a document is not carried out. Cloud Control refuses the call where it can, and otherwise the change fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// The document cannot be read or applied.
+    Malformed(String),
+    /// The model violates the schema.
+    Invalid(String),
+    /// The change is of what cannot be changed.
+    NotUpdatable(String),
 }
 
-/// Builds the model of a new resource, and its key, from a desired state.
-pub(super) fn created(
-    resource_type: &ResourceType,
-    desired_state: &str,
-    assigner: &Assigner<'_>,
-) -> Result<(String, Value), HandlerFailure> {
-    let Ok(mut model) = serde_json::from_str::<Value>(desired_state) else {
+impl From<Problem> for HandlerFailure {
+    fn from(problem: Problem) -> Self {
+        let (code, message) = match problem {
+            Problem::Malformed(message) | Problem::Invalid(message) => {
+                (HandlerErrorCode::InvalidRequest, message)
+            }
+            Problem::NotUpdatable(message) => (HandlerErrorCode::NotUpdatable, message),
+        };
+        Self { code, message }
+    }
+}
+
+impl From<Problem> for Exception {
+    fn from(problem: Problem) -> Self {
+        match problem {
+            Problem::Malformed(message) => Self::new(ExceptionCode::InvalidRequest, message),
+            Problem::Invalid(message) => Self::new(ExceptionCode::Validation, message),
+            Problem::NotUpdatable(message) => Self::new(ExceptionCode::NotUpdatable, message),
+        }
+    }
+}
+
+fn refused<T>(message: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::Malformed(message.into()))
+}
+
+/// Reads a desired state, and checks it against the schema.
+pub(super) fn desired(resource_type: &ResourceType, desired_state: &str) -> Result<Value, Problem> {
+    let Ok(model) = serde_json::from_str::<Value>(desired_state) else {
         return refused("Invalid request provided: DesiredState is not a valid JSON document");
     };
     let read_only = occurrences::of_class(&resource_type.schema, Classes::READ_ONLY, &model);
@@ -42,9 +69,18 @@ pub(super) fn created(
         })
         .collect();
     violations.extend(resource_type.violations(&model));
-    if !violations.is_empty() {
-        return refused(model_validation_failed(&violations));
+    if violations.is_empty() {
+        return Ok(model);
     }
+    Err(model_validation_failed(&violations))
+}
+
+/// Builds the model of a new resource, and its key, from a [desired] state.
+pub(super) fn created(
+    resource_type: &ResourceType,
+    mut model: Value,
+    assigner: &Assigner<'_>,
+) -> Result<(String, Value), Problem> {
     assigner.complete(&mut model);
     identifiers::fold(resource_type.name(), &mut model);
     match resource_type.key_of(&model) {
@@ -59,7 +95,7 @@ pub(super) fn updated(
     resource: &Resource,
     patch_document: &str,
     assigner: &Assigner<'_>,
-) -> Result<Value, HandlerFailure> {
+) -> Result<Value, Problem> {
     let resource_type = &*resource.resource_type;
     let schema = &resource_type.schema;
     let patch = match serde_json::from_str::<Patch>(patch_document) {
@@ -94,21 +130,21 @@ pub(super) fn updated(
         violations.retain(|violation| !already.contains(violation));
     }
     if !violations.is_empty() {
-        return refused(model_validation_failed(&violations));
+        return Err(model_validation_failed(&violations));
     }
     assigner.complete(&mut after);
     Ok(after)
 }
 
-fn model_validation_failed(violations: &[String]) -> String {
-    format!("Model validation failed ({})", violations.join("\n"))
+fn model_validation_failed(violations: &[String]) -> Problem {
+    Problem::Invalid(format!(
+        "Model validation failed ({})",
+        violations.join("\n")
+    ))
 }
 
 /// Refuses operations that write to a read-only property or within it.
-fn refuse_touched_read_only(
-    resource_type: &ResourceType,
-    patch: &Patch,
-) -> Result<(), HandlerFailure> {
+fn refuse_touched_read_only(resource_type: &ResourceType, patch: &Patch) -> Result<(), Problem> {
     let mut touched: Vec<String> = Vec::new();
     for operation in patch.iter() {
         let written = match operation {
@@ -141,7 +177,7 @@ fn refuse_changed(
     resource_type: &ResourceType,
     before: &Value,
     after: &Value,
-) -> Result<(), HandlerFailure> {
+) -> Result<(), Problem> {
     let schema = &resource_type.schema;
     let list = |paths: Vec<&PropertyPath>| {
         let mut paths: Vec<String> = paths.into_iter().map(PropertyPath::to_string).collect();
@@ -166,13 +202,10 @@ fn refuse_changed(
     if changed.is_empty() {
         return Ok(());
     }
-    Err(HandlerFailure {
-        code: HandlerErrorCode::NotUpdatable,
-        message: format!(
-            "Invalid patch update: createOnlyProperties [{}] cannot be updated",
-            list(changed)
-        ),
-    })
+    Err(Problem::NotUpdatable(format!(
+        "Invalid patch update: createOnlyProperties [{}] cannot be updated",
+        list(changed)
+    )))
 }
 
 /// Whether `after` has a value at `path` that `before` does not have there. AWS restores missing values, and elements

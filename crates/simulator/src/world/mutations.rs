@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::change::{Acceptance, Change};
-use super::model::{self, HandlerFailure};
+use super::model;
 use super::moment::Moment;
 use super::resource::ResourceKey;
 use super::{World, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Cancelling, Orders};
-use crate::progress::{HandlerErrorCode, Operation, OperationStatus};
+use crate::progress::{Operation, OperationStatus};
 use crate::read_only::Assigner;
 use crate::request::{
     CreateResource, DeleteResource, Reply, Request, RequestToken, UpdateResource,
@@ -39,7 +41,14 @@ impl World {
         if let Some(reply) = self.repeated(request, moment)? {
             return Ok(reply);
         }
-        Ok(self.accept(request, Operation::Create, resource_type, moment))
+        let desired = model::desired(&resource_type, &input.desired_state)?;
+        Ok(self.accept(
+            request,
+            Operation::Create,
+            resource_type,
+            Some(desired),
+            moment,
+        ))
     }
 
     pub(super) fn update_resource(
@@ -69,9 +78,9 @@ impl World {
                 now: moment.now,
                 chance: Chance::new(moment.entropy, "simulator.rehearsal"),
             };
-            model::updated(resource, &input.patch_document, &assigner).map_err(refusal)?;
+            model::updated(resource, &input.patch_document, &assigner)?;
         }
-        Ok(self.accept(request, Operation::Update, resource_type, moment))
+        Ok(self.accept(request, Operation::Update, resource_type, None, moment))
     }
 
     pub(super) fn delete_resource(
@@ -93,7 +102,7 @@ impl World {
             resource_type.key(&input.identifier),
         );
         self.refuse_busy(&key, moment)?;
-        Ok(self.accept(request, Operation::Delete, resource_type, moment))
+        Ok(self.accept(request, Operation::Delete, resource_type, None, moment))
     }
 
     pub(super) fn cancel_resource_request(
@@ -195,6 +204,7 @@ impl World {
         request: &Request,
         operation: Operation,
         resource_type: Arc<ResourceType>,
+        desired: Option<Value>,
         moment: &Moment<'_>,
     ) -> Reply {
         let call = Call::new(moment.caller, request);
@@ -209,6 +219,7 @@ impl World {
             request: request.clone(),
             operation,
             resource_type,
+            desired,
             at: moment.now,
             starts_at: moment.now.after(starts),
             ends_at: moment.now.after(takes),
@@ -249,15 +260,6 @@ fn is_empty_patch(request: &Request) -> bool {
     };
     serde_json::from_str::<json_patch::Patch>(&input.patch_document)
         .is_ok_and(|patch| patch.is_empty())
-}
-
-/// The exception for a patch that Cloud Control refuses before it calls the handler.
-fn refusal(failure: HandlerFailure) -> Exception {
-    let code = match failure.code {
-        HandlerErrorCode::NotUpdatable => ExceptionCode::NotUpdatable,
-        _ => ExceptionCode::InvalidRequest,
-    };
-    Exception::new(code, failure.message)
 }
 
 pub(super) fn check_identifier(identifier: &str) -> Result<(), Exception> {

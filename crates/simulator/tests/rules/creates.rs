@@ -1,5 +1,8 @@
 use serde_json::json;
-use ucp_simulator::{Caller, ExceptionCode, HandlerErrorCode, OperationStatus};
+use ucp_simulator::{
+    Caller, CreateResource, ExceptionCode, HandlerErrorCode, ListResourceRequests, OperationStatus,
+    Request,
+};
 
 use crate::aws::{Aws, LOG_GROUP, VPC, create, delete};
 
@@ -64,7 +67,7 @@ fn of_two_creates_of_one_name_only_one_succeeds() {
 }
 
 #[test]
-fn a_document_that_does_not_fit_the_schema_fails_and_says_why() {
+fn a_document_that_does_not_fit_the_schema_is_refused_and_says_why() {
     let mut aws = Aws::new();
     for (type_name, document, why) in [
         (
@@ -103,20 +106,24 @@ fn a_document_that_does_not_fit_the_schema_fails_and_says_why() {
             "#: required key [VpcId] not found",
         ),
     ] {
-        let event = aws.finish(&create(type_name, &document));
-        assert_eq!(
-            event.operation_status,
-            OperationStatus::Failed,
-            "{document}"
-        );
-        assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest));
-        assert_eq!(event.identifier, None);
-        let message = event.status_message.unwrap();
+        let refused = aws.change(&create(type_name, &document)).unwrap_err();
+        assert_eq!(refused.code, ExceptionCode::Validation, "{document}");
+        let message = refused.message;
+        assert!(message.starts_with("Model validation failed"), "{message}");
         assert!(message.contains(why), "{message}");
     }
-    let garbage = create(VPC, &json!(null));
-    let event = aws.finish(&garbage);
-    assert_eq!(event.error_code, Some(HandlerErrorCode::InvalidRequest));
+    let refused = aws.change(&create(VPC, &json!(null))).unwrap_err();
+    assert_eq!(refused.code, ExceptionCode::Validation);
+    let garbage = Request::CreateResource(CreateResource {
+        type_name: VPC.to_owned(),
+        desired_state: "{".to_owned(),
+        ..CreateResource::default()
+    });
+    let refused = aws.change(&garbage).unwrap_err();
+    assert_eq!(refused.code, ExceptionCode::InvalidRequest);
+    // A refused call is no request.
+    let (requests, _) = aws.requests(&ListResourceRequests::default()).unwrap();
+    assert!(requests.is_empty());
     assert!(aws.world.resources(aws.now, &aws.entropy).is_empty());
 }
 
@@ -124,8 +131,8 @@ fn a_document_that_does_not_fit_the_schema_fails_and_says_why() {
 fn a_violation_never_repeats_the_value() {
     let mut aws = Aws::new();
     let secret = json!({"Name": "s", "SecretString": {"password": "hunter2"}, "hunter2": 1, "Description": ["hunter2"]});
-    let event = aws.finish(&create("AWS::SecretsManager::Secret", &secret));
-    let message = event.status_message.unwrap();
+    let refused = aws.change(&create("AWS::SecretsManager::Secret", &secret));
+    let message = refused.unwrap_err().message;
     assert!(
         !message
             .replace("extraneous key [hunter2]", "")

@@ -135,8 +135,8 @@ fn what_the_patch_must_not_do_is_refused_and_changes_nothing() {
             json!(1),
             ExceptionCode::InvalidRequest,
         ),
-        ("replace", "/Size", json!(11), ExceptionCode::InvalidRequest),
-        ("add", "/Unknown", json!(1), ExceptionCode::InvalidRequest),
+        ("replace", "/Size", json!(11), ExceptionCode::Validation),
+        ("add", "/Unknown", json!(1), ExceptionCode::Validation),
         ("explode", "/Size", json!(1), ExceptionCode::InvalidRequest),
     ] {
         let refusal = refused(&mut aws, op, path, value.clone());
