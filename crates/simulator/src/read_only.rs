@@ -66,10 +66,22 @@ impl Assigner<'_> {
             return Value::String(self.written_in(style, model));
         }
         let name = place.last().map_or("", String::as_str);
-        match self.resource_type.subschema(place) {
+        let mut value = match self.resource_type.subschema(place) {
             Some(schema) => self.fitting(name, schema, MAX_DEPTH),
             None => Value::String(self.text(name, &Map::new())),
+        };
+        if let Some(declared) = model.get("Port") {
+            match &mut value {
+                Value::Object(endpoint) => {
+                    if let Some(port) = endpoint.get_mut("Port") {
+                        *port = same_port(declared, port);
+                    }
+                }
+                port if name == "Port" => *port = same_port(declared, port),
+                _ => {}
+            }
         }
+        value
     }
 
     /// Fills in the placeholders of a [style](identifiers::style).
@@ -235,6 +247,7 @@ impl Assigner<'_> {
             {
                 format!("{}.{service}.{region}.amazonaws.com", chance.lower(10))
             }
+            name if name.ends_with("port") => "443".to_owned(),
             name if name.ends_with("ip") => "203.0.113.10".to_owned(),
             name if name.ends_with("name") => format!("{resource}-{}", chance.upper(12)),
             _ => chance.uuid(),
@@ -275,6 +288,14 @@ impl Fit {
         let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         let matches = |pattern: &Regex| pattern.is_match(text).unwrap_or(false);
         self.lengths.contains(&length) && self.pattern.as_ref().is_none_or(matches)
+    }
+}
+
+/// Returns the declared port, as a text where the made up one is.
+fn same_port(declared: &Value, made_up: &Value) -> Value {
+    match (declared, made_up) {
+        (Value::Number(number), Value::String(_)) => Value::String(number.to_string()),
+        _ => declared.clone(),
     }
 }
 

@@ -206,8 +206,8 @@ impl World {
             }
             Request::CancelResourceRequest(input) => self.cancel_resource_request(input, moment),
             Request::ListResourceRequests(input) => self.list_resource_requests(input, moment),
-            Request::DescribeType(input) => self.describe_type(input),
-            Request::ListTypes(input) => self.list_types(input),
+            Request::DescribeType(input) => self.describe_type(input, moment),
+            Request::ListTypes(input) => self.list_types(input, moment),
             Request::GetCallerIdentity(input) => Ok(self.sessions.identity(input, moment)),
             Request::AssumeRole(input) => self.sessions.assume_role(input, moment),
             Request::AssumeRoleWithWebIdentity(input) => {

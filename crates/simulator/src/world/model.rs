@@ -81,6 +81,8 @@ pub(super) fn created(
     mut model: Value,
     assigner: &Assigner<'_>,
 ) -> Result<(String, Value), Problem> {
+    // Before the ARNs that contain the names, and for the names that AWS makes up.
+    identifiers::fold(resource_type.name(), &mut model);
     assigner.complete(&mut model);
     identifiers::fold(resource_type.name(), &mut model);
     match resource_type.key_of(&model) {

@@ -5,11 +5,10 @@ use ucp_schema::{ResourceSchema, SchemaError};
 
 use super::World;
 use super::lists::{page_size, page_start};
+use super::moment::Moment;
 use crate::exception::{Exception, ExceptionCode};
-use crate::request::{DescribeType, ListTypes, Reply, TypeDescription};
+use crate::request::{Caller, DescribeType, ListTypes, Reply, TypeDescription};
 
-/// The ARN prefix of types. The account is empty, as for AWS's own types.
-const ARN_PREFIX: &str = "arn:aws:cloudformation:us-east-1::type/resource/";
 /// When every type last changed: 2024-01-01.
 const LAST_UPDATED: Timestamp = Timestamp::from_millis(1_704_067_200_000);
 
@@ -30,7 +29,11 @@ impl World {
         Ok(name)
     }
 
-    pub(super) fn describe_type(&mut self, input: &DescribeType) -> Result<Reply, Exception> {
+    pub(super) fn describe_type(
+        &mut self,
+        input: &DescribeType,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
         if input.kind.as_deref().is_some_and(|kind| kind != "RESOURCE") {
             return Err(type_not_found());
         }
@@ -43,12 +46,16 @@ impl World {
         };
         let resource_type = self.types.get(&name).map_err(|_| type_not_found())?;
         Ok(Reply::Type {
-            description: described(&resource_type.schema),
+            description: described(&resource_type.schema, moment.caller),
             schema: resource_type.schema.document().to_string(),
         })
     }
 
-    pub(super) fn list_types(&mut self, input: &ListTypes) -> Result<Reply, Exception> {
+    pub(super) fn list_types(
+        &mut self,
+        input: &ListTypes,
+        moment: &Moment<'_>,
+    ) -> Result<Reply, Exception> {
         let size = page_size(input.max_results, 100)?;
         let after = page_start(input.next_token.as_deref())?.unwrap_or_default();
         let is_public = input.visibility.as_deref() == Some("PUBLIC")
@@ -80,7 +87,7 @@ impl World {
             {
                 continue;
             }
-            types.push(described(&resource_type.schema));
+            types.push(described(&resource_type.schema, moment.caller));
             if types.len() > size {
                 break;
             }
@@ -118,11 +125,16 @@ fn provisioning_type(schema: &ResourceSchema) -> &'static str {
     }
 }
 
-fn described(schema: &ResourceSchema) -> TypeDescription {
+fn described(schema: &ResourceSchema, caller: &Caller) -> TypeDescription {
     let text = |keyword| schema.document().get(keyword)?.as_str().map(str::to_owned);
     let type_name = schema.type_name().as_str().to_owned();
     TypeDescription {
-        arn: format!("{ARN_PREFIX}{}", type_name.replace("::", "-")),
+        // The account is empty, as for AWS's own types.
+        arn: format!(
+            "arn:aws:cloudformation:{}::type/resource/{}",
+            caller.region,
+            type_name.replace("::", "-")
+        ),
         description: text("description"),
         provisioning_type: provisioning_type(schema),
         documentation_url: text("documentationUrl"),

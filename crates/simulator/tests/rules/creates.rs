@@ -30,6 +30,25 @@ fn a_name_that_the_user_omits_is_made_up() {
 }
 
 #[test]
+fn values_that_aws_assigns_agree_with_the_declared_ones() {
+    let mut aws = Aws::new();
+    let declared = json!({"DBInstanceIdentifier": "Main-DB", "Port": "5433"});
+    let id = aws.succeed(&create("AWS::RDS::DBInstance", &declared));
+    assert_eq!(id, "main-db");
+    let live = aws.get("AWS::RDS::DBInstance", &id).unwrap();
+    assert_eq!(live["Endpoint"]["Port"], "5433");
+    assert_eq!(
+        live["DBInstanceArn"],
+        "arn:aws:rds:us-west-2:123456789012:db:main-db"
+    );
+    let undeclared = json!({"DBInstanceIdentifier": "other"});
+    let id = aws.succeed(&create("AWS::RDS::DBInstance", &undeclared));
+    let live = aws.get("AWS::RDS::DBInstance", &id).unwrap();
+    let port = live["Endpoint"]["Port"].as_str().unwrap();
+    assert!(port.parse::<u16>().is_ok(), "{port}");
+}
+
+#[test]
 fn parts_of_an_identifier_are_joined_in_schema_order() {
     let mut aws = Aws::new();
     let stage = json!({"RestApiId": "abcdef1234", "StageName": "prod"});

@@ -108,6 +108,10 @@ fn the_registry_describes_types_by_name_and_by_arn() {
     };
     assert_eq!(description.provisioning_type, "FULLY_MUTABLE");
     assert!(schema.contains("\"/properties/VpcId\""));
+    assert_eq!(
+        description.arn,
+        "arn:aws:cloudformation:us-west-2::type/resource/AWS-EC2-VPC"
+    );
     let by_arn = DescribeType {
         arn: Some(description.arn.clone()),
         ..DescribeType::default()
