@@ -13,6 +13,7 @@ mod direct;
 mod exception;
 pub mod faults;
 mod formats;
+mod global;
 mod http;
 mod identifiers;
 mod log;

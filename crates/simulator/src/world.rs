@@ -23,10 +23,12 @@ use ucp_schema::Catalogue;
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Fault, Faults};
+use crate::global;
 use crate::log::{Log, LogEntry};
 use crate::request::{Caller, Reply, Request, RequestToken};
 use crate::resource_type::Types;
 use crate::settings::Settings;
+use change::Change;
 use moment::Moment;
 use region::Region;
 use sessions::Sessions;
@@ -41,6 +43,8 @@ pub struct World {
     types: Types,
     settings: Settings,
     regions: BTreeMap<Caller, Region>,
+    /// The number of the next change.
+    next_change: u64,
     sessions: Sessions,
     faults: Faults,
     log: Log,
@@ -66,6 +70,7 @@ impl World {
             types: Types::new(catalogue),
             settings,
             regions: BTreeMap::new(),
+            next_change: 0,
             sessions: Sessions::default(),
             faults: Faults::default(),
             log: Log::default(),
@@ -179,8 +184,11 @@ impl World {
 
     fn answer(&mut self, request: &Request, moment: &Moment<'_>) -> Result<Reply, Exception> {
         let lags = self.faults.lags();
-        self.region(moment)
-            .settle(moment.caller, moment.now, lags, moment.entropy);
+        for place in places(moment.caller) {
+            if let Some(region) = self.regions.get_mut(&place) {
+                region.settle(&place, moment.now, lags, moment.entropy);
+            }
+        }
         let call = Call::new(moment.caller, request);
         if let Some(exception) = self.faults.refusal(&call, moment.now, moment.entropy) {
             return Err(exception);
@@ -201,7 +209,7 @@ impl World {
             Request::GetResource(input) => self.get_resource(input, moment),
             Request::ListResources(input) => self.list_resources(input, moment),
             Request::GetResourceRequestStatus(input) => {
-                let change = self.region(moment).change(&input.request_token)?;
+                let (_, change) = self.change(&input.request_token, moment)?;
                 Ok(Reply::Progress(change.event()))
             }
             Request::CancelResourceRequest(input) => self.cancel_resource_request(input, moment),
@@ -216,8 +224,54 @@ impl World {
         }
     }
 
-    fn region(&mut self, moment: &Moment<'_>) -> &mut Region {
-        self.regions.entry(moment.caller.clone()).or_default()
+    /// Returns the region with the resources of a type, as a caller sees it.
+    fn region(&mut self, type_name: &str, moment: &Moment<'_>) -> &mut Region {
+        self.regions
+            .entry(place(type_name, moment.caller))
+            .or_default()
+    }
+
+    /// Returns the request with this token, and where it is.
+    fn change(
+        &self,
+        request_token: &str,
+        moment: &Moment<'_>,
+    ) -> Result<(Caller, &Change), Exception> {
+        let found = places(moment.caller).into_iter().find_map(|place| {
+            let change = self.regions.get(&place)?.change(request_token)?;
+            (change.asked_in == moment.caller.region).then_some((place, change))
+        });
+        found.ok_or_else(|| {
+            Exception::new(
+                ExceptionCode::RequestTokenNotFound,
+                format!("Request with token {request_token} was not found"),
+            )
+        })
+    }
+}
+
+/// Where the resources of a type are, as a caller sees them.
+fn place(type_name: &str, caller: &Caller) -> Caller {
+    match global::is_global(type_name) {
+        true => everywhere(caller),
+        false => caller.clone(),
+    }
+}
+
+/// Where all resources are that a caller sees.
+fn places(caller: &Caller) -> Vec<Caller> {
+    let mut places = vec![caller.clone()];
+    if caller.region != global::REGION {
+        places.push(everywhere(caller));
+    }
+    places
+}
+
+/// Where the resources of global services are.
+fn everywhere(caller: &Caller) -> Caller {
+    Caller {
+        account: caller.account.clone(),
+        region: global::REGION.to_owned(),
     }
 }
 

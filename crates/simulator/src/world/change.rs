@@ -19,6 +19,8 @@ pub(super) struct Change {
     pub(super) request_token: String,
     pub(super) client_token: Option<String>,
     pub(super) accepted_at: Timestamp,
+    /// The region that was asked.
+    pub(super) asked_in: String,
     /// The call, to carry it out and to detect repetitions.
     pub(super) request: Request,
     pub(super) operation: Operation,
@@ -50,6 +52,7 @@ pub(super) struct Acceptance {
     pub(super) resource_type: Arc<ResourceType>,
     pub(super) desired: Option<Value>,
     pub(super) at: Timestamp,
+    pub(super) asked_in: String,
     pub(super) starts_at: Timestamp,
     pub(super) ends_at: Timestamp,
     pub(super) orders: Orders,
@@ -62,6 +65,7 @@ impl Change {
             resource: (with.request.identifier()).map(|given| with.resource_type.key(given)),
             request_token: with.request_token,
             accepted_at: with.at,
+            asked_in: with.asked_in,
             request: with.request,
             operation: with.operation,
             resource_type: with.resource_type,

@@ -1,11 +1,14 @@
 //! GetResource, ListResources and ListResourceRequests.
 
+use std::cmp::Reverse;
+
 use serde_json::Value;
 
+use super::change::Change;
 use super::moment::Moment;
 use super::mutations::check_identifier;
 use super::resource::Resource;
-use super::{World, unsupported};
+use super::{World, place, places, unsupported};
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Lag};
 use crate::request::{
@@ -34,7 +37,7 @@ impl World {
             resource_type.key(&input.identifier),
         );
         let lag = self.lag(moment, Action::GetResource, (&key.0, Some(&key.1)));
-        let resources = &self.region(moment).resources;
+        let resources = &self.region(&key.0, moment).resources;
         match resources.shown(&key, lag.as_ref(), moment.now) {
             Some(resource) => Ok(Reply::Resource {
                 type_name: key.0,
@@ -63,7 +66,7 @@ impl World {
         let wanted = wanted_model(&resource_type, input.resource_model.as_deref())?;
         let after = page_start(input.next_token.as_deref())?.unwrap_or_default();
         let lag = self.lag(moment, Action::ListResources, (&input.type_name, None));
-        let resources = &self.region(moment).resources;
+        let resources = &self.region(&input.type_name, moment).resources;
         let shown = resources.shown_of_type(&input.type_name, after, lag.as_ref(), moment.now);
         let matching = shown
             .filter(|(_, resource)| has(resource, &wanted))
@@ -88,7 +91,8 @@ impl World {
     ) -> Option<Lag> {
         self.faults.lags()?;
         let chance = moment.entropy.fraction("simulator.replica");
-        let past = &self.regions.get(moment.caller)?.resources.past;
+        let past = &self.regions.get(&place(type_name, moment.caller))?;
+        let past = &past.resources.past;
         let call = Call {
             action,
             type_name: Some(type_name),
@@ -100,7 +104,7 @@ impl World {
     }
 
     pub(super) fn list_resource_requests(
-        &mut self,
+        &self,
         input: &ListResourceRequests,
         moment: &Moment<'_>,
     ) -> Result<Reply, Exception> {
@@ -111,13 +115,20 @@ impl World {
             None => u64::MAX,
             Some(number) => number.parse().map_err(|_| invalid_next_token())?,
         };
-        let matching = self
-            .region(moment)
-            .changes_before(before)
-            .filter(|(_, change)| agrees(filter.operations.as_deref(), &change.operation))
-            .filter(|(_, change)| agrees(filter.operation_statuses.as_deref(), &change.status))
-            .map(|(number, change)| (number, change.event()));
-        let mut requests: Vec<_> = matching.take(size + 1).collect();
+        let is_wanted = |change: &Change| {
+            change.asked_in == moment.caller.region
+                && agrees(filter.operations.as_deref(), &change.operation)
+                && agrees(filter.operation_statuses.as_deref(), &change.status)
+        };
+        let mut requests = Vec::new();
+        for place in places(moment.caller) {
+            let region = self.regions.get(&place).into_iter();
+            let changes = region.flat_map(|region| region.changes_before(before));
+            let matching = changes.filter(|(_, change)| is_wanted(change));
+            let page = matching.take(size + 1);
+            requests.extend(page.map(|(number, change)| (number, change.event())));
+        }
+        requests.sort_by_key(|(number, _)| Reverse(*number));
         let has_more = requests.len() > size;
         requests.truncate(size);
         let last = requests.last().filter(|_| has_more);

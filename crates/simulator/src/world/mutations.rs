@@ -8,7 +8,7 @@ use super::change::{Acceptance, Change};
 use super::model;
 use super::moment::Moment;
 use super::resource::ResourceKey;
-use super::{World, unsupported};
+use super::{World, places, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Cancelling, Orders};
@@ -71,7 +71,10 @@ impl World {
             resource_type.key(&input.identifier),
         );
         self.refuse_busy(&key, moment)?;
-        if let Some(resource) = self.region(moment).resources.existing().get(&key) {
+        if let Some(resource) = (self.region(&input.type_name, moment).resources)
+            .existing()
+            .get(&key)
+        {
             let assigner = Assigner {
                 resource_type: &resource_type,
                 caller: moment.caller,
@@ -111,8 +114,7 @@ impl World {
         moment: &Moment<'_>,
     ) -> Result<Reply, Exception> {
         let latency = self.settings.latency.clone();
-        let region = self.region(moment);
-        let change = region.change(&input.request_token)?;
+        let (place, change) = self.change(&input.request_token, moment)?;
         match change.status {
             OperationStatus::Pending | OperationStatus::InProgress => {}
             // Cancellation is already in progress.
@@ -132,8 +134,11 @@ impl World {
         }
         let takes = Chance::new(moment.entropy, "simulator.latency").duration(&latency);
         let done_at = moment.now.after(takes);
-        let cancelled = region.revise(&input.request_token, |change| {
-            change.cancel(moment.now, done_at);
+        let region = self.regions.get_mut(&place);
+        let cancelled = region.and_then(|region| {
+            region.revise(&input.request_token, |change| {
+                change.cancel(moment.now, done_at);
+            })
         });
         match cancelled {
             Some(change) => Ok(Reply::Progress(change.event())),
@@ -142,11 +147,7 @@ impl World {
     }
 
     /// Returns the reply to a request that repeats an earlier client token.
-    fn repeated(
-        &mut self,
-        request: &Request,
-        moment: &Moment<'_>,
-    ) -> Result<Option<Reply>, Exception> {
+    fn repeated(&self, request: &Request, moment: &Moment<'_>) -> Result<Option<Reply>, Exception> {
         let Some(token) = request.client_token() else {
             return Ok(None);
         };
@@ -158,7 +159,12 @@ impl World {
                 "Member must satisfy regular expression pattern: [-A-Za-z0-9+/=]{1,128}",
             ));
         }
-        let Some(first) = self.region(moment).change_of_client(token, moment.now) else {
+        let first = places(moment.caller).into_iter().find_map(|place| {
+            let region = self.regions.get(&place)?;
+            let change = region.change_of_client(token, moment.now)?;
+            (change.asked_in == moment.caller.region).then_some(change)
+        });
+        let Some(first) = first else {
             return Ok(None);
         };
         if first.request == *request {
@@ -187,7 +193,7 @@ impl World {
 
     fn refuse_busy(&mut self, key: &ResourceKey, moment: &Moment<'_>) -> Result<(), Exception> {
         let (type_name, identifier) = key;
-        match self.region(moment).change_in_flight(key) {
+        match self.region(type_name, moment).change_in_flight(key) {
             None => Ok(()),
             Some(change) => Err(Exception::new(
                 ExceptionCode::ConcurrentOperation,
@@ -221,6 +227,7 @@ impl World {
             resource_type,
             desired,
             at: moment.now,
+            asked_in: moment.caller.region.clone(),
             starts_at: moment.now.after(starts),
             ends_at: moment.now.after(takes),
             orders,
@@ -229,7 +236,10 @@ impl World {
             change.due = None;
         }
         let event = change.event();
-        self.region(moment).accept(change);
+        let number = self.next_change;
+        self.next_change += 1;
+        let type_name = change.resource_type.name().to_owned();
+        self.region(&type_name, moment).accept(number, change);
         Reply::Progress(event)
     }
 }

@@ -6,6 +6,7 @@ use ucp_model::{Entropy, Timestamp};
 
 use super::World;
 use super::resource::{Resource, ResourceKey};
+use crate::global;
 use crate::request::Caller;
 
 /// The current state of a resource, without write-only properties.
@@ -123,7 +124,7 @@ impl World {
     ) -> Result<Caller, NotInWorld> {
         let mut places = self.regions.iter().filter(|(caller, holdings)| {
             account.is_none_or(|account| account == caller.account)
-                && region.is_none_or(|region| region == caller.region)
+                && region.is_none_or(|region| region == caller.region || global::is_global(&key.0))
                 && holdings.resources.existing().contains_key(key)
         });
         match (places.next(), places.next()) {

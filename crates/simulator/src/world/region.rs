@@ -6,7 +6,6 @@ use ucp_model::{Entropy, Timestamp};
 use super::change::Change;
 use super::resource::ResourceKey;
 use super::resources::Resources;
-use crate::exception::{Exception, ExceptionCode};
 use crate::faults::Lags;
 use crate::request::Caller;
 
@@ -25,7 +24,6 @@ pub(super) struct Region {
     due: BTreeSet<(Timestamp, u64)>,
     request_tokens: BTreeMap<String, u64>,
     client_tokens: BTreeMap<String, u64>,
-    next: u64,
 }
 
 impl Region {
@@ -62,10 +60,8 @@ impl Region {
         }
     }
 
-    /// Adds a new request.
-    pub(super) fn accept(&mut self, change: Change) {
-        let number = self.next;
-        self.next += 1;
+    /// Adds a new request. Its number is larger than those before.
+    pub(super) fn accept(&mut self, number: u64, change: Change) {
         self.request_tokens
             .insert(change.request_token.clone(), number);
         if let Some(token) = &change.client_token {
@@ -97,16 +93,8 @@ impl Region {
     }
 
     /// Returns the request with this token.
-    pub(super) fn change(&self, request_token: &str) -> Result<&Change, Exception> {
-        let number = self.request_tokens.get(request_token);
-        number
-            .and_then(|number| self.changes.get(number))
-            .ok_or_else(|| {
-                Exception::new(
-                    ExceptionCode::RequestTokenNotFound,
-                    format!("Request with token {request_token} was not found"),
-                )
-            })
+    pub(super) fn change(&self, request_token: &str) -> Option<&Change> {
+        self.changes.get(self.request_tokens.get(request_token)?)
     }
 
     /// Modifies the request with this token.
