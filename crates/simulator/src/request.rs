@@ -34,6 +34,12 @@ impl Caller {
         }
     }
 
+    /// Whether an access key id names an account.
+    pub(crate) fn is_key(access_key_id: &str) -> bool {
+        let account = access_key_id.strip_prefix("AKIA");
+        Self::is_account(account.unwrap_or(access_key_id))
+    }
+
     /// Whether a text is an account id: twelve digits.
     pub(crate) fn is_account(text: &str) -> bool {
         text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit())

@@ -145,8 +145,8 @@ impl World {
         Some(Chance::new(entropy, "simulator.delay").duration(&takes))
     }
 
-    /// Returns the signer of a call with the access key `access_key_id`: the account of the role for a session,
-    /// otherwise as in [`Caller::new`].
+    /// Returns the signer of a call with the access key `access_key_id`: the account of the role for a session, and
+    /// otherwise the account that the key names, as in [`Caller::new`]. Unsigned calls have no access key.
     pub fn caller(
         &self,
         access_key_id: &str,

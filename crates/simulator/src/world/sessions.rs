@@ -46,7 +46,7 @@ impl Sessions {
         self.trusts.insert(trust.role_arn.clone(), trust);
     }
 
-    /// Returns the account of a session's access key; for other access keys, the key itself.
+    /// Returns the account of a session's access key; for other access keys, the key itself, which names its account.
     pub(super) fn account<'a>(
         &'a self,
         access_key_id: &'a str,
@@ -58,11 +58,12 @@ impl Sessions {
                 "The security token included in the request is expired",
             )),
             Some(session) => Ok(&session.account),
-            None if access_key_id.starts_with(SESSION_KEY) => Err(Exception::new(
+            None if access_key_id.is_empty() || Caller::is_key(access_key_id) => Ok(access_key_id),
+            None => Err(Exception::new(
                 ExceptionCode::UnrecognizedClient,
-                "The security token included in the request is invalid",
+                "The security token included in the request is invalid. The access key id of a simulated AWS is an \
+                 account, twelve digits, optionally after AKIA, or that of a session which it began since its start.",
             )),
-            None => Ok(access_key_id),
         }
     }
 

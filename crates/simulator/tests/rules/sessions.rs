@@ -55,6 +55,32 @@ fn a_session_acts_in_the_account_of_its_role_until_it_ends() {
 }
 
 #[test]
+fn an_access_key_names_an_account() {
+    let aws = Aws::new();
+    for (key, account) in [
+        ("111122223333", "111122223333"),
+        ("AKIA111122223333", "111122223333"),
+        ("000000000000", "000000000000"),
+        ("AKIA000000000000", "000000000000"),
+        ("", "000000000000"),
+    ] {
+        assert_eq!(caller(&aws, key).unwrap().account, account, "{key}");
+    }
+    for wrong in [
+        "test",
+        "AKIAIOSFODNN7EXAMPLE",
+        "11112222333",
+        "AKIA",
+        "ASIA111122223333",
+    ] {
+        let refused = caller(&aws, wrong).unwrap_err();
+        assert_eq!(refused.code, ExceptionCode::UnrecognizedClient, "{wrong}");
+        let message = refused.message;
+        assert!(message.contains("twelve digits"), "{message}");
+    }
+}
+
+#[test]
 fn a_role_may_ask_for_an_external_id_and_for_short_sessions() {
     let mut aws = Aws::new();
     aws.world.trust(Trust {
