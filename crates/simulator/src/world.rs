@@ -13,6 +13,7 @@ mod registry;
 mod resource;
 mod resources;
 mod sessions;
+mod stored;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

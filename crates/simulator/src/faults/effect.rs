@@ -93,6 +93,10 @@ pub enum Effect {
     RunTwice {},
     /// The progress events of the change that the call starts do not say when to poll again.
     NoRetryAfter {},
+    /// The change that the call starts sets absent properties to their defaults in the schema.
+    FillDefaults {},
+    /// The change that the call starts stores sets in another order, and policy documents in an equivalent form.
+    Restate {},
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.

@@ -95,6 +95,8 @@ impl Faults {
             | Effect::ConflictToken {}
             | Effect::RunTwice {}
             | Effect::NoRetryAfter {}
+            | Effect::FillDefaults {}
+            | Effect::Restate {}
             | Effect::Rename { .. } => None,
         })
     }

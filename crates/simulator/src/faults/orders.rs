@@ -21,6 +21,10 @@ pub(crate) struct Orders {
     pub(crate) minds_use: bool,
     /// Whether the handler of a create runs twice.
     pub(crate) runs_twice: bool,
+    /// Whether absent properties are set to their defaults.
+    pub(crate) fills_defaults: bool,
+    /// Whether the values are stored in another form.
+    pub(crate) restates: bool,
     /// The properties that it silently leaves as they were; one is drawn if there are none.
     pub(crate) dropped_paths: Option<Vec<String>>,
     /// The identifier of the new resource.
@@ -44,22 +48,15 @@ impl Orders {
                 Effect::StayPending { cancel } => Some(*cancel),
                 _ => None,
             }),
-            says_when: ordered(faults, call, entropy, |effect| {
-                matches!(effect, Effect::NoRetryAfter {}).then_some(())
-            })
-            .is_none(),
+            says_when: !is_ordered(faults, call, entropy, &Effect::NoRetryAfter {}),
             failure: ordered(faults, call, entropy, |effect| match effect {
                 Effect::Fail(failure) => Some(failure.clone()),
                 _ => None,
             }),
-            minds_use: ordered(faults, call, entropy, |effect| {
-                matches!(effect, Effect::InUse {}).then_some(())
-            })
-            .is_some(),
-            runs_twice: ordered(faults, call, entropy, |effect| {
-                matches!(effect, Effect::RunTwice {}).then_some(())
-            })
-            .is_some(),
+            minds_use: is_ordered(faults, call, entropy, &Effect::InUse {}),
+            runs_twice: is_ordered(faults, call, entropy, &Effect::RunTwice {}),
+            fills_defaults: is_ordered(faults, call, entropy, &Effect::FillDefaults {}),
+            restates: is_ordered(faults, call, entropy, &Effect::Restate {}),
             dropped_paths: ordered(faults, call, entropy, |effect| match effect {
                 Effect::DropPaths { paths } => Some(paths.clone()),
                 _ => None,
@@ -79,4 +76,14 @@ fn ordered<T>(
     of: impl Fn(&Effect) -> Option<T>,
 ) -> Option<T> {
     faults.first(call, entropy, |armed| of(&armed.fault.effect))
+}
+
+fn is_ordered(
+    faults: &mut Faults,
+    call: &Call<'_>,
+    entropy: &dyn Entropy,
+    effect: &Effect,
+) -> bool {
+    let order = ordered(faults, call, entropy, |it| (it == effect).then_some(()));
+    order.is_some()
 }

@@ -7,6 +7,7 @@ use super::dropped;
 use super::model::{self, HandlerFailure};
 use super::resource::{Resource, ResourceKey};
 use super::resources::Resources;
+use super::stored;
 use crate::chance::Chance;
 use crate::faults::{self, Disclosure, Failure, Orders};
 use crate::progress::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
@@ -250,6 +251,12 @@ impl Change {
                 };
             }
         };
+        if self.orders.fills_defaults {
+            stored::fill_defaults(&self.resource_type, &mut model);
+        }
+        if self.orders.restates {
+            stored::restate(&self.resource_type, &mut model);
+        }
         if let Some(paths) = &self.orders.dropped_paths {
             let before = resources.existing().get(&key);
             let before = before.map(|resource| &resource.model);

@@ -14,5 +14,6 @@ mod lists;
 mod out_of_band;
 mod requests;
 mod sessions;
+mod stored;
 mod tokens;
 mod updates;

@@ -1,0 +1,155 @@
+//! Forms in which AWS stores what it is given: with defaults, and re-serialised.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value, json};
+use ucp_schema::Classes;
+
+use crate::resource_type::ResourceType;
+
+/// The members of a policy statement that may be one text or a list of texts.
+const ONE_OR_MORE: [&str; 6] = [
+    "Action",
+    "NotAction",
+    "Resource",
+    "NotResource",
+    "AWS",
+    "Service",
+];
+
+/// Sets absent properties to their defaults in the schema, unless the model would then violate it.
+pub(super) fn fill_defaults(resource_type: &ResourceType, model: &mut Value) {
+    let mut filled = model.clone();
+    let Some(document) = resource_type.schema.document().as_object() else {
+        return;
+    };
+    fill(resource_type, document, &mut Vec::new(), &mut filled);
+    let is_valid = filled != *model
+        && resource_type.violations(&filled).len() <= resource_type.violations(model).len();
+    if is_valid {
+        *model = filled;
+    }
+}
+
+fn fill<'a>(
+    resource_type: &'a ResourceType,
+    schema: &'a Map<String, Value>,
+    place: &mut Vec<&'a str>,
+    value: &mut Value,
+) {
+    match value {
+        Value::Object(members) => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            for (name, property) in properties.into_iter().flatten() {
+                let Some(property) = resource_type.resolve(property) else {
+                    continue;
+                };
+                place.push(name);
+                let is_assigned = resource_type.schema.lists(Classes::READ_ONLY, place);
+                match (members.get_mut(name), property.get("default")) {
+                    (Some(member), _) => fill(resource_type, property, place, member),
+                    (None, Some(default)) if !is_assigned => {
+                        members.insert(name.clone(), default.clone());
+                    }
+                    (None, _) => {}
+                }
+                place.pop();
+            }
+        }
+        Value::Array(items) => {
+            let schema = schema.get("items");
+            let Some(schema) = schema.and_then(|schema| resource_type.resolve(schema)) else {
+                return;
+            };
+            place.push("0");
+            for item in items {
+                fill(resource_type, schema, place, item);
+            }
+            place.pop();
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Writes sets in an order of its own, and policy documents in an equivalent form.
+pub(super) fn restate(resource_type: &ResourceType, model: &mut Value) {
+    if let Some(document) = resource_type.schema.document().as_object() {
+        reorder(resource_type, document, model);
+    }
+    restate_policies(model);
+}
+
+/// Reverses the order of the lists whose order means nothing to AWS.
+fn reorder(resource_type: &ResourceType, schema: &Map<String, Value>, value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            for (name, property) in properties.into_iter().flatten() {
+                if let Some(member) = members.get_mut(name)
+                    && let Some(property) = resource_type.resolve(property)
+                {
+                    reorder(resource_type, property, member);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let of_items = schema.get("items");
+            if let Some(of_items) = of_items.and_then(|of_items| resource_type.resolve(of_items)) {
+                for item in items.iter_mut() {
+                    reorder(resource_type, of_items, item);
+                }
+            }
+            if schema.get("insertionOrder") == Some(&Value::Bool(false)) {
+                items.sort_by_cached_key(|item| Reverse(item.to_string()));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn restate_policies(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains("\"Statement\"") => {
+            if let Ok(mut policy @ Value::Object(_)) = serde_json::from_str(text) {
+                restate_policies(&mut policy);
+                *text = policy.to_string();
+            }
+        }
+        Value::Object(members) => {
+            if let Some(statements) = members.get_mut("Statement") {
+                restate_statements(statements);
+                members.sort_keys();
+            } else {
+                members.values_mut().for_each(restate_policies);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(restate_policies),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Writes a single statement as a list, and lists of one text as the text.
+fn restate_statements(statements: &mut Value) {
+    if statements.is_object() {
+        *statements = json!([statements.take()]);
+    }
+    let statements = statements.as_array_mut().into_iter().flatten();
+    for statement in statements.filter_map(Value::as_object_mut) {
+        if let Some(Value::Object(principals)) = statement.get_mut("Principal") {
+            unwrap_single(principals);
+        }
+        unwrap_single(statement);
+        statement.sort_keys();
+    }
+}
+
+fn unwrap_single(members: &mut Map<String, Value>) {
+    for name in ONE_OR_MORE {
+        if let Some(Value::Array(items)) = members.get_mut(name)
+            && items.len() == 1
+            && let Some(only) = items.pop()
+        {
+            members.insert(name.to_owned(), only);
+        }
+    }
+}
