@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::request::Action;
 
 pub use effect::{Cancelling, Change, Disclosure, Effect, Failure, Refusal, Sharing, fail, refuse};
-pub(crate) use in_force::{Call, Faults};
+pub(crate) use in_force::{Call, Faults, Need};
 pub(crate) use lag::{Lag, Lags};
 pub(crate) use orders::Orders;
 

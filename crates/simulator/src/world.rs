@@ -6,6 +6,8 @@ mod lists;
 mod model;
 mod moment;
 mod mutations;
+mod names;
+mod needs;
 mod out_of_band;
 mod past;
 mod region;
@@ -194,6 +196,7 @@ impl World {
         if let Some(exception) = self.faults.refusal(&call, moment.now, moment.entropy) {
             return Err(exception);
         }
+        self.refuse_fresh_role(request, &call, moment)?;
         match request {
             Request::CreateResource(input) => {
                 let reply = self.create_resource(input, request, moment)?;
@@ -218,9 +221,14 @@ impl World {
             Request::DescribeType(input) => self.describe_type(input, moment),
             Request::ListTypes(input) => self.list_types(input, moment),
             Request::GetCallerIdentity(input) => Ok(self.sessions.identity(input, moment)),
-            Request::AssumeRole(input) => self.sessions.assume_role(input, moment),
+            Request::AssumeRole(input) => {
+                let lasts = self.faults.session_life(&call, moment.entropy);
+                self.sessions.assume_role(input, lasts, moment)
+            }
             Request::AssumeRoleWithWebIdentity(input) => {
-                self.sessions.assume_role_with_web_identity(input, moment)
+                let lasts = self.faults.session_life(&call, moment.entropy);
+                self.sessions
+                    .assume_role_with_web_identity(input, lasts, moment)
             }
         }
     }

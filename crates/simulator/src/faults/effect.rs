@@ -97,6 +97,22 @@ pub enum Effect {
     FillDefaults {},
     /// The change that the call starts stores sets in another order, and policy documents in an equivalent form.
     Restate {},
+    /// The change that the call starts fails if its model names a role, a VPC or a subnet of the account that does not
+    /// exist.
+    RequireExisting {},
+    /// The call is refused if it assumes a role that was changed less than this long ago, or a policy of which was. The
+    /// change that it starts fails if its model names such a role.
+    FreshRole {
+        /// The minimum, in milliseconds.
+        least_millis: u64,
+        /// The maximum, in milliseconds.
+        most_millis: u64,
+    },
+    /// Sessions that the call begins last this long, whatever was requested.
+    SessionLife {
+        /// The duration, in milliseconds.
+        millis: u64,
+    },
     /// The create that the call starts gives the resource this identifier, whatever its desired state declares.
     Rename {
         /// The primary identifier.

@@ -28,6 +28,14 @@ impl<'a> Call<'a> {
     }
 }
 
+/// What a fault needs of the resources that a change names.
+pub(crate) enum Need {
+    /// They exist.
+    Existing,
+    /// Roles are older than this.
+    Settled(RangeInclusive<Duration>),
+}
+
 /// The active faults, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Armed>);
@@ -96,6 +104,9 @@ impl Faults {
             | Effect::RunTwice {}
             | Effect::NoRetryAfter {}
             | Effect::FillDefaults {}
+            | Effect::RequireExisting {}
+            | Effect::FreshRole { .. }
+            | Effect::SessionLife { .. }
             | Effect::Restate {}
             | Effect::Rename { .. } => None,
         })
@@ -166,6 +177,37 @@ impl Faults {
             matches!(armed.fault.effect, Effect::ConflictToken {}).then_some(())
         });
         conflict.is_some()
+    }
+
+    /// Returns what `judge` makes of the needs that faults have of a change, if anything.
+    pub(crate) fn unmet<T>(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+        judge: impl Fn(&Need) -> Option<T>,
+    ) -> Option<T> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::RequireExisting {} => judge(&Need::Existing),
+            Effect::FreshRole {
+                least_millis,
+                most_millis,
+            } => judge(&Need::Settled(
+                Duration::from_millis(*least_millis)..=Duration::from_millis(*most_millis),
+            )),
+            _ => None,
+        })
+    }
+
+    /// Returns how long the session lasts that the call begins, if a fault sets it.
+    pub(crate) fn session_life(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &dyn Entropy,
+    ) -> Option<Duration> {
+        self.first(call, entropy, |armed| match &armed.fault.effect {
+            Effect::SessionLife { millis } => Some(Duration::from_millis(*millis)),
+            _ => None,
+        })
     }
 
     /// Whether the reply to the call is lost.

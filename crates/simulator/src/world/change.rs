@@ -267,6 +267,7 @@ impl Change {
         let resource = Resource {
             resource_type: self.resource_type.clone(),
             model,
+            changed_at: at,
         };
         let visible = resource.visible();
         resources.insert(key.clone(), resource, at, entropy);

@@ -71,6 +71,7 @@ impl World {
             resource_type.key(&input.identifier),
         );
         self.refuse_busy(&key, moment)?;
+        let mut planned = None;
         if let Some(resource) = (self.region(&input.type_name, moment).resources)
             .existing()
             .get(&key)
@@ -81,9 +82,9 @@ impl World {
                 now: moment.now,
                 chance: Chance::new(moment.entropy, "simulator.rehearsal"),
             };
-            model::updated(resource, &input.patch_document, &assigner)?;
+            planned = Some(model::updated(resource, &input.patch_document, &assigner)?);
         }
-        Ok(self.accept(request, Operation::Update, resource_type, None, moment))
+        Ok(self.accept(request, Operation::Update, resource_type, planned, moment))
     }
 
     pub(super) fn delete_resource(
@@ -210,11 +211,14 @@ impl World {
         request: &Request,
         operation: Operation,
         resource_type: Arc<ResourceType>,
-        desired: Option<Value>,
+        model: Option<Value>,
         moment: &Moment<'_>,
     ) -> Reply {
         let call = Call::new(moment.caller, request);
-        let orders = Orders::drawn(&mut self.faults, &call, moment.entropy);
+        let mut orders = Orders::drawn(&mut self.faults, &call, moment.entropy);
+        if let (None, Some(model)) = (&orders.failure, &model) {
+            orders.failure = self.unmet((&resource_type, model), &call, moment);
+        }
         let latency = orders.latency.as_ref();
         let latency = latency.unwrap_or(&self.settings.latency);
         let takes = Chance::new(moment.entropy, "simulator.latency").duration(latency);
@@ -225,7 +229,7 @@ impl World {
             request: request.clone(),
             operation,
             resource_type,
-            desired,
+            desired: model.filter(|_| operation == Operation::Create),
             at: moment.now,
             asked_in: moment.caller.region.clone(),
             starts_at: moment.now.after(starts),

@@ -96,6 +96,7 @@ impl World {
                 return Err(NotInWorld::Unpatchable(expected));
             }
         }
+        resource.changed_at = now;
         let patched = snapshot(&caller, &key, &resource);
         region.resources.insert(key, resource, now, entropy);
         Ok(patched)

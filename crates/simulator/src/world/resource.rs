@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use ucp_model::Timestamp;
 
 use crate::request::ResourceDescription;
 use crate::resource_type::ResourceType;
@@ -14,6 +15,7 @@ pub(super) struct Resource {
     pub(super) resource_type: Arc<ResourceType>,
     /// All properties, including write-only ones.
     pub(super) model: Value,
+    pub(super) changed_at: Timestamp,
 }
 
 impl Resource {

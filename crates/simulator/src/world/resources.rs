@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
+use super::names::Names;
 use super::past::Past;
 use super::resource::{Resource, ResourceKey};
 use crate::faults::Lag;
@@ -96,10 +96,11 @@ impl Resources {
         Box::new(shown.into_iter())
     }
 
-    /// Returns another resource whose model contains the identifier of this one as a value.
+    /// Returns another resource that refers to this one; see [`Names`].
     pub(super) fn user_of(&self, key: &ResourceKey) -> Option<&ResourceKey> {
+        let names = Names::of(key, self.existing.get(key)?);
         let mut others = self.existing.iter().filter(|(other, _)| *other != key);
-        let user = others.find(|(_, resource)| names(&resource.model, &key.1));
+        let user = others.find(|(_, resource)| names.are_in("", &resource.model));
         user.map(|(user, _)| user)
     }
 
@@ -123,14 +124,5 @@ impl Resources {
     /// Returns the number of the change in flight that locks a resource.
     pub(super) fn holder(&self, key: &ResourceKey) -> Option<u64> {
         self.busy.get(key).copied()
-    }
-}
-
-fn names(value: &Value, name: &str) -> bool {
-    match value {
-        Value::String(text) => text == name,
-        Value::Array(elements) => elements.iter().any(|element| names(element, name)),
-        Value::Object(members) => members.values().any(|member| names(member, name)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -86,6 +86,7 @@ impl Sessions {
     pub(super) fn assume_role(
         &mut self,
         input: &AssumeRole,
+        lasts: Option<Duration>,
         moment: &Moment<'_>,
     ) -> Result<Reply, Exception> {
         let wanted = self.trusts.get(&input.role_arn);
@@ -102,7 +103,7 @@ impl Sessions {
         }
         let session = self.begin(
             (&input.role_arn, &input.role_session_name),
-            input.duration_seconds,
+            (input.duration_seconds, lasts),
             moment,
         )?;
         Ok(Reply::Session {
@@ -114,6 +115,7 @@ impl Sessions {
     pub(super) fn assume_role_with_web_identity(
         &mut self,
         input: &AssumeRoleWithWebIdentity,
+        lasts: Option<Duration>,
         moment: &Moment<'_>,
     ) -> Result<Reply, Exception> {
         if input.web_identity_token.is_empty() {
@@ -125,7 +127,7 @@ impl Sessions {
         }
         let session = self.begin(
             (&input.role_arn, &input.role_session_name),
-            input.duration_seconds,
+            (input.duration_seconds, lasts),
             moment,
         )?;
         Ok(Reply::Session {
@@ -137,7 +139,7 @@ impl Sessions {
     fn begin(
         &mut self,
         (role_arn, name): (&str, &str),
-        duration_seconds: Option<i64>,
+        (duration_seconds, ordered): (Option<i64>, Option<Duration>),
         moment: &Moment<'_>,
     ) -> Result<Session, Exception> {
         let (account, role) = role(role_arn).ok_or_else(|| {
@@ -158,12 +160,11 @@ impl Sessions {
                 "Member must have value between 900 and 43200",
             ));
         }
-        let ordered = self.trusts.get(role_arn);
-        let ordered = ordered.and_then(|trust| trust.session_millis);
-        let lasts = ordered.map_or_else(
-            || Duration::from_secs(seconds.unsigned_abs()),
-            Duration::from_millis,
-        );
+        let trusted = self.trusts.get(role_arn);
+        let trusted = trusted.and_then(|trust| trust.session_millis);
+        let lasts = ordered
+            .or_else(|| trusted.map(Duration::from_millis))
+            .unwrap_or_else(|| Duration::from_secs(seconds.unsigned_abs()));
         let chance = Chance::new(moment.entropy, "simulator.session");
         let session = Session {
             access_key_id: format!("{SESSION_KEY}{}", chance.upper(16)),

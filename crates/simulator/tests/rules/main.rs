@@ -11,6 +11,7 @@ mod globals;
 mod identifiers;
 mod lags;
 mod lists;
+mod needs;
 mod out_of_band;
 mod requests;
 mod sessions;
