@@ -1,6 +1,8 @@
 //! What faults do.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Number;
 
 use crate::exception::ExceptionCode;
 use crate::progress::{HandlerErrorCode, HookProgressEvent};
@@ -39,6 +41,7 @@ pub enum Effect {
     /// Calls are throttled by a token bucket per operation, account and region.
     Throttle {
         /// The refill rate, in calls per second.
+        #[serde(deserialize_with = "number")]
         rate: f64,
         /// The capacity, in calls.
         burst: u32,
@@ -48,6 +51,7 @@ pub enum Effect {
         /// The calls that share the bucket.
         calls: Sharing,
         /// The refill rate, in calls per second.
+        #[serde(deserialize_with = "number")]
         rate: f64,
         /// The capacity, in calls.
         burst: u32,
@@ -194,6 +198,14 @@ pub enum Change {
     NotMade,
     /// The change is made: the resource exists after a create, and is gone after a delete.
     Made,
+}
+
+/// Reads a number. serde cannot read fractions of a tagged enum itself, since `serde_json` keeps them as they are
+/// written.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = Number::deserialize(deserializer)?;
+    let number = number.as_f64();
+    number.ok_or_else(|| D::Error::custom("a number is out of range"))
 }
 
 fn one() -> u8 {

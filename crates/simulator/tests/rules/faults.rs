@@ -381,6 +381,11 @@ fn a_fault_is_read_as_it_is_written() {
     let fault: Fault = serde_json::from_value(pending).unwrap();
     let cancel = Cancelling::Ignored;
     assert_eq!(fault.effect, Effect::StayPending { cancel });
+    let throttle =
+        r#"{"probability": 0.5, "effect": {"kind": "throttle", "rate": 2.5, "burst": 1}}"#;
+    let fault: Fault = serde_json::from_str(throttle).unwrap();
+    let (rate, burst) = (2.5, 1);
+    assert_eq!(fault.effect, Effect::Throttle { rate, burst });
     for wrong in [
         json!({}),
         json!({"effect": {"kind": "explode"}}),
