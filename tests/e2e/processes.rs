@@ -11,6 +11,7 @@ mod credential_changes;
 mod documents;
 mod logs;
 mod process;
+mod profiles;
 mod rotation;
 mod secrets;
 mod story;

@@ -18,6 +18,7 @@ mod http;
 mod identifiers;
 mod log;
 mod occurrences;
+mod profile;
 mod progress;
 mod read_only;
 mod request;
@@ -29,6 +30,7 @@ mod world;
 
 pub use exception::{Exception, ExceptionCode};
 pub use log::LogEntry;
+pub use profile::Profile;
 pub use progress::{
     FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus, Operation, OperationStatus,
     ProgressEvent,

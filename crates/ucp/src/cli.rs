@@ -204,18 +204,42 @@ pub(crate) struct Simulator {
 /// The behaviour of the simulated AWS.
 #[derive(Debug, Args)]
 pub(crate) struct SimulatedAws {
-    /// The minimum duration of a change.
-    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MIN", default_value = "300ms", value_parser = humantime::parse_duration)]
-    pub(crate) simulator_latency_min: Duration,
-    /// The maximum duration of a change.
-    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MAX", default_value = "800ms", value_parser = humantime::parse_duration)]
-    pub(crate) simulator_latency_max: Duration,
+    /// How the simulated AWS behaves.
+    #[arg(long, env = "UCP_PROFILE", value_enum, default_value = "honest")]
+    pub(crate) profile: Profile,
+    /// The minimum duration of a change; by default, that of the profile.
+    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MIN", value_parser = humantime::parse_duration)]
+    pub(crate) simulator_latency_min: Option<Duration>,
+    /// The maximum duration of a change; by default, that of the profile.
+    #[arg(long, env = "UCP_SIMULATOR_LATENCY_MAX", value_parser = humantime::parse_duration)]
+    pub(crate) simulator_latency_max: Option<Duration>,
     /// The random seed; makes identifiers, latencies and faults reproducible.
     #[arg(long, env = "UCP_SIMULATOR_SEED")]
     pub(crate) simulator_seed: Option<u64>,
-    /// A fault in JSON, as accepted by `POST /_simulator/faults`. May be repeated.
+    /// A fault in JSON, as accepted by `POST /_simulator/faults`. May be repeated. It comes before those of the profile.
     #[arg(long = "simulator-fault", env = "UCP_SIMULATOR_FAULT")]
     pub(crate) simulator_faults: Vec<String>,
+}
+
+/// How a simulated AWS behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// It answers at once and tells the truth. Changes take less than a second.
+    Honest,
+    /// It does what AWS does every day.
+    Realistic,
+    /// It also does what AWS does on bad days.
+    BadDay,
+}
+
+impl From<Profile> for ucp_simulator::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Honest => Self::Honest,
+            Profile::Realistic => Self::Realistic,
+            Profile::BadDay => Self::BadDay,
+        }
+    }
 }
 
 /// Where the schemas of public types come from.

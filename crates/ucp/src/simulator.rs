@@ -30,12 +30,16 @@ pub(crate) fn new(
     catalogue: Catalogue,
     aws: &SimulatedAws,
 ) -> anyhow::Result<ucp_simulator::Simulator> {
+    let profile = ucp_simulator::Profile::from(aws.profile);
+    let usual = profile.settings().latency;
+    let least = aws.simulator_latency_min.unwrap_or(*usual.start());
+    let most = aws.simulator_latency_max.unwrap_or(*usual.end());
     anyhow::ensure!(
-        aws.simulator_latency_min <= aws.simulator_latency_max,
+        least <= most,
         "--simulator-latency-min is longer than --simulator-latency-max"
     );
     let settings = ucp_simulator::Settings {
-        latency: aws.simulator_latency_min..=aws.simulator_latency_max,
+        latency: least..=most,
     };
     let entropy: Arc<dyn Entropy> = match aws.simulator_seed {
         Some(seed) => Arc::new(SeededEntropy::new(seed)),
@@ -45,6 +49,10 @@ pub(crate) fn new(
         ucp_simulator::Simulator::new(catalogue, settings, Arc::new(SystemClock), entropy);
     for fault in &aws.simulator_faults {
         let fault: Fault = serde_json::from_str(fault).context("--simulator-fault")?;
+        simulator.add_fault(fault);
+    }
+    // A call is affected by the first fault of a kind.
+    for fault in profile.faults() {
         simulator.add_fault(fault);
     }
     Ok(simulator)

@@ -55,14 +55,18 @@ impl Process {
 
     /// Starts a simulated AWS. Returns its URL too.
     pub(super) async fn simulator(latency: &str) -> (Self, String) {
-        let process = Self::start(Command::new(env!("CARGO_BIN_EXE_ucp")).args([
-            "simulator",
-            "--listen=127.0.0.1:0",
-            "--simulator-latency-min",
-            latency,
-            "--simulator-latency-max",
-            latency,
-        ]));
+        let least_and_most = ["--simulator-latency-min", "--simulator-latency-max"];
+        let [least, most] = least_and_most.map(|flag| format!("{flag}={latency}"));
+        Self::simulator_with(&[&least, &most]).await
+    }
+
+    /// The same with other arguments.
+    pub(super) async fn simulator_with(arguments: &[&str]) -> (Self, String) {
+        let process = Self::start(
+            Command::new(env!("CARGO_BIN_EXE_ucp"))
+                .args(["simulator", "--listen=127.0.0.1:0"])
+                .args(arguments),
+        );
         let line = process.line("listens on").await;
         let url = line.rsplit(' ').next().expect("a URL").to_owned();
         (process, url)

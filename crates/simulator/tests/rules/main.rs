@@ -13,6 +13,7 @@ mod lags;
 mod lists;
 mod needs;
 mod out_of_band;
+mod profiles;
 mod requests;
 mod sessions;
 mod stored;
