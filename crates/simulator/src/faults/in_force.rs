@@ -120,9 +120,9 @@ impl Faults {
         chance: f64,
         hides: impl Fn(&Lag) -> bool,
     ) -> Option<Lag> {
-        let read = match call.action {
-            Action::ListResources => Read::List,
-            _ => Read::Get,
+        let read = match call.action == Action::ListResources {
+            true => Read::List,
+            false => Read::Get,
         };
         self.first(call, entropy, |armed| {
             lag_of(&armed.fault, read, chance).filter(|lag| hides(lag))
