@@ -464,7 +464,7 @@ async fn a_delete_that_aws_refuses_is_a_failed_operation(world: &World) {
     put(world, LOG_GROUP, "logs", json!({})).await.expect(201);
     world.settle().await;
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::ResourceConflict).saying("in use"))
+        fault(fail(HandlerErrorCode::InvalidRequest).saying("in use"))
             .on(Action::DeleteResource)
             .times(1),
     );
@@ -472,16 +472,13 @@ async fn a_delete_that_aws_refuses_is_a_failed_operation(world: &World) {
     world.settle().await;
     assert_eq!(
         world.status(&reply).await["error"]["code"],
-        "ResourceConflict"
+        "InvalidRequest"
     );
     let result = reply.header("location").expect("a Location");
     let result = result
         .strip_prefix("http://localhost:8787")
         .expect("an absolute URL");
-    assert_eq!(
-        world.get(result).await.expect(409).code(),
-        "ResourceConflict"
-    );
+    assert_eq!(world.get(result).await.expect(400).code(), "InvalidRequest");
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["logs"]);
 }
 

@@ -50,7 +50,7 @@ async fn a_failed_delete_keeps_the_reference(world: &World) {
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::ResourceConflict).saying("has dependencies"))
+        fault(fail(HandlerErrorCode::InvalidRequest).saying("has dependencies"))
             .on(Action::DeleteResource)
             .times(1),
     );
@@ -58,7 +58,7 @@ async fn a_failed_delete_keeps_the_reference(world: &World) {
     world.settle().await;
     assert_eq!(
         world.status(&reply).await["error"]["code"],
-        "ResourceConflict"
+        "InvalidRequest"
     );
     assert_eq!(world.references().await.len(), 1);
     let reply = world.delete(VPC, "main").await.expect(202);

@@ -40,6 +40,7 @@ mod refusals;
 mod replacements;
 mod resealing;
 mod resource_types;
+mod retries;
 mod schema_source;
 mod untracked;
 mod upgrades;

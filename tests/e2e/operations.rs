@@ -111,14 +111,14 @@ async fn results_of_failures_are_the_mapped_errors_and_statuses_are_always_200(w
     ] {
         world.aws.add_fault(
             fault(fail(HandlerErrorCode::from_word(code).expect("a code")).hidden())
-                .on(Action::CreateResource)
-                .times(1),
+                .on(Action::CreateResource),
         );
         let reply = world
             .put("AWS.EC2/VPC", "main", json!({"CidrBlock": "10.0.0.0/16"}))
             .await
             .expect(201);
         world.settle().await;
+        world.aws.clear_faults();
         assert_eq!(world.status(&reply).await["error"]["code"], code);
         let result = world
             .get(local(reply.header("location").unwrap()))

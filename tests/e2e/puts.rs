@@ -205,7 +205,7 @@ async fn a_create_that_fails_without_an_identifier_frees_the_alias(world: &World
 #[apply(on_every_store)]
 async fn a_failed_create_that_left_a_resource_is_kept_and_repaired(world: &World) {
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::NotStabilized).made())
+        fault(fail(HandlerErrorCode::GeneralServiceException).made())
             .on(Action::CreateResource)
             .times(1),
     );
@@ -214,7 +214,7 @@ async fn a_failed_create_that_left_a_resource_is_kept_and_repaired(world: &World
         .await;
     assert_eq!(
         (&ended["status"], &ended["error"]["code"]),
-        (&json!("Failed"), &json!("NotStabilized"))
+        (&json!("Failed"), &json!("GeneralServiceException"))
     );
     let [vpc] = &world.live("AWS::EC2::VPC")[..] else {
         panic!("the fault leaves a VPC")
@@ -306,7 +306,7 @@ async fn a_failed_update_keeps_the_reference(world: &World) {
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::InternalFailure))
+        fault(fail(HandlerErrorCode::GeneralServiceException))
             .on(Action::UpdateResource)
             .times(1),
     );
@@ -314,7 +314,7 @@ async fn a_failed_update_keeps_the_reference(world: &World) {
     let ended = world.put_and_settle(VPC, "main", changed.clone()).await;
     assert_eq!(
         (&ended["status"], &ended["error"]["code"]),
-        (&json!("Failed"), &json!("InternalFailure"))
+        (&json!("Failed"), &json!("GeneralServiceException"))
     );
     assert_eq!(world.references().await.len(), 1);
     let ended = world.put_and_settle(VPC, "main", changed).await;

@@ -62,7 +62,7 @@ async fn a_refused_put_leaves_a_healthy_reference_healthy(world: &World) {
 async fn a_refused_put_leaves_a_failed_reference_failed(world: &World) {
     world.put_and_settle(VPC, "main", declared()).await;
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::InternalFailure))
+        fault(fail(HandlerErrorCode::GeneralServiceException))
             .on(Action::UpdateResource)
             .times(1),
     );

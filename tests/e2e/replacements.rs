@@ -136,7 +136,7 @@ async fn a_failed_create_leaves_the_old_resource_and_nothing_else(world: &World)
 #[apply(on_every_store)]
 async fn an_old_resource_that_cannot_be_deleted_is_named(world: &World) {
     let old = with_vpc(world).await;
-    let kept = fail(HandlerErrorCode::ResourceConflict).saying("has dependencies");
+    let kept = fail(HandlerErrorCode::InvalidRequest).saying("has dependencies");
     fail_once(world, Action::DeleteResource, kept.clone());
     let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[0]).await;
     let reply = reply.expect(201);
@@ -158,7 +158,7 @@ async fn an_old_resource_that_cannot_be_deleted_is_named(world: &World) {
     world.settle().await;
     assert_eq!(
         world.status(&reply).await["error"]["code"],
-        "ResourceConflict"
+        "InvalidRequest"
     );
     let reference = &world.references().await[0];
     assert_eq!(reference["properties"]["CidrBlock"], "10.1.0.0/16");

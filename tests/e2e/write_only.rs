@@ -112,7 +112,8 @@ async fn a_crash_does_not_make_a_sent_value_known(kind: StoreKind) {
     crash_everywhere(kind, async |world| {
         world.put_and_settle(SECRET, "s", declare("one")).await;
         world.aws.add_fault(
-            fault(fail(HandlerErrorCode::NotStabilized).made()).on(Action::UpdateResource),
+            fault(fail(HandlerErrorCode::GeneralServiceException).made())
+                .on(Action::UpdateResource),
         );
         let path =
             format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{SECRET}/:put");

@@ -15,6 +15,9 @@ pub(crate) struct ErrorCode {
 /// The index of the pages.
 pub(crate) const INDEX: &str = include_str!("../../../docs/errors/README.md");
 
+/// How operations go on after each error of AWS.
+pub(crate) const RETRY_CLASSES: &str = include_str!("../../../docs/errors/retry-classes.md");
+
 macro_rules! codes {
     ($($status:ident: $($code:literal)+;)+) => {
         &[$($(ErrorCode {
@@ -91,7 +94,9 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors");
         let files = std::fs::read_dir(folder).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-        let pages: BTreeSet<String> = names.filter(|name| name != "README.md").collect();
+        let pages: BTreeSet<String> = names
+            .filter(|name| name != "README.md" && name != "retry-classes.md")
+            .collect();
         let codes = CODES.iter().map(|known| format!("{}.md", known.code));
         assert_eq!(pages, codes.collect());
         assert_eq!(pages.len(), CODES.len(), "each code once");
@@ -129,12 +134,14 @@ mod tests {
     #[test]
     fn links_between_the_pages_lead_somewhere() {
         let pages = CODES.iter().map(|known| (known.code, known.page));
-        for (code, page) in pages.chain([("README", INDEX)]) {
+        let others = [("README", INDEX), ("retry-classes", RETRY_CLASSES)];
+        for (code, page) in pages.chain(others) {
             for rest in page.split("](").skip(1) {
                 let (target, _) = rest.split_once(')').unwrap();
-                let is_page = target
-                    .strip_suffix(".md")
-                    .is_some_and(|name| name == "README" || ErrorCode::find(name).is_some());
+                let is_page = target.strip_suffix(".md").is_some_and(|name| {
+                    let is_other = others.iter().any(|(other, _)| *other == name);
+                    is_other || ErrorCode::find(name).is_some()
+                });
                 assert!(is_page, "{code} links to {target}");
             }
         }

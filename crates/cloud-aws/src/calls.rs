@@ -1,12 +1,12 @@
 //! The calls of the SDK, and their replies in the terms of `ucp-model`.
 
 use async_trait::async_trait;
-use aws_sdk_cloudcontrol::types::{HookProgressEvent, OperationStatus, ProgressEvent};
+use aws_sdk_cloudcontrol::types::{HookProgressEvent, Operation, OperationStatus, ProgressEvent};
 use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
-    ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken,
-    ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
+    Action, ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
+    RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 
 use crate::Aws;
@@ -220,6 +220,15 @@ fn progress(
     Ok(Progress {
         request_token: RequestToken::new(request_token),
         status,
+        type_name: event
+            .type_name
+            .and_then(|name| TypeName::from_cloudformation(&name).ok()),
+        action: event.operation.and_then(|operation| match operation {
+            Operation::Create => Some(Action::Create),
+            Operation::Update => Some(Action::Update),
+            Operation::Delete => Some(Action::Delete),
+            _ => None,
+        }),
         identifier: event
             .identifier
             .filter(|text| !text.is_empty())

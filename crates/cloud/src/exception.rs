@@ -1,4 +1,4 @@
-use ucp_model::{Fault, FaultClass};
+use ucp_model::{Exception, Fault, FaultClass};
 
 /// Whether a call changes anything. Only for a mutation is a broken reply an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,43 +11,75 @@ pub enum Call {
 
 /// Classifies an exception of Cloud Control, or of AWS in front of it. `status` is the HTTP status.
 ///
-/// The names are those of the Cloud Control API Reference ("Common Errors" included). A server fault may occur after
-/// the work is done, so for a mutation it is an unknown outcome.
+/// A server fault may occur after the work is done, so for a mutation it is an unknown outcome.
 pub fn fault_of(call: Call, code: &str, message: &str, status: u16) -> Fault {
     let name = code.rsplit('#').next().unwrap_or(code);
-    let class = match name {
-        "ThrottlingException"
-        | "Throttling"
-        | "RequestLimitExceeded"
-        | "TooManyRequestsException" => FaultClass::Throttled,
-        "ConcurrentOperationException" => FaultClass::Concurrent,
-        "ClientTokenConflictException" => FaultClass::TokenConflict,
-        "RequestTokenNotFoundException" => FaultClass::TokenUnknown,
-        "ResourceNotFoundException" => FaultClass::Missing,
-        "InvalidRequestException" if says_missing(message) => FaultClass::Missing,
-        "AccessDenied"
-        | "AccessDeniedException"
-        | "ExpiredToken"
-        | "ExpiredTokenException"
-        | "IncompleteSignature"
-        | "InvalidClientTokenId"
-        | "InvalidCredentialsException"
-        | "InvalidSignatureException"
-        | "MissingAuthenticationToken"
-        | "NotAuthorized"
-        | "OptInRequired"
-        | "RequestExpired"
-        | "RequestTimeTooSkewed"
-        | "SignatureDoesNotMatch"
-        | "UnrecognizedClientException" => FaultClass::Denied,
-        _ if is_servers_fault(name, status) => match call {
-            Call::Read => FaultClass::Transient,
-            Call::Mutation => return Fault::outcome_unknown(format!("{name}: {message}")),
-        },
-        "AlreadyExists" | "AlreadyExistsException" => FaultClass::AlreadyExists,
-        _ => FaultClass::Rejected,
+    Fault::new(
+        class_of(call, &Exception::of(name), message, status),
+        name,
+        message,
+    )
+}
+
+fn class_of(call: Call, exception: &Exception, message: &str, status: u16) -> FaultClass {
+    let by_server = match call {
+        Call::Read => FaultClass::Transient,
+        Call::Mutation => FaultClass::OutcomeUnknown,
     };
-    Fault::new(class, name, message)
+    let class = match exception {
+        Exception::RequestLimitExceeded
+        | Exception::Throttling
+        | Exception::ThrottlingException
+        | Exception::TooManyRequestsException => return FaultClass::Throttled,
+        Exception::ConcurrentOperationException | Exception::ResourceConflictException => {
+            return FaultClass::Concurrent;
+        }
+        Exception::ClientTokenConflictException => return FaultClass::TokenConflict,
+        Exception::RequestTokenNotFoundException => return FaultClass::TokenUnknown,
+        Exception::ResourceNotFoundException => return FaultClass::Missing,
+        Exception::InvalidRequestException if says_missing(message) => return FaultClass::Missing,
+        Exception::AccessDenied
+        | Exception::AccessDeniedException
+        | Exception::ExpiredToken
+        | Exception::ExpiredTokenException
+        | Exception::IncompleteSignature
+        | Exception::InvalidClientTokenId
+        | Exception::InvalidCredentialsException
+        | Exception::InvalidSignatureException
+        | Exception::MissingAuthenticationToken
+        | Exception::NotAuthorized
+        | Exception::OptInRequired
+        | Exception::RequestExpired
+        | Exception::RequestTimeTooSkewed
+        | Exception::SignatureDoesNotMatch
+        | Exception::UnrecognizedClientException => return FaultClass::Denied,
+        Exception::ConcurrentModificationException
+        | Exception::HandlerFailureException
+        | Exception::HandlerInternalFailureException
+        | Exception::InternalFailure
+        | Exception::NetworkFailureException
+        | Exception::ServiceInternalErrorException
+        | Exception::ServiceUnavailable
+        | Exception::ServiceUnavailableException => return by_server,
+        Exception::AlreadyExistsException => FaultClass::AlreadyExists,
+        Exception::Other(word) if word == "AlreadyExists" => FaultClass::AlreadyExists,
+        Exception::CFNRegistryException
+        | Exception::GeneralServiceException
+        | Exception::InvalidAction
+        | Exception::InvalidRequestException
+        | Exception::NotStabilizedException
+        | Exception::NotUpdatableException
+        | Exception::PrivateTypeException
+        | Exception::RequestEntityTooLargeException
+        | Exception::SerializationException
+        | Exception::ServiceLimitExceededException
+        | Exception::TypeNotFoundException
+        | Exception::UnknownOperationException
+        | Exception::UnsupportedActionException
+        | Exception::ValidationException
+        | Exception::Other(_) => FaultClass::Rejected,
+    };
+    if status >= 500 { by_server } else { class }
 }
 
 /// `AWS::Logs::LogGroup` reports a missing resource as an `InvalidRequestException` with one of these texts.
@@ -55,21 +87,6 @@ fn says_missing(message: &str) -> bool {
     let message = message.to_lowercase();
     message.contains("log group")
         && (message.contains("cannot be found") || message.contains("does not exist"))
-}
-
-fn is_servers_fault(name: &str, status: u16) -> bool {
-    status >= 500
-        || matches!(
-            name,
-            "ConcurrentModificationException"
-                | "HandlerFailureException"
-                | "HandlerInternalFailureException"
-                | "InternalFailure"
-                | "NetworkFailureException"
-                | "ServiceInternalErrorException"
-                | "ServiceUnavailable"
-                | "ServiceUnavailableException"
-        )
 }
 
 #[cfg(test)]
@@ -81,6 +98,17 @@ mod tests {
         let fault = |call| fault_of(call, "ServiceInternalErrorException", "oops", 500);
         assert_eq!(fault(Call::Read).class, FaultClass::Transient);
         assert_eq!(fault(Call::Mutation).class, FaultClass::OutcomeUnknown);
+        assert_eq!(
+            fault(Call::Mutation).code,
+            "ServiceInternalErrorException",
+            "AWS's own code is told"
+        );
+        assert_eq!(
+            fault(Call::Mutation).to_string(),
+            "outcome unknown: ServiceInternalErrorException: oops"
+        );
+        let unheard_of = fault_of(Call::Mutation, "NewException", "oops", 503);
+        assert_eq!(unheard_of.class, FaultClass::OutcomeUnknown);
     }
 
     #[test]

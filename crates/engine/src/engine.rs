@@ -9,7 +9,7 @@ use ucp_look::Planned;
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
     Call, Chance, Effect, Holder, Intent, Next, Observation, ReferenceChange, ResourceWork, Taken,
-    Work, decide,
+    TimeLimits, Work, decide,
 };
 use ucp_model::{
     Clock, Entropy, ErrorCode, Failure, FaultClass, Operation, Progress, RequestToken,
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// Steps one operation until it ends or has to wait.
-    pub async fn step(&self, claimed: Claimed) -> Result<(), Abandoned> {
+    pub async fn step(&self, mut claimed: Claimed) -> Result<(), Abandoned> {
         let header = &claimed.operation.header;
         let reference = claimed.operation.work.reference();
         let group = claimed.operation.work.group();
@@ -130,6 +130,13 @@ impl Engine {
                 Some(work) => self.schema(work).await?,
                 None => None,
             };
+            if let (Work::Resource(work), Some(schema)) = (&mut claimed.operation.work, &schema) {
+                work.time_limits = TimeLimits {
+                    create: schema.minutes_of_handler("create"),
+                    update: schema.minutes_of_handler("update"),
+                    delete: schema.minutes_of_handler("delete"),
+                };
+            }
             let stepper = Stepper {
                 engine: self,
                 claimed,
@@ -246,6 +253,9 @@ impl Stepper<'_> {
                 return Ok(());
             };
             observation = self.perform(effect).await?;
+            if observation.is_denied() {
+                self.note_permissions().await?;
+            }
         }
     }
 

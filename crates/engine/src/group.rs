@@ -74,6 +74,7 @@ impl Stepper<'_> {
                 spelled: None,
                 options: Options {
                     take_ownership,
+                    parent_retries: kind == Kind::Delete,
                     ..Options::default()
                 },
                 desired: None,

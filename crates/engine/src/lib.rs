@@ -10,6 +10,7 @@ mod abandoned;
 mod engine;
 mod group;
 mod looking;
+mod permissions;
 mod progress;
 mod sweeper;
 mod workers;

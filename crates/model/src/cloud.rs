@@ -1,12 +1,13 @@
 //! Cloud Control's replies, in the terms of the state machine.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Identifier, RequestToken, Timestamp};
+use crate::{HandlerErrorCode, Identifier, RequestToken, Timestamp, TypeName};
 
 /// A mutation that Cloud Control performs on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,10 @@ pub struct Progress {
     pub request_token: RequestToken,
     /// The current status.
     pub status: ProgressStatus,
+    /// The type of the resource, if AWS names it.
+    pub type_name: Option<TypeName>,
+    /// What was requested, if AWS says so.
+    pub action: Option<Action>,
     /// The primary identifier, once AWS reports it.
     pub identifier: Option<Identifier>,
     /// When AWS asks to be polled again (`RetryAfter`).
@@ -66,37 +71,6 @@ pub enum ProgressStatus {
     },
     /// `CANCEL_COMPLETE`.
     Canceled,
-}
-
-/// Why a resource type's handler failed, as far as the reaction differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HandlerErrorCode {
-    /// A resource with this identifier already exists.
-    AlreadyExists,
-    /// The resource does not exist.
-    NotFound,
-    /// Any other code, as AWS spells it.
-    Other(String),
-}
-
-impl HandlerErrorCode {
-    /// Parses AWS's spelling.
-    pub fn of(word: &str) -> Self {
-        match word {
-            "AlreadyExists" => Self::AlreadyExists,
-            "NotFound" => Self::NotFound,
-            other => Self::Other(other.to_owned()),
-        }
-    }
-
-    /// Returns AWS's spelling.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::AlreadyExists => "AlreadyExists",
-            Self::NotFound => "NotFound",
-            Self::Other(word) => word,
-        }
-    }
 }
 
 /// A CloudFormation Hook that did not succeed (`HookProgressEvent`).
@@ -148,9 +122,12 @@ pub struct ResourcePage {
     pub next_token: Option<String>,
 }
 
+/// The code of a fault without an answer of AWS.
+const OUTCOME_UNKNOWN: &str = "OutcomeUnknown";
+
 /// A failed call to AWS.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", class.word().unwrap_or(code))]
+#[error("{}: {message}", self.shown())]
 pub struct Fault {
     /// The class, which determines the reaction.
     pub class: FaultClass,
@@ -171,7 +148,8 @@ pub enum FaultClass {
     Transient,
     /// The reply to a mutation was lost: it may have taken effect. Never treated as a failure.
     OutcomeUnknown,
-    /// Another request for the same resource is in progress (`ConcurrentOperationException`). Wait, then try again.
+    /// The resource is in use, or another request for it is in progress (`ConcurrentOperationException`,
+    /// `ResourceConflictException`). Wait, then try again.
     Concurrent,
     /// The client token was used for another request (`ClientTokenConflictException`).
     TokenConflict,
@@ -209,12 +187,25 @@ impl Fault {
 
     /// Creates the fault of a mutation whose reply was lost.
     pub fn outcome_unknown(message: impl Into<String>) -> Self {
-        Self::new(FaultClass::OutcomeUnknown, "OutcomeUnknown", message)
+        Self::new(FaultClass::OutcomeUnknown, OUTCOME_UNKNOWN, message)
     }
 
     /// Returns whether the same call may succeed later.
     pub fn retry_class(&self) -> RetryClass {
         self.class.retry_class()
+    }
+
+    /// Returns what is displayed before the message: the class where it says more than the code.
+    fn shown(&self) -> Cow<'_, str> {
+        match self.class.word() {
+            Some(word)
+                if self.class == FaultClass::OutcomeUnknown && self.code != OUTCOME_UNKNOWN =>
+            {
+                format!("{word}: {}", self.code).into()
+            }
+            Some(word) => word.into(),
+            None => self.code.as_str().into(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Fault, HookFailure, Identifier, RequestToken, TypeName};
+use crate::operation::resource::{Class, Problem, retry_class};
+use crate::{Action, Exception, Fault, HookFailure, Identifier, RequestToken, TypeName};
 
 /// Why an operation or a request failed, in ARM's terms. Its messages reach the caller, so they never contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,39 +78,43 @@ pub enum Reason {
 impl Reason {
     /// Classifies the text of a code, which is all that a stored failure keeps.
     fn of(code: &str) -> Self {
-        match code.trim_end_matches("Exception") {
-            "NotFound" => Self::NotFound,
-            "AccessDenied"
-            | "AccountMismatch"
-            | "ExpiredToken"
-            | "IncompleteSignature"
-            | "InvalidClientTokenId"
-            | "InvalidCredentials"
-            | "InvalidSignature"
-            | "MissingAuthenticationToken"
-            | "NotAuthorized"
-            | "OptInRequired"
-            | "OutcomeUnknown"
-            | "RequestExpired"
-            | "RequestTimeTooSkewed"
-            | "SignatureDoesNotMatch"
-            | "TypeNotFound"
-            | "UnauthorizedTaggingOperation"
-            | "UnrecognizedClient"
-            | "UnsupportedAction" => Self::Lasting,
-            "ConcurrentOperation"
-            | "GeneralService"
-            | "HandlerFailure"
-            | "HandlerInternalFailure"
-            | "InternalFailure"
-            | "NetworkFailure"
-            | "NotStabilized"
-            | "ResourceConflict"
-            | "ServiceInternalError"
-            | "ServiceTimeout"
-            | "ServiceUnavailable"
-            | "Throttling" => Self::Passing,
-            _ => Self::Other,
+        let problem = Problem::coded(code);
+        match (retry_class(&problem, Action::Delete), problem) {
+            (Class::Absent, _) => Self::NotFound,
+            (
+                Class::Again
+                | Class::LookThenAgain
+                | Class::Queue
+                | Class::Unknown
+                | Class::KeepWatching
+                | Class::Overdue,
+                _,
+            ) => Self::Passing,
+            (Class::Soon | Class::Permission, _) => Self::Lasting,
+            (
+                Class::Terminal | Class::Prove | Class::Follow,
+                Problem::Refused(
+                    Exception::IncompleteSignature
+                    | Exception::InvalidClientTokenId
+                    | Exception::InvalidSignatureException
+                    | Exception::MissingAuthenticationToken
+                    | Exception::OptInRequired
+                    | Exception::RequestExpired
+                    | Exception::RequestTimeTooSkewed
+                    | Exception::SignatureDoesNotMatch
+                    | Exception::TypeNotFoundException
+                    | Exception::UnrecognizedClientException
+                    | Exception::UnsupportedActionException,
+                ),
+            ) => Self::Lasting,
+            (
+                Class::Terminal | Class::Prove | Class::Follow,
+                Problem::Refused(Exception::Other(code)),
+            ) => match code.as_str() {
+                "AccountMismatch" | "OutcomeUnknown" => Self::Lasting,
+                _ => Self::Other,
+            },
+            (Class::Terminal | Class::Prove | Class::Follow, _) => Self::Other,
         }
     }
 }

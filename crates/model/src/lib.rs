@@ -7,6 +7,7 @@
 
 mod ambient;
 mod arm_resource;
+mod aws_code;
 mod cloud;
 mod default_tags;
 mod ended;
@@ -28,9 +29,10 @@ pub use arm_resource::{
     ArmResource, Credential, CredentialKind, GroupBody, NewArmResource, NewCredential, NewPlane,
     NewResourceGroup, Plane, ResourceGroup,
 };
+pub use aws_code::{Exception, HandlerErrorCode};
 pub use cloud::{
-    Action, Fault, FaultClass, HandlerErrorCode, HookFailure, Progress, ProgressStatus,
-    ResourceDescription, ResourcePage, RetryClass,
+    Action, Fault, FaultClass, HookFailure, Progress, ProgressStatus, ResourceDescription,
+    ResourcePage, RetryClass,
 };
 pub use default_tags::{DefaultTags, TagError, valid_tag};
 pub use ended::{Ended, Setback};

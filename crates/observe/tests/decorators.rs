@@ -306,6 +306,8 @@ impl Aws {
         Ok(Progress {
             request_token: request(),
             status: ProgressStatus::Running,
+            type_name: None,
+            action: None,
             identifier: None,
             retry_after: None,
         })

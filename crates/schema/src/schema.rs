@@ -203,6 +203,13 @@ impl ResourceSchema {
         self.handlers
     }
 
+    /// Returns how many minutes a handler may take (`timeoutInMinutes`), if the schema says so.
+    pub fn minutes_of_handler(&self, name: &str) -> Option<u32> {
+        let handler = self.document.get("handlers")?.get(name)?;
+        let minutes = handler.get("timeoutInMinutes")?.as_u64()?;
+        u32::try_from(minutes).ok()
+    }
+
     /// Returns whether Cloud Control can update resources of this type. True if the schema has no `handlers`.
     pub fn is_updatable(&self) -> bool {
         self.handlers.update || self.document.get("handlers").is_none()

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
-    ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
-    RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
+    Action, ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress,
+    ProgressStatus, RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
 };
 
 use crate::exception::{Exception, ExceptionCode};
-use crate::progress::{HookProgressEvent, OperationStatus, ProgressEvent};
+use crate::progress::{HookProgressEvent, Operation, OperationStatus, ProgressEvent};
 use crate::request::{self, Caller, Reply, Request};
 use crate::simulator::Simulator;
 use crate::world::Outcome;
@@ -174,6 +174,12 @@ fn progress(reply: Reply) -> Result<Progress, Fault> {
     Ok(Progress {
         status: status(&event),
         request_token: RequestToken::new(event.request_token),
+        type_name: TypeName::from_cloudformation(&event.type_name).ok(),
+        action: Some(match event.operation {
+            Operation::Create => Action::Create,
+            Operation::Update => Action::Update,
+            Operation::Delete => Action::Delete,
+        }),
         identifier: event.identifier.map(Identifier::new),
         retry_after: event.retry_after,
     })

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use ucp_model::operation::{GroupWork, ResourceWork, State, Work};
+use ucp_model::operation::{Class, GroupWork, ResourceWork, State, Work};
 use ucp_model::{Action, Operation};
 
 /// What a running operation is doing.
@@ -8,7 +8,7 @@ use ucp_model::{Action, Operation};
 pub(super) struct Progress {
     /// The state of the operation.
     phase: &'static str,
-    /// How many tries of this phase have been inconclusive.
+    /// How many tries of the change have failed, and how many tries of this phase have been inconclusive.
     attempt: u32,
     /// AWS's answer to the latest of them, if it was an error.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,11 +31,16 @@ impl Progress {
     pub(super) fn of(operation: &Operation) -> Option<Self> {
         let (attempt, last_error, waiting_for) = match &operation.work {
             Work::Resource(work) => {
-                let last_error = work.last_error.as_ref().map(|failure| LastError {
+                let retrying = work.retrying.as_ref();
+                let failure = work.last_error.as_ref();
+                let failure = failure.or_else(|| retrying.map(|retrying| &retrying.failure));
+                let last_error = failure.map(|failure| LastError {
                     code: failure.code.clone(),
                     message: failure.message.clone(),
                 });
-                (work.attempt, last_error, waited_for(work)?)
+                let tries = retrying.map_or(0, |retrying| retrying.tries);
+                let attempt = work.attempt.saturating_add(tries);
+                (attempt, last_error, waited_for(work)?)
             }
             Work::Group(work) => (0, None, waited_for_in_group(work)?),
         };
@@ -50,20 +55,34 @@ impl Progress {
 }
 
 fn waited_for(work: &ResourceWork) -> Option<String> {
-    Some(match &work.state {
-        State::Accepted => "a look at the resource in AWS".to_owned(),
-        State::Submitting(intent) => format!("AWS to accept the {}", intent.action()),
-        State::Waiting(intent, token) => {
+    Some(match (&work.state, &work.retrying, &work.cancel_asked) {
+        (State::Accepted, None, _) => "a look at the resource in AWS".to_owned(),
+        (State::Accepted, Some(retrying), _) if retrying.class == Class::KeepWatching => format!(
+            "the resource to become as declared, since its handler gave up the {}",
+            retrying.action
+        ),
+        (State::Accepted, Some(retrying), _) => format!(
+            "another try of the {}, after a look at the resource",
+            retrying.action
+        ),
+        (State::Submitting(intent), Some(retrying), _) if intent.unanswered == 0 => {
+            format!("another try of the {}", retrying.action)
+        }
+        (State::Submitting(intent), _, _) => format!("AWS to accept the {}", intent.action()),
+        (State::Waiting(intent, token), _, Some(_)) => {
+            format!("AWS to cancel the {} (request {token})", intent.action())
+        }
+        (State::Waiting(intent, token), _, None) => {
             format!("AWS to finish the {} (request {token})", intent.action())
         }
-        State::Observing(action) | State::Salvaging(action, _) => {
+        (State::Observing(action) | State::Salvaging(action, _), _, _) => {
             format!("a read of the resource after the {action}")
         }
-        State::Adopting(_) => {
+        (State::Adopting(_), _, _) => {
             let action = Action::Create;
             format!("a look at what has the identifier, after the {action}")
         }
-        State::Ended(_) => return None,
+        (State::Ended(_), _, _) => return None,
     })
 }
 

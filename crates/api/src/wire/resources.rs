@@ -123,6 +123,7 @@ impl ActionRequest {
                 update_mode: self.update_mode,
                 take_ownership: self.owned_resource,
                 replacement_policy: self.replacement_policy,
+                parent_retries: false,
             },
         }
     }

@@ -6,7 +6,8 @@ use super::group::{Child, Survey};
 use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
 use crate::{
-    ClientToken, Failure, Fault, Identifier, OperationId, Progress, ReferenceId, RequestToken,
+    ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, OperationId, Progress,
+    ProgressStatus, ReferenceId, RequestToken,
 };
 
 /// What the engine has learned since the last decision.
@@ -57,6 +58,32 @@ impl Observation {
 }
 
 impl Observation {
+    /// Returns whether AWS has refused a change for lack of a permission.
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Observation::Submitted(Ok(progress)) | Observation::Polled(Ok(progress)) => {
+                match &progress.status {
+                    ProgressStatus::Failed { code, .. } => matches!(
+                        code,
+                        HandlerErrorCode::AccessDenied
+                            | HandlerErrorCode::UnauthorizedTaggingOperation
+                    ),
+                    ProgressStatus::Running
+                    | ProgressStatus::Success
+                    | ProgressStatus::Canceled => false,
+                }
+            }
+            Observation::Submitted(Err(fault)) => fault.class == FaultClass::Denied,
+            Observation::Claimed
+            | Observation::Looked(..)
+            | Observation::Read(_)
+            | Observation::Polled(Err(_))
+            | Observation::CancelAsked(_)
+            | Observation::Taken(_)
+            | Observation::Surveyed(_) => false,
+        }
+    }
+
     /// Returns the identifier of the resource that was found, as AWS spells it.
     pub(crate) fn found(&self) -> Option<&Identifier> {
         match self {

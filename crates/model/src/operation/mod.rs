@@ -19,9 +19,10 @@ pub use group::GroupWork;
 pub use header::Header;
 pub use record::{Operation, Work};
 pub use resource::{
-    AdoptionPolicy, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Change, CreationPolicy, Intent,
-    Kind, Options, PATIENCE, REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing,
-    ResourceWork, State, TRIES_BEFORE_GIVING_UP, UpdateMode, Verdict,
+    AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, CancelAsked, Change, Class,
+    Course, CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem,
+    REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork, Retrying,
+    State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode, Verdict, retry_class,
 };
 
 pub use crate::cloud::Action;

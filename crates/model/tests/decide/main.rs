@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod any_order;
+mod bounds;
 mod lost_replies;
 mod plans;
 mod progress;
 mod replacements;
+mod retries;
 
 use std::time::Duration;
 
@@ -93,6 +95,8 @@ fn progress(status: ProgressStatus, identifier: Option<&str>) -> Progress {
     Progress {
         request_token: RequestToken::new("r"),
         status,
+        type_name: None,
+        action: None,
         identifier: identifier.map(Identifier::new),
         retry_after: None,
     }
@@ -123,7 +127,7 @@ fn rejected() -> Fault {
 }
 
 fn denied() -> Fault {
-    Fault::new(FaultClass::Denied, "ExpiredTokenException", "expired")
+    Fault::new(FaultClass::Denied, "AccessDeniedException", "no")
 }
 
 fn throttled() -> Fault {

@@ -59,7 +59,7 @@ fn progress_events_end_or_continue_the_wait() {
     );
     assert_line(
         &create,
-        polled(failed("NotStabilized"), Some("vpc-2")),
+        polled(failed("GeneralServiceException"), Some("vpc-2")),
         "salvaging, then Read: the create failed but named a resource",
     );
     assert_line(
@@ -75,7 +75,7 @@ fn progress_events_end_or_continue_the_wait() {
     let update = waiting(Action::Update, referenced(operation(Kind::Put)));
     let decision = assert_line(
         &update,
-        polled(failed("InternalFailure"), None),
+        polled(failed("InvalidRequest"), None),
         "failed: AWS reports failure",
     );
     let Next::Finish(finish) = decision.next else {
@@ -85,7 +85,7 @@ fn progress_events_end_or_continue_the_wait() {
     assert_line(
         &update,
         polled(failed("NotFound"), None),
-        "failed: AWS reports failure",
+        "accepted: it failed for a reason that passes: look, then go on",
     );
     let delete = waiting(Action::Delete, referenced(operation(Kind::Delete)));
     assert_line(
@@ -171,7 +171,7 @@ fn a_cancel_counts_when_aws_confirms_it() {
     assert_line(
         &update,
         Observation::Claimed,
-        "keep, then Cancel: somebody asked to cancel it",
+        "waiting, then Cancel: somebody asked to cancel it",
     );
     assert_line(
         &update,

@@ -3,7 +3,7 @@ use super::decision::Decision;
 use super::state::State;
 use super::step::Step;
 use super::work::ResourceWork;
-use super::{looking, progressing, reading, submitting};
+use super::{looking, progressing, reading, retrying, submitting};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
@@ -16,19 +16,30 @@ pub fn decide(
     now: Timestamp,
     chance: Chance,
 ) -> Decision {
+    let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
     let step = Step {
         operation,
         now,
+        is_to_be_cancelled,
         chance,
     };
-    let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
     let subject = || operation.subject().cloned();
     match (&operation.state, observation) {
+        (State::Accepted, Observation::Claimed)
+            if is_to_be_cancelled && let Some(retrying) = &operation.retrying =>
+        {
+            retrying::cancelled(&step, retrying)
+        }
         (State::Accepted, Observation::Claimed) if is_to_be_cancelled => {
             step.cancel("cancelled before anything was sent")
         }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look(subject()), "look before deciding")
+        }
+        (State::Accepted, Observation::Looked(presence, plan))
+            if let Some(retrying) = &operation.retrying =>
+        {
+            retrying::looked(&step, retrying, presence, plan)
         }
         (State::Accepted, Observation::Looked(presence, plan)) => {
             looking::at_first(&step, presence, plan)
@@ -45,15 +56,11 @@ pub fn decide(
         (State::Submitting(intent), Observation::Submitted(reply)) => {
             submitting::answered(&step, intent, reply)
         }
-        (State::Waiting(_, request), Observation::Claimed) if is_to_be_cancelled => Decision::then(
-            Effect::Cancel(request.clone()),
-            "somebody asked to cancel it",
-        ),
         (State::Waiting(intent, request), Observation::CancelAsked(reply)) => {
             progressing::cancel_asked(&step, intent, request, reply)
         }
-        (State::Waiting(_, request), Observation::Claimed) => {
-            Decision::then(Effect::Poll(request.clone()), "a change is in flight")
+        (State::Waiting(intent, request), Observation::Claimed) => {
+            progressing::resumed(&step, intent, request)
         }
         (State::Waiting(intent, _), Observation::Polled(reply)) => {
             progressing::polled(&step, intent, reply)

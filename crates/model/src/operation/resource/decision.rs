@@ -5,9 +5,11 @@ use std::fmt;
 use serde_json::Value;
 
 use super::super::decision::{Effect, ReferenceChange};
+use super::in_flight::CancelAsked;
 use super::intent::Change;
 use super::replacement::Replacing;
 use super::state::State;
+use super::tries::Retrying;
 use super::work::ResourceWork;
 use crate::{Ended, Identifier, Timestamp};
 
@@ -47,6 +49,10 @@ pub struct Moved {
     pub replacing: Option<Replacing>,
     /// Consecutive inconclusive tries in this state.
     pub attempt: u32,
+    /// The change that is made again, if it failed before.
+    pub retrying: Option<Retrying>,
+    /// What was last asked about cancelling the request in flight.
+    pub cancel_asked: Option<CancelAsked>,
     /// When to continue.
     pub due_at: Timestamp,
     /// The changes of a new intent, if there is one. Its document is recorded in the same transaction.
@@ -98,6 +104,8 @@ impl Moved {
             created: self.created,
             replacing: self.replacing,
             attempt: self.attempt,
+            retrying: self.retrying,
+            cancel_asked: self.cancel_asked,
             changes: self.planned.unwrap_or_else(|| work.changes.clone()),
             ..work.clone()
         }
@@ -148,6 +156,8 @@ impl Finish {
             identifier: self.identifier,
             replacing: None,
             attempt: 0,
+            retrying: None,
+            cancel_asked: None,
             last_error: None,
             result: self.live,
             ..work.clone()

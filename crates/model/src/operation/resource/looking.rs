@@ -184,6 +184,15 @@ fn taken_by_another(step: &Step<'_>, taken: &Taken, sent: &str) -> Failure {
     Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
 }
 
+/// Follows the plan against what a look has found.
+pub(super) fn follow_presence(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
+    match presence {
+        Presence::Unknown(fault) => look_again(step, &fault),
+        Presence::Absent | Presence::Unreadable(_) => follow(step, None, plan),
+        Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
+    }
+}
+
 /// Follows the plan against the live resource.
 fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> Decision {
     let operation = step.operation;

@@ -60,4 +60,7 @@ pub struct Options {
     pub take_ownership: bool,
     /// What to do if the change requires replacing the resource.
     pub replacement_policy: ReplacementPolicy,
+    /// Whether the parent operation makes the change again if something else is changing or using the resource.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub parent_retries: bool,
 }

@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use super::super::decision::{Effect, ReferenceChange};
 use super::decision::{Decision, Finish, Moved};
+use super::in_flight::CancelAsked;
 use super::intent::{Call, Intent};
+use super::patience::told;
 use super::replacing;
+use super::retry_class::{Class, Course, Left, Problem, retry_class};
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
+use super::tries::Retrying;
 use crate::{
     Action, AdditionalInfo, CloudControlRequest, Ended, ErrorCode, Failure, Fault, FaultClass,
     HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback,
@@ -17,17 +21,70 @@ use crate::{
 /// How long AWS keeps a request token.
 pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// How long AWS may show what was before a change.
+pub(super) const SETTLING: Duration = Duration::from_secs(60);
+
+/// Delays between requests to cancel the same change.
+const FIRST_CANCEL: Duration = Duration::from_secs(5);
+const LONGEST_CANCEL: Duration = Duration::from_secs(10 * 60);
+
 /// Delays between polls if AWS does not ask for one.
 const FIRST_POLL: Duration = Duration::from_millis(250);
 const LONGEST_POLL: Duration = Duration::from_secs(20);
 
+/// Returns what is recorded when AWS is asked once more to cancel.
+fn cancel_once_more(step: &Step<'_>) -> CancelAsked {
+    let times = step.operation.cancel_asked.map_or(0, |asked| asked.times);
+    let wait = retry::backoff(times, FIRST_CANCEL, LONGEST_CANCEL, step.chance.jitter);
+    CancelAsked {
+        times: times.saturating_add(1),
+        next_at: step.now.after(wait),
+    }
+}
+
+/// Resumes an operation whose change is in flight. A change that is not wanted any more, or that takes too long, is
+/// cancelled. AWS may not be able to, so it is not asked at each poll.
+pub(super) fn resumed(step: &Step<'_>, intent: &Intent, request: &RequestToken) -> Decision {
+    let poll = || Decision::then(Effect::Poll(request.clone()), "a change is in flight");
+    let reason = if step.is_to_be_cancelled {
+        "somebody asked to cancel it"
+    } else if is_overdue(step, intent) {
+        "it takes too long"
+    } else {
+        return poll();
+    };
+    match step.operation.cancel_asked {
+        Some(asked) if asked.next_at > step.now => poll(),
+        Some(_) | None => Moved {
+            attempt: step.operation.attempt,
+            cancel_asked: Some(cancel_once_more(step)),
+            ..step.to(step.operation.state.clone())
+        }
+        .then(Effect::Cancel(request.clone()), reason),
+    }
+}
+
+fn is_overdue(step: &Step<'_>, intent: &Intent) -> bool {
+    let limit = step.operation.time_limits.of(intent.action());
+    step.now.since(step.operation.state_since) > limit
+}
+
 /// Decides after the reply to `GetResourceRequestStatus`.
 pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, Fault>) -> Decision {
     match reply {
+        Ok(progress) if !is_of(step, intent, &progress) => {
+            let what = format!(
+                "AWS says that the client token belongs to another request, {}, which is not the {} of a {}.",
+                progress.request_token,
+                intent.action(),
+                step.operation.type_name
+            );
+            step.outcome_unknown(intent, &what, "the request is somebody else's")
+        }
         Ok(progress) => reported(step, intent, progress),
-        Err(fault) if fault.class == FaultClass::TokenUnknown => step
-            .to(State::Submitting(intent.clone()))
-            .wait("AWS has forgotten the request: find out what came of it"),
+        Err(fault) if fault.class == FaultClass::TokenUnknown => {
+            forgotten(step, intent, Failure::from(&fault))
+        }
         Err(fault) if step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE => {
             let what = format!(
                 "The {} is in flight, and polling it still fails after a week: {fault}.",
@@ -53,6 +110,15 @@ pub(super) fn polled(step: &Step<'_>, intent: &Intent, reply: Result<Progress, F
     }
 }
 
+/// Returns whether the request is the one of `intent`, as far as AWS says what it is.
+fn is_of(step: &Step<'_>, intent: &Intent, progress: &Progress) -> bool {
+    let type_name = progress.type_name.as_ref();
+    type_name.is_none_or(|type_name| *type_name == step.operation.type_name)
+        && progress
+            .action
+            .is_none_or(|action| action == intent.action())
+}
+
 /// Decides after the reply to `CancelResourceRequest`.
 pub(super) fn cancel_asked(
     step: &Step<'_>,
@@ -75,6 +141,8 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
     let Progress {
         request_token,
         status,
+        type_name: _,
+        action: _,
         identifier: revealed,
         retry_after,
     } = progress;
@@ -95,6 +163,13 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
         )
     };
     match status {
+        ProgressStatus::Running
+            if matches!(step.operation.state, State::Waiting(..))
+                && step.now.since(step.operation.state_since) > REQUEST_TOKEN_LIFE =>
+        {
+            let what = format!("The {} is still in flight after a week.", intent.action());
+            step.outcome_unknown(intent, &what, "in flight for too long")
+        }
         ProgressStatus::Running => {
             let is_polling = matches!(step.operation.state, State::Waiting(..));
             let attempt = if is_polling {
@@ -127,6 +202,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             Call::Create | Call::Update(_) => {
                 let moved = Moved {
                     identifier: known,
+                    retrying: None,
                     ..step.to(State::Observing(intent.action()))
                 };
                 moved.then_read("AWS reports success")
@@ -139,14 +215,21 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             hooks,
         } => {
             let failure = Failure::new(code.as_str(), message).with_additional_info(about(hooks));
-            match (&intent.call, code) {
-                (Call::Delete(_), HandlerErrorCode::NotFound) => deleted(step, "already gone"),
-                (Call::Create, HandlerErrorCode::AlreadyExists) => taken(step, failure),
-                (Call::Create, HandlerErrorCode::NotFound | HandlerErrorCode::Other(_)) => {
-                    create_ended(step, revealed, Setback::Failed(failure))
-                }
-                (Call::Update(_) | Call::Delete(_), _) => step.fail(failure, "AWS reports failure"),
-            }
+            failed(step, intent, revealed, &Problem::Failed(code), failure)
+        }
+        // It was cancelled because it took too long, and not because somebody asked for that.
+        ProgressStatus::Canceled
+            if !step.is_to_be_cancelled && step.operation.cancel_asked.is_some() =>
+        {
+            let code = HandlerErrorCode::NotStabilized;
+            let minutes = step.operation.time_limits.of(intent.action()).as_secs() / 60;
+            let message = format!(
+                "The {} took longer than {minutes} minutes, so ucp cancelled it in AWS.",
+                intent.action()
+            );
+            let failure =
+                Failure::new(code.as_str(), message).with_additional_info(about(Vec::new()));
+            failed(step, intent, revealed, &Problem::Overdue, failure)
         }
         ProgressStatus::Canceled => {
             let message = format!("The {} was cancelled in AWS.", intent.action());
@@ -165,6 +248,132 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
                     .then_read("cancelled: see what is left"),
             }
         }
+    }
+}
+
+/// Decides after AWS has ended the change with an error. `revealed` is the resource that AWS named.
+pub(super) fn failed(
+    step: &Step<'_>,
+    intent: &Intent,
+    revealed: Option<Identifier>,
+    problem: &Problem,
+    failure: Failure,
+) -> Decision {
+    let action = intent.action();
+    let class = retry_class(problem, action);
+    match (class, action) {
+        (Class::Absent, Action::Delete) => return deleted(step, "already gone"),
+        (Class::Prove, Action::Create) => return taken(step, failure),
+        (
+            Class::Again
+            | Class::LookThenAgain
+            | Class::Queue
+            | Class::Unknown
+            | Class::KeepWatching
+            | Class::Prove
+            | Class::Absent
+            | Class::Soon
+            | Class::Permission
+            | Class::Follow
+            | Class::Overdue
+            | Class::Terminal,
+            _,
+        ) => {}
+    }
+    let is_named = revealed.is_some();
+    let known = revealed.clone().or_else(|| match action {
+        Action::Create => step.operation.identifier.clone(),
+        Action::Update | Action::Delete => step.operation.subject().cloned(),
+    });
+    let is_create_beside_old = action == Action::Create && replacing::is_beside_old(step);
+    let left = match known {
+        None => Left::Unnamed,
+        // A replacement gives up what is half made, and keeps the old resource.
+        Some(_) if is_create_beside_old && is_named => {
+            return ended(step, action, revealed, failure);
+        }
+        // AWS refuses a second one of that name.
+        Some(_) if is_create_beside_old => Left::Unnamed,
+        // What has the declared name may be somebody else's.
+        Some(_) if class == Class::KeepWatching && action == Action::Create && !is_named => {
+            Left::Unnamed
+        }
+        Some(_) => Left::Present,
+    };
+    match class.course(action, left) {
+        Course::Unknown => {
+            let what = format!(
+                "AWS does not say what came of the {action}: {}: {}",
+                failure.code, failure.message
+            );
+            step.outcome_unknown(intent, &what, "what came of it is not known")
+        }
+        course @ (Course::Again | Course::GoOn | Course::Watch) => {
+            match Retrying::after(step, action, class, failure.clone(), is_named) {
+                None => ended(step, action, revealed, told(step, action, failure)),
+                Some(retrying) if course == Course::Again => send_anew(step, intent, retrying),
+                Some(retrying) => Moved {
+                    identifier: match action {
+                        Action::Create => known,
+                        Action::Update | Action::Delete => step.operation.identifier.clone(),
+                    },
+                    due_at: retrying.due_at(step),
+                    retrying: Some(retrying),
+                    ..step.to(State::Accepted)
+                }
+                .wait("it failed for a reason that passes: look, then go on"),
+            }
+        }
+        Course::Prove | Course::Follow | Course::Succeed | Course::Fail => {
+            ended(step, action, revealed, failure)
+        }
+    }
+}
+
+/// Sends the same bytes under a new token, after a back-off.
+fn send_anew(step: &Step<'_>, intent: &Intent, retrying: Retrying) -> Decision {
+    let intent = Intent {
+        unanswered: 0,
+        ..step.intend(intent.call.clone(), intent.base.clone())
+    };
+    Moved {
+        due_at: retrying.due_at(step),
+        retrying: Some(retrying),
+        planned: Some(step.operation.changes.clone()),
+        ..step.to(State::Submitting(intent))
+    }
+    .wait("it failed for a reason that passes: again under a new token")
+}
+
+/// Decides after AWS has forgotten the request: what came of it is found out by sending it again under its token, or by
+/// a look, until it has been forgotten too often.
+fn forgotten(step: &Step<'_>, intent: &Intent, failure: Failure) -> Decision {
+    let (action, class) = (intent.action(), Class::Unknown);
+    match Retrying::after(step, action, class, failure, false) {
+        Some(retrying) => Moved {
+            due_at: retrying.due_at(step),
+            retrying: Some(retrying),
+            ..step.to(State::Submitting(intent.clone()))
+        }
+        .wait("AWS has forgotten the request: find out what came of it"),
+        None => {
+            let what =
+                format!("AWS accepts the {action}, but again and again does not know its request.");
+            step.outcome_unknown(intent, &what, "AWS forgets the request each time")
+        }
+    }
+}
+
+/// Ends with AWS's error.
+pub(super) fn ended(
+    step: &Step<'_>,
+    action: Action,
+    revealed: Option<Identifier>,
+    failure: Failure,
+) -> Decision {
+    match action {
+        Action::Create => create_ended(step, revealed, Setback::Failed(failure)),
+        Action::Update | Action::Delete => step.fail(failure, "AWS reports failure"),
     }
 }
 
@@ -241,7 +450,11 @@ pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
 }
 
 /// Decides after a create ended without success. A resource that AWS named may exist.
-fn create_ended(step: &Step<'_>, revealed: Option<Identifier>, setback: Setback) -> Decision {
+pub(super) fn create_ended(
+    step: &Step<'_>,
+    revealed: Option<Identifier>,
+    setback: Setback,
+) -> Decision {
     let seen = revealed.or_else(|| match step.operation.state {
         State::Waiting(..) => step.operation.identifier.clone(),
         State::Accepted

@@ -135,11 +135,13 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
             identifier: None,
             created: false,
             replacing: made_room(step),
+            retrying: None,
             ..step.to(State::Accepted)
         }
         .then_look("there is room for the new one"),
         Replacing::OldLast { .. } => Moved {
             replacing: None,
+            retrying: None,
             ..step.to(State::Observing(Action::Create))
         }
         .then_read("only the new one is left"),

@@ -18,6 +18,9 @@ pub const TRIES_BEFORE_GIVING_UP: u32 = 20;
 /// How long one state may last without a conclusive result before the operation ends with its outcome unknown.
 pub const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
+/// How long a change of a role or a policy may take to have its effect.
+pub const PERMISSIONS_SETTLE: Duration = Duration::from_secs(2 * 60);
+
 /// Delays between inconclusive tries.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
@@ -28,18 +31,30 @@ pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 pub(super) struct Step<'a> {
     pub(super) operation: &'a ResourceWork,
     pub(super) now: Timestamp,
+    pub(super) is_to_be_cancelled: bool,
     pub(super) chance: Chance,
 }
 
 impl Step<'_> {
     /// Enters another state with everything else unchanged, due now.
     pub(super) fn to(&self, state: State) -> Moved {
+        let cancel_asked = match &state {
+            State::Waiting(..) => self.operation.cancel_asked,
+            State::Accepted
+            | State::Submitting(_)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_)
+            | State::Ended(_) => None,
+        };
         Moved {
             state,
             identifier: self.operation.identifier.clone(),
             created: self.operation.created,
             replacing: self.operation.replacing.clone(),
             attempt: 0,
+            retrying: self.operation.retrying.clone(),
+            cancel_asked,
             due_at: self.now,
             planned: None,
         }
@@ -83,6 +98,12 @@ impl Step<'_> {
             ..self.to(state)
         }
         .wait(reason)
+    }
+
+    /// Returns whether a permission may be lacking only because it was given a moment ago.
+    pub(super) fn may_be_permitted_soon(&self) -> bool {
+        let changed_at = self.operation.permissions_changed_at;
+        changed_at.is_some_and(|at| self.operation.state_since.since(at) < PERMISSIONS_SETTLE)
     }
 
     /// Returns whether this state has been inconclusive for too long.

@@ -5,9 +5,11 @@ use super::decision::{Decision, Moved};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
 use super::progressing;
+use super::retry_class::{Class, Problem, retry_class};
 use super::state::State;
 use super::step::Step;
-use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, Setback};
+use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, RequestToken, Setback};
+use uuid::Uuid;
 
 /// Resumes an intent whose call may or may not have reached AWS.
 pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
@@ -18,6 +20,18 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent) -> Decision {
             intent,
             "the token makes the same bytes the same request",
         ),
+        Action::Create if intent.unanswered == 0 => {
+            let intent = step.intend(intent.call.clone(), None);
+            Moved {
+                attempt: step.operation.attempt,
+                planned: Some(step.operation.changes.clone()),
+                ..step.to(State::Submitting(intent.clone()))
+            }
+            .then(
+                Effect::Submit(intent),
+                "it was not sent while its token lived",
+            )
+        }
         Action::Create if step.operation.identifier.is_none() => step.outcome_unknown(
             intent,
             "The reply to the create was lost, and its client token has expired.",
@@ -60,6 +74,9 @@ pub(super) fn answered(
         Ok(progress) => return progressing::reported(step, intent, progress),
         Err(fault) => fault,
     };
+    let problem = Problem::of(&fault);
+    let class = retry_class(&problem, intent.action());
+    let answered = || State::Submitting(intent.answered());
     match (fault.class, &intent.call) {
         (
             FaultClass::Throttled
@@ -71,26 +88,51 @@ pub(super) fn answered(
             let what = format!("The {} got no answer for a day: {fault}.", intent.action());
             step.outcome_unknown(intent, &what, "no answer for too long")
         }
-        (FaultClass::Throttled, _) => step.retry_as(
-            State::Submitting(intent.answered()),
-            fault.retry_after,
-            "AWS asks to slow down",
-        ),
-        (FaultClass::Concurrent, _) => {
-            let state = State::Submitting(intent.answered());
-            step.retry_as(state, None, "another change of the resource is in flight")
+        (FaultClass::Throttled, _) => {
+            step.retry_as(answered(), fault.retry_after, "AWS asks to slow down")
         }
-        (FaultClass::Transient, _) => step.retry(None, "AWS could not be reached"),
+        (FaultClass::Concurrent, call) if !may_wait(step, class) => {
+            refused(step, intent, call, &fault)
+        }
+        (FaultClass::Concurrent, _) => step.retry_as(
+            answered(),
+            None,
+            "another change of the resource is in flight",
+        ),
+        (FaultClass::Transient, _) => step.retry_as(answered(), None, "AWS could not be reached"),
         (FaultClass::OutcomeUnknown, _) => step.retry(None, "the reply was lost"),
         (FaultClass::Missing, Call::Delete(_)) => progressing::deleted(step, "already gone"),
-        (FaultClass::TokenConflict, _) => {
-            let message = fault.message;
-            let what =
-                format!("AWS says that the client token belongs to another request: {message}");
-            step.outcome_unknown(intent, &what, "the token is spent")
-        }
+        (FaultClass::TokenConflict, _) => match request_token_in(&fault.message, intent) {
+            Some(request) => step
+                .to(State::Waiting(intent.clone(), request.clone()))
+                .then(
+                    Effect::Poll(request),
+                    "the token is spent: follow the request that AWS names",
+                ),
+            None => {
+                let message = fault.message;
+                let what =
+                    format!("AWS says that the client token belongs to another request: {message}");
+                step.outcome_unknown(intent, &what, "the token is spent")
+            }
+        },
         (FaultClass::AlreadyExists, Call::Create) => {
             progressing::taken(step, Failure::new(ErrorCode::AlreadyExists, fault.message))
+        }
+        (FaultClass::Denied, _) if class == Class::Soon && may_wait(step, class) => {
+            step.retry_as(answered(), None, "the credentials are about to be renewed")
+        }
+        (FaultClass::Denied, _)
+            if class == Class::Permission
+                && step.may_be_permitted_soon()
+                && may_wait(step, class) =>
+        {
+            step.retry_as(answered(), None, "the permission is about to take effect")
+        }
+        (FaultClass::Rejected, Call::Update(_) | Call::Delete(_))
+            if class == Class::KeepWatching =>
+        {
+            progressing::failed(step, intent, None, &problem, Failure::from(&fault))
         }
         (
             FaultClass::AlreadyExists
@@ -101,6 +143,24 @@ pub(super) fn answered(
             call,
         ) => refused(step, intent, call, &fault),
     }
+}
+
+/// Returns whether errors of the class may still be put up with in this state.
+fn may_wait(step: &Step<'_>, class: Class) -> bool {
+    let is_parents = class == Class::Queue && step.operation.options.parent_retries;
+    !is_parents
+        && class.bound().is_some_and(|bound| {
+            step.operation.attempt < bound.tries
+                || step.now.since(step.operation.state_since) < bound.time
+        })
+}
+
+/// Returns the request token in AWS's message that the client token belongs to another request.
+fn request_token_in(message: &str, intent: &Intent) -> Option<RequestToken> {
+    let words = message.split(|letter: char| !letter.is_ascii_hexdigit() && letter != '-');
+    let mut tokens = words.filter_map(|word| Uuid::try_parse(word).ok().map(|uuid| (word, uuid)));
+    let request = tokens.find(|(word, uuid)| word.len() == 36 && *uuid != intent.client_token.0);
+    request.map(|(word, _)| RequestToken::new(word))
 }
 
 /// Decides after AWS refused the call. A create has created nothing, unless an earlier send may have arrived: the

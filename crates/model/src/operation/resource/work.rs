@@ -3,10 +3,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::in_flight::{CancelAsked, TimeLimits};
 use super::intent::Change;
 use super::options::Options;
 use super::replacement::Replacing;
 use super::state::State;
+use super::tries::Retrying;
 use crate::{
     Action, Ended, Failure, Identifier, ProvisioningState, ReferenceId, Scope, Target, Timestamp,
     TypeName, Warning,
@@ -87,6 +89,18 @@ pub struct ResourceWork {
     /// Consecutive inconclusive tries in this state.
     #[serde(default)]
     pub attempt: u32,
+    /// The change that is made again, if it failed before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retrying: Option<Retrying>,
+    /// What was last asked about cancelling the request in flight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_asked: Option<CancelAsked>,
+    /// When a role or a policy of the account last changed under the same group, as far as it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions_changed_at: Option<Timestamp>,
+    /// How long AWS may take for each change.
+    #[serde(default, skip_serializing_if = "TimeLimits::is_unknown")]
+    pub time_limits: TimeLimits,
     /// AWS's answer to the latest of these tries, if it was an error.
     #[serde(default)]
     pub last_error: Option<Failure>,
@@ -138,6 +152,10 @@ impl ResourceWork {
             state: State::Accepted,
             state_since: now,
             attempt: 0,
+            retrying: None,
+            cancel_asked: None,
+            permissions_changed_at: None,
+            time_limits: TimeLimits::default(),
             changes: Vec::new(),
             result: None,
             last_error: None,
@@ -252,7 +270,8 @@ impl ResourceWork {
         if let State::Ended(ended) = &self.state {
             return ended.status();
         }
-        match (self.state.action(), &self.replacing) {
+        let retried = self.retrying.as_ref().map(|retrying| retrying.action);
+        match (self.state.action().or(retried), &self.replacing) {
             (None, _) => "Accepted",
             (Some(_), Some(_)) | (Some(Action::Update), None) => "Updating",
             (Some(Action::Create), None) => "Provisioning",

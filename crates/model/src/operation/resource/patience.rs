@@ -1,0 +1,87 @@
+//! How long the errors of a change are put up with.
+
+use super::retry_class::Class;
+use super::step::Step;
+use super::tries::Retrying;
+use crate::{Action, Failure, Timestamp, retry};
+
+impl Retrying {
+    /// Returns what is recorded of a failure; `None` if it is not put up with any longer.
+    pub(super) fn after(
+        step: &Step<'_>,
+        action: Action,
+        class: Class,
+        failure: Failure,
+        is_named: bool,
+    ) -> Option<Self> {
+        let bound = class.bound()?;
+        let before = step.operation.retrying.as_ref();
+        let before = before.filter(|before| before.action == action);
+        let (tries, since) = before.map_or((0, step.now), |before| (before.tries, before.since));
+        let is_over = tries >= bound.tries && step.now.since(since) >= bound.time;
+        let is_denied = class == Class::Permission && !step.may_be_permitted_soon();
+        let is_parents = class == Class::Queue && step.operation.options.parent_retries;
+        (!is_over && !is_parents && !is_denied).then(|| Self {
+            action,
+            class,
+            tries: tries.saturating_add(1),
+            since,
+            failure,
+            is_named,
+        })
+    }
+
+    /// Returns when the next try is due.
+    pub(super) fn due_at(&self, step: &Step<'_>) -> Timestamp {
+        let Some(bound) = self.class.bound() else {
+            return step.now;
+        };
+        let tries = self.tries.saturating_sub(1);
+        step.now.after(retry::backoff(
+            tries,
+            bound.first,
+            bound.longest,
+            step.chance.jitter,
+        ))
+    }
+}
+
+/// Adds to the message how often it was tried, if more than once.
+pub(super) fn told(step: &Step<'_>, action: Action, failure: Failure) -> Failure {
+    let before = step.operation.retrying.as_ref();
+    let Some(before) = before.filter(|before| before.action == action) else {
+        return failure;
+    };
+    let message = match before.class {
+        Class::KeepWatching => format!(
+            "{} ucp watched the resource since {}.",
+            as_sentence(&failure.message),
+            before.since
+        ),
+        Class::Again
+        | Class::LookThenAgain
+        | Class::Queue
+        | Class::Unknown
+        | Class::Prove
+        | Class::Absent
+        | Class::Soon
+        | Class::Permission
+        | Class::Follow
+        | Class::Overdue
+        | Class::Terminal => format!(
+            "{} ucp tried the {action} {} times since {}.",
+            as_sentence(&failure.message),
+            before.tries.saturating_add(1),
+            before.since
+        ),
+    };
+    Failure { message, ..failure }
+}
+
+pub(super) fn as_sentence(message: &str) -> String {
+    match message.chars().last() {
+        Some('.' | '!' | '?') => message.to_owned(),
+        Some(_) => format!("{message}."),
+        None => "AWS gives no reason.".to_owned(),
+    }
+}

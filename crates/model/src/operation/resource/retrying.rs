@@ -1,0 +1,131 @@
+//! Transitions of a change that waits for another try.
+
+use serde_json::Value;
+
+use super::super::decision::{PlanOutcome, Presence};
+use super::decision::{Decision, Moved};
+use super::looking;
+use super::patience::{as_sentence, told};
+use super::progressing::{self, SETTLING, ended};
+use super::retry_class::{Course, Left};
+use super::state::State;
+use super::step::Step;
+use super::tries::Retrying;
+use crate::{Action, ErrorCode, Failure, Identifier, Setback};
+
+/// The minimum number of looks before what is absent is believed to be.
+const LOOKS_MIN: u32 = 5;
+
+/// Decides after the look that precedes another try.
+pub(super) fn looked(
+    step: &Step<'_>,
+    retrying: &Retrying,
+    presence: Presence,
+    plan: PlanOutcome,
+) -> Decision {
+    let Retrying {
+        action,
+        class,
+        failure,
+        is_named,
+        ..
+    } = retrying;
+    let named = step.operation.identifier.clone().filter(|_| *is_named);
+    let left = match &presence {
+        Presence::Unknown(_) => return looking::at_first(step, presence, plan),
+        Presence::Unreadable(_) if *action == Action::Create && *is_named => {
+            let failure = told(step, *action, failure.clone());
+            return ended(step, *action, named, failure);
+        }
+        Presence::Absent => Left::Absent,
+        Presence::Unreadable(_) => Left::Unnamed,
+        Presence::Present { .. } => Left::Present,
+    };
+    let is_settled = step.operation.attempt >= LOOKS_MIN
+        && step.now.since(step.operation.state_since) >= SETTLING;
+    if *action == Action::Create && *is_named && left == Left::Absent && !is_settled {
+        return step.retry(None, "what AWS named is not visible yet");
+    }
+    match (class.course(*action, left), presence, plan) {
+        (Course::Watch, Presence::Present { live, .. }, plan) => {
+            watched(step, retrying, live, &plan)
+        }
+        (Course::GoOn, Presence::Present { .. }, plan)
+            if *action == Action::Create && !is_named =>
+        {
+            // The plan is made again when it is known whose the resource is.
+            drop(plan);
+            progressing::taken(step, failure.clone())
+        }
+        (Course::GoOn, Presence::Present { live, .. }, PlanOutcome::Replace { .. })
+            if *action == Action::Create =>
+        {
+            let failure = told(step, *action, failure.clone());
+            step.end(
+                Setback::Failed(failure),
+                Some(live),
+                "it is not what was declared",
+            )
+        }
+        (Course::Again | Course::GoOn, presence, plan) => match action {
+            Action::Create => looking::follow_presence(step, presence, plan),
+            Action::Update | Action::Delete => looking::at_first(step, presence, plan),
+        },
+        (Course::Succeed, _, _) => progressing::deleted(step, "it is gone"),
+        (Course::Unknown, _, _) => {
+            let name = step.operation.subject().map_or("", Identifier::as_str);
+            let message = format!(
+                "AWS does not say what came of the {action}: {}: {} '{name}' is not there. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+                failure.code,
+                as_sentence(&failure.message),
+                step.operation.type_name
+            );
+            let failure = Failure::new(ErrorCode::OutcomeUnknown, message)
+                .with_additional_info(failure.additional_info.clone());
+            step.fail(failure, "what came of it is not known")
+        }
+        (Course::Watch | Course::Prove | Course::Follow | Course::Fail, _, _) => {
+            let failure = told(step, *action, failure.clone());
+            ended(step, *action, named, failure)
+        }
+    }
+}
+
+/// Decides after a look at a resource that its handler gave up waiting for. It stands once it has been as declared for
+/// as long as AWS may show what was before.
+fn watched(step: &Step<'_>, retrying: &Retrying, live: Value, plan: &PlanOutcome) -> Decision {
+    let watched = step.now.since(step.operation.state_since);
+    let is_as_declared = matches!(plan, PlanOutcome::Nothing) && !step.operation.deletes();
+    if is_as_declared && watched >= SETTLING && step.operation.attempt >= LOOKS_MIN {
+        return Moved {
+            retrying: None,
+            ..step.to(State::Observing(retrying.action))
+        }
+        .then_read("it is as declared");
+    }
+    let bound = retrying.class.bound();
+    if bound.is_some_and(|bound| watched < bound.time || step.operation.attempt < bound.tries) {
+        return step.retry(None, "its handler gave up: watch it");
+    }
+    let failure = told(step, retrying.action, retrying.failure.clone());
+    step.end(
+        Setback::Failed(failure),
+        Some(live),
+        "it did not become as declared",
+    )
+}
+
+/// Cancels a change that waits for another try. What the last one left must still be read.
+pub(super) fn cancelled(step: &Step<'_>, retrying: &Retrying) -> Decision {
+    let Retrying {
+        action, failure, ..
+    } = retrying;
+    let message = format!(
+        "Cancelled before another try of the {action}. The last one failed: {}: {}",
+        failure.code,
+        as_sentence(&failure.message)
+    );
+    let setback = Setback::Canceled(Failure::new(ErrorCode::Canceled, message));
+    step.to(State::Salvaging(*action, setback))
+        .then_read("cancelled before another try: see what is left")
+}

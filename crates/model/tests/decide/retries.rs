@@ -1,0 +1,281 @@
+//! A change that AWS ended with an error, and that is made again.
+
+use ucp_model::operation::{Class, Retrying};
+
+use super::*;
+
+/// The operation after a step at `now`, and when it is due.
+#[track_caller]
+pub(super) fn moved(
+    operation: &Operation,
+    observation: Observation,
+    now: Timestamp,
+) -> (Operation, Timestamp) {
+    match decide(operation, observation, now, chance(9)).next {
+        Next::Move(moved) => (moved.clone().of(operation, now), moved.due_at),
+        other => panic!("{other:?} is no step"),
+    }
+}
+
+pub(super) fn creating() -> Operation {
+    waiting(
+        Action::Create,
+        Operation {
+            created: true,
+            ..operation(Kind::Put)
+        },
+    )
+}
+
+#[test]
+fn a_throttled_create_is_sent_again_under_a_new_token_after_a_back_off() {
+    let create = creating();
+    let (again, due_at) = moved(&create, polled(failed("Throttling"), None), START);
+    let State::Submitting(fresh) = &again.state else {
+        panic!("{:?}", again.state)
+    };
+    assert_eq!((fresh.client_token, fresh.unanswered), (token(9), 0));
+    assert!(due_at > START);
+    let retrying = again.retrying.clone().unwrap();
+    assert_eq!((retrying.class, retrying.tries), (Class::Again, 1));
+    assert_eq!(retrying.failure.code, "Throttling");
+    assert_line(
+        &again,
+        Observation::Claimed,
+        "submitting, then Submit: the token makes the same bytes the same request",
+    );
+    let worn_out = Operation {
+        retrying: Some(Retrying {
+            tries: 20,
+            ..retrying
+        }),
+        ..create
+    };
+    assert_line(
+        &worn_out,
+        polled(failed("Throttling"), None),
+        "submitting: it failed for a reason that passes: again under a new token",
+    );
+    let decision = assert_line_at(
+        &worn_out,
+        polled(failed("Throttling"), None),
+        START.after(PATIENCE),
+        "failed: the create failed and named nothing",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    let message = &finish.ended.failure().unwrap().message;
+    assert!(message.contains("tried the create 21 times"), "{message}");
+}
+
+#[test]
+fn a_token_that_was_never_sent_does_not_get_too_old() {
+    let (again, _) = moved(&creating(), polled(failed("Throttling"), None), START);
+    let late = START.after(CLIENT_TOKEN_LIFE);
+    let decision = assert_line_at(
+        &again,
+        Observation::Claimed,
+        late,
+        "submitting, then Submit: it was not sent while its token lived",
+    );
+    assert!(matches!(decision.effect, Some(Effect::Submit(intent)) if intent.issued_at == late));
+}
+
+#[test]
+fn what_a_failed_create_named_is_looked_for_before_another_create() {
+    let create = creating();
+    let (looking, _) = moved(
+        &create,
+        polled(failed("ServiceInternalError"), Some("vpc-2")),
+        START,
+    );
+    assert_eq!(looking.state, State::Accepted);
+    assert_eq!(looking.status(), "Provisioning", "it goes on");
+    let decision = assert_line(
+        &looking,
+        Observation::Claimed,
+        "keep, then Look: look before deciding",
+    );
+    assert_eq!(decision.effect, Some(Effect::Look(Some(name("vpc-2")))));
+
+    let absent = || Observation::Looked(Presence::Absent, create_plan());
+    assert_line(
+        &looking,
+        absent(),
+        "accepted: what AWS named is not visible yet",
+    );
+    let settled = Operation {
+        attempt: 5,
+        ..looking.clone()
+    };
+    assert_line_at(
+        &settled,
+        absent(),
+        START.after(CONSISTENCY_BOUND),
+        "submitting, then Submit: nothing stands there yet",
+    );
+
+    let there = |plan| Observation::Looked(present_as("vpc-2", "d"), plan);
+    let decision = assert_line(
+        &looking,
+        there(PlanOutcome::Nothing),
+        "succeeded: it is as it should be",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Applied { owned: true });
+    assert_line(
+        &looking,
+        there(PlanOutcome::Update {
+            identifier: name("vpc-2"),
+            changes: Vec::new(),
+        }),
+        "submitting, then Submit: it differs from the declaration",
+    );
+}
+
+fn create_plan() -> PlanOutcome {
+    super::create()
+}
+
+#[test]
+fn a_create_that_named_nothing_and_may_have_been_made_is_not_sent_again() {
+    for code in ["InternalFailure", "NetworkFailure", "ServiceInternalError"] {
+        assert_line(
+            &creating(),
+            polled(failed(code), None),
+            "failed: the create failed and named nothing",
+        );
+    }
+    assert_line(
+        &creating(),
+        polled(failed("ServiceTimeout"), None),
+        "failed: what came of it is not known",
+    );
+}
+
+/// What stands under the declared name is not ours only because our create failed.
+#[test]
+fn what_has_the_declared_name_after_a_failed_create_is_not_owned() {
+    let create = Operation {
+        identifier: Some(name("g")),
+        ..creating()
+    };
+    let (looking, _) = moved(&create, polled(failed("InternalFailure"), None), START);
+    let (adopting, _) = moved(
+        &looking,
+        Observation::Looked(present_as("g", "d"), PlanOutcome::Nothing),
+        START,
+    );
+    assert!(matches!(adopting.state, State::Adopting(_)));
+    assert!(!adopting.created);
+}
+
+#[test]
+fn what_does_not_stabilize_is_watched_and_never_created_again() {
+    let (watching, _) = moved(
+        &creating(),
+        polled(failed("NotStabilized"), Some("vpc-2")),
+        START,
+    );
+    let as_declared = || Observation::Looked(present_as("vpc-2", "d"), PlanOutcome::Nothing);
+    assert_line(
+        &watching,
+        as_declared(),
+        "accepted: its handler gave up: watch it",
+    );
+    let watched = Operation {
+        attempt: 5,
+        ..watching
+    };
+    assert_line_at(
+        &watched,
+        as_declared(),
+        START.after(CONSISTENCY_BOUND),
+        "observing, then Read: it is as declared",
+    );
+    let differs = || {
+        let plan = PlanOutcome::Update {
+            identifier: name("vpc-2"),
+            changes: Vec::new(),
+        };
+        Observation::Looked(present_as("vpc-2", "d"), plan)
+    };
+    assert_line_at(
+        &watched,
+        differs(),
+        START.after(CONSISTENCY_BOUND),
+        "accepted: its handler gave up: watch it",
+    );
+    let decision = assert_line_at(
+        &watched,
+        differs(),
+        START.after(Duration::from_secs(15 * 60)),
+        "failed: it did not become as declared",
+    );
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: true });
+    assert_line_at(
+        &watched,
+        Observation::Looked(Presence::Absent, create_plan()),
+        START.after(CONSISTENCY_BOUND),
+        "salvaging, then Read: the create failed but named a resource",
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_not_created_again() {
+    let (looking, _) = moved(
+        &creating(),
+        polled(failed("Throttling"), Some("vpc-2")),
+        START,
+    );
+    assert_line(
+        &looking,
+        Observation::Looked(Presence::Unreadable(name("vpc-2")), create_plan()),
+        "salvaging, then Read: the create failed but named a resource",
+    );
+}
+
+#[test]
+fn the_delete_of_a_group_waits_for_others_itself() {
+    let delete = waiting(Action::Delete, referenced(operation(Kind::Delete)));
+    let conflict = || polled(failed("ResourceConflict"), None);
+    assert_line(
+        &delete,
+        conflict(),
+        "accepted: it failed for a reason that passes: look, then go on",
+    );
+    let mut child = delete;
+    child.options.parent_retries = true;
+    assert_line(&child, conflict(), "failed: AWS reports failure");
+    assert_line(
+        &child,
+        polled(failed("Throttling"), None),
+        "accepted: it failed for a reason that passes: look, then go on",
+    );
+}
+
+#[test]
+fn a_cancel_between_two_tries_sees_what_is_left() {
+    let (looking, _) = moved(
+        &creating(),
+        polled(failed("Throttling"), Some("vpc-2")),
+        START,
+    );
+    let decision = resource::decide(&looking, true, Observation::Claimed, START, chance(9));
+    assert_eq!(
+        decision.to_string(),
+        "salvaging, then Read: cancelled before another try: see what is left"
+    );
+    let (again, _) = moved(&creating(), polled(failed("Throttling"), None), START);
+    let decision = resource::decide(&again, true, Observation::Claimed, START, chance(9));
+    assert_eq!(
+        decision.to_string(),
+        "canceled: cancelled before AWS took it"
+    );
+}
