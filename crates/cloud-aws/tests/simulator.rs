@@ -139,9 +139,12 @@ async fn resources_are_listed_page_by_page() {
 async fn a_failed_change_says_why() {
     let wire = wire().await;
     let vpc = type_name("AWS::EC2::VPC");
+    let failure = fail(HandlerErrorCode::InvalidRequest).saying("CidrBlock is taken");
+    wire.simulator.add_fault(fault(failure));
+    let declared = r#"{"CidrBlock":"10.0.0.0/16"}"#;
     let begun = wire
         .aws
-        .create_resource(&wire.scope, &vpc, r#"{"CidrBlock":7}"#, wire.token())
+        .create_resource(&wire.scope, &vpc, declared, wire.token())
         .await
         .unwrap();
     let ProgressStatus::Failed {
@@ -155,6 +158,20 @@ async fn a_failed_change_says_why() {
     assert_eq!(code.as_str(), "InvalidRequest");
     assert!(message.contains("CidrBlock"), "{message}");
     assert!(hooks.is_empty(), "{hooks:?}");
+}
+
+#[tokio::test]
+async fn a_model_that_violates_its_schema_is_rejected() {
+    let wire = wire().await;
+    let vpc = type_name("AWS::EC2::VPC");
+    let refused = wire
+        .aws
+        .create_resource(&wire.scope, &vpc, r#"{"CidrBlock":7}"#, wire.token())
+        .await
+        .unwrap_err();
+    assert_eq!(refused.class, FaultClass::Rejected);
+    assert_eq!(refused.code, "ValidationException");
+    assert!(refused.message.contains("CidrBlock"), "{refused:?}");
 }
 
 #[tokio::test]
