@@ -1,16 +1,14 @@
 //! The abstraction over both databases: statements, values, rows, transactions and errors.
 
-use std::sync::Arc;
-
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Decode, Encode, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Type};
+use sqlx::{Decode, Encode, Postgres, Row as _, Sqlite, SqlitePool, Type};
 #[cfg(feature = "testing")]
 use ucp_store::conformance::holding::before_statement;
 use ucp_store::{Error, KeyRange};
 
-use crate::readers::Readers;
+use crate::connections::{Connections, Held};
 
 /// A statement in the dialect of each database. The dialects differ in locking clauses, which SQLite does not need: it
 /// has a single writer. And Postgres may compare every row of a table with a list, unless the list is an array.
@@ -158,8 +156,9 @@ impl Row {
 pub(crate) enum Database {
     Postgres {
         /// The connections for transactions.
-        pool: PgPool,
-        readers: Arc<Readers>,
+        writers: Connections,
+        /// Those that read outside transactions.
+        readers: Connections,
     },
     /// SQLite lets one connection write at a time, so there is one.
     Sqlite {
@@ -196,9 +195,9 @@ impl Database {
     ) -> Result<u64, Error> {
         before_statement().await;
         let written = match self {
-            Database::Postgres { pool, .. } => {
+            Database::Postgres { writers, .. } => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                query.execute(pool).await.map(|done| done.rows_affected())
+                writers.execute(query).await
             }
             Database::Sqlite { writer, .. } => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
@@ -208,10 +207,18 @@ impl Database {
         written.map_err(unavailable)
     }
 
+    /// Looks for another server from now on, since this one only takes reads. Returns the error that says so.
+    pub(crate) fn found_read_only(&self) -> Error {
+        match self {
+            Database::Postgres { readers, .. } => unavailable(readers.leave()),
+            Database::Sqlite { .. } => unavailable(sqlx::Error::PoolClosed),
+        }
+    }
+
     /// Begins a transaction. Dropping it rolls it back.
     pub(crate) async fn begin(&self) -> Result<Transaction, Abort> {
         let connection = match self {
-            Database::Postgres { pool, .. } => Connection::Postgres(pool.begin().await?),
+            Database::Postgres { writers, .. } => Connection::Postgres(writers.begin().await?),
             // A transaction that starts with a read could not be upgraded to a write without SQLITE_BUSY.
             Database::Sqlite { writer, .. } => {
                 Connection::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
@@ -236,7 +243,7 @@ pub(crate) struct Transaction {
 }
 
 enum Connection {
-    Postgres(sqlx::Transaction<'static, Postgres>),
+    Postgres(Held),
     Sqlite(sqlx::Transaction<'static, Sqlite>),
 }
 
@@ -254,9 +261,9 @@ impl Transaction {
     ) -> Result<Vec<Row>, Abort> {
         before_statement().await;
         let rows = match &mut self.connection {
-            Connection::Postgres(transaction) => {
+            Connection::Postgres(held) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                collect(query.fetch_all(&mut **transaction).await, Row::Postgres)
+                collect(held.fetch(query).await, Row::Postgres)
             }
             Connection::Sqlite(transaction) => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
@@ -283,9 +290,9 @@ impl Transaction {
     ) -> Result<u64, Abort> {
         before_statement().await;
         Ok(match &mut self.connection {
-            Connection::Postgres(transaction) => {
+            Connection::Postgres(held) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                query.execute(&mut **transaction).await?.rows_affected()
+                held.execute(query).await?
             }
             Connection::Sqlite(transaction) => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
@@ -298,10 +305,19 @@ impl Transaction {
     pub(crate) async fn commit(self) -> Result<bool, Abort> {
         before_statement().await;
         match self.connection {
-            Connection::Postgres(transaction) => transaction.commit().await?,
+            Connection::Postgres(mut held) => held.end(true).await?,
             Connection::Sqlite(transaction) => transaction.commit().await?,
         }
         Ok(self.wakes)
+    }
+
+    /// Rolls back, which dropping it does too, by closing the connection to Postgres.
+    pub(crate) async fn roll_back(self) {
+        // A transaction whose connection is lost is rolled back too.
+        let _ = match self.connection {
+            Connection::Postgres(mut held) => held.end(false).await,
+            Connection::Sqlite(transaction) => transaction.rollback().await,
+        };
     }
 }
 
@@ -395,7 +411,10 @@ macro_rules! transaction {
             let mut $transaction = $store.database.begin().await?;
             let outcome = match $work.await {
                 Ok(answer) => $transaction.commit().await.map(|wakes| (answer, wakes)),
-                Err(abort) => Err(abort),
+                Err(abort) => {
+                    $transaction.roll_back().await;
+                    Err(abort)
+                }
             };
             match outcome {
                 Ok((answer, wakes)) => {

@@ -8,8 +8,10 @@
 //! Queries are not checked at compile time, since sqlx supports one database per crate for that. A test prepares every
 //! statement on both databases.
 
+mod addresses;
 mod arm_resources;
 mod busy;
+mod connections;
 mod credentials;
 mod database;
 mod events;
@@ -25,10 +27,10 @@ mod operations;
 mod planes;
 #[cfg(test)]
 mod plans;
-mod readers;
 mod reference_row;
 mod references;
 mod sealed;
+mod servers;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -3,8 +3,11 @@
 //! `sqlx::migrate!` can embed a folder too, but its proc-macro crate compiles both database drivers and SQLite a second
 //! time.
 
-use sqlx::SqlStr;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, Executor as _, Row as _, SqlStr, raw_sql};
+
+use crate::servers::Servers;
 
 /// The files of one engine, in order. The file names of both engines are the same.
 macro_rules! files {
@@ -41,6 +44,45 @@ pub(crate) fn postgres() -> Migrator {
     migrator(POSTGRES)
 }
 
+/// Migrates a Postgres database.
+pub(crate) async fn migrate_postgres(servers: &Servers) -> Result<(), MigrateError> {
+    let options = servers.unlimited().await?;
+    let mut connection = PgConnection::connect_with(&options).await?;
+    if servers.are_pooled() {
+        migrate_pooled(&mut connection).await
+    } else {
+        postgres().run_direct(None, &mut connection, false).await
+    }
+}
+
+/// Migrates through a pooler, which hands out connections by transaction. So there is one transaction, with a lock that
+/// ends with it. It excludes those who migrate without a pooler, too. The names of statements outlive it, and are taken
+/// back before and after.
+async fn migrate_pooled(connection: &mut PgConnection) -> Result<(), MigrateError> {
+    let mut transaction = connection.begin().await?;
+    transaction.execute("DEALLOCATE ALL").await?;
+    let name = raw_sql("SELECT current_database()");
+    let name: String = name.fetch_one(&mut *transaction).await?.try_get(0)?;
+    let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(lock_id(&name));
+    lock.execute(&mut *transaction).await?;
+    let mut migrator = postgres();
+    migrator.set_locking(false);
+    let migrated = migrator.run_direct(None, &mut *transaction, false);
+    migrated.await?;
+    transaction.clear_cached_statements().await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Returns the key of the lock that sqlx migrates a database under.
+fn lock_id(database: &str) -> i64 {
+    let crc = database.bytes().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1))
+        })
+    });
+    0x3d32_ad9e * i64::from(!crc)
+}
+
 fn migrator(files: &[(&str, &'static str)]) -> Migrator {
     let migrations = files.iter().filter_map(|(name, sql)| {
         let (version, description) = name.split_once('_')?;
@@ -63,7 +105,25 @@ fn migrator(files: &[(&str, &'static str)]) -> Migrator {
 mod tests {
     use std::path::Path;
 
+    use sqlx::migrate::Migrate as _;
+
     use super::*;
+    use crate::testing;
+
+    /// Those who migrate through a pooler and those who do not keep each other off.
+    #[tokio::test]
+    async fn the_lock_is_that_of_the_driver() {
+        let Some(database) = testing::database().await else {
+            return;
+        };
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        connection.lock().await.unwrap();
+        let held =
+            "SELECT current_database() AS name, (classid::bigint << 32) | objid::bigint AS id
+            FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
+        let held = connection.fetch_one(held).await.unwrap();
+        assert_eq!(lock_id(held.get("name")), held.get::<i64, _>("id"));
+    }
 
     /// Every file of the folder is embedded and parsed as sqlx itself would parse it.
     #[tokio::test]

@@ -1,15 +1,25 @@
 //! Nudges: notifications that another process has accepted an operation, or changed a credential. One that cannot be
 //! sent is sent again. A lost nudge only adds latency, since every worker also polls, and cached credentials grow old.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::{Error, Executor as _, Row as _};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::connections::Connections;
+use crate::servers::Servers;
 
 /// The pause between two attempts to listen, or to send.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long nothing may be heard before the listener tests its connection.
+const SILENCE: Duration = Duration::from_secs(5);
+/// How long this test may take, and how long it may take to begin to listen.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a nudge is about. Each has a channel of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,29 +73,24 @@ impl Pending {
 }
 
 impl Nudges {
-    /// Starts to listen. Sending and listening have a connection each: a NOTIFY inside another transaction would
-    /// serialize commits on a lock of the whole database.
-    pub(crate) async fn connect(options: PgConnectOptions) -> Result<Self, sqlx::Error> {
-        let alone = || {
-            PgPoolOptions::new()
-                .max_connections(1)
-                .max_lifetime(None)
-                .idle_timeout(None)
-        };
-        let mut listener =
-            PgListener::connect_with(&alone().connect_with(options.clone()).await?).await?;
-        listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
-
+    /// Starts to listen, if there are servers to listen to. Sending and listening have a connection each: a NOTIFY
+    /// inside another transaction would serialize commits on a lock of the whole database.
+    pub(crate) async fn connect(
+        sending: Connections,
+        listened: Option<Arc<Servers>>,
+    ) -> Result<Self, Error> {
         let outgoing = Arc::<Pending>::default();
         let incoming = Arc::<Pending>::default();
         let mut tasks = JoinSet::new();
-        let pool = alone().connect_lazy_with(options);
         let notify = move |topic: Topic| {
-            let pool = pool.clone();
-            async move { sqlx::query(topic.notify()).execute(&pool).await.map(drop) }
+            let sending = sending.clone();
+            async move { sending.run(topic.notify()).await }
         };
         tasks.spawn(send(outgoing.clone(), notify));
-        tasks.spawn(listen(listener, incoming.clone()));
+        if let Some(servers) = listened {
+            let listener = start_listening(&servers).await?;
+            tasks.spawn(listen(listener, servers, incoming.clone()));
+        }
         Ok(Self {
             outgoing,
             incoming,
@@ -125,27 +130,69 @@ where
     }
 }
 
-async fn listen(mut listener: PgListener, incoming: Arc<Pending>) {
-    let missed = || Topic::ALL.map(|topic| incoming.of(topic).notify_one());
+async fn start_listening(servers: &Servers) -> Result<PgListener, Error> {
+    let starting = async {
+        // The listener has a pool, and loses it with its connection.
+        let pool = PgPoolOptions::new()
+            .max_connections(1)
+            .max_lifetime(None)
+            .idle_timeout(None);
+        let pool = pool.connect_with(servers.unlimited().await?).await?;
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.eager_reconnect(false);
+        listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
+        Ok(listener)
+    };
+    let started = timeout(PATIENCE, starting).await;
+    started.unwrap_or(Err(Error::PoolTimedOut))
+}
+
+/// Listens, and begins again when the connection is lost.
+async fn listen(mut listener: PgListener, servers: Arc<Servers>, incoming: Arc<Pending>) {
     loop {
-        match listener.try_recv().await {
-            Ok(Some(nudge)) => {
+        let lost = hear(&mut listener, &incoming).await;
+        tracing::info!(
+            error = &lost as &dyn std::error::Error,
+            "lost the connection that listens for nudges"
+        );
+        listener = loop {
+            match start_listening(&servers).await {
+                Ok(listener) => break listener,
+                Err(error) => tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "cannot listen for nudges"
+                ),
+            }
+            sleep(PAUSE).await;
+        };
+        // Nudges may have been missed.
+        for topic in Topic::ALL {
+            incoming.of(topic).notify_one();
+        }
+    }
+}
+
+/// Hands on what it hears until the connection is lost, and returns why. A connection that is lost without a word is
+/// found by a question, and so is a server that takes no writes any more, to which nobody sends.
+async fn hear(listener: &mut PgListener, incoming: &Pending) -> Error {
+    loop {
+        match timeout(SILENCE, listener.try_recv()).await {
+            Ok(Ok(Some(nudge))) => {
                 let mut topics = Topic::ALL.into_iter();
                 if let Some(topic) = topics.find(|topic| topic.channel() == nudge.channel()) {
                     incoming.of(topic).notify_one();
                 }
             }
-            // The connection was lost and restored: nudges may have been missed.
-            Ok(None) => {
-                missed();
-            }
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "cannot listen for nudges"
-                );
-                missed();
-                tokio::time::sleep(PAUSE).await;
+            Ok(Ok(None)) => return Error::Io(ErrorKind::UnexpectedEof.into()),
+            Ok(Err(error)) => return error,
+            Err(_) => {
+                let asked = listener.fetch_one("SHOW transaction_read_only");
+                match timeout(PATIENCE, asked).await {
+                    Ok(Ok(row)) if row.try_get::<&str, _>(0).is_ok_and(|on| on == "off") => {}
+                    Ok(Ok(_)) => return Error::Io(ErrorKind::ReadOnlyFilesystem.into()),
+                    Ok(Err(error)) => return error,
+                    Err(_) => return Error::Io(ErrorKind::TimedOut.into()),
+                }
             }
         }
     }

@@ -1,22 +1,23 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
+use sqlx::SqlitePool;
 use sqlx::migrate::MigrateError;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection as _, SqlitePool};
 use ucp_store::{Error, Leases};
 
 use crate::Sql;
+use crate::connections::Connections;
 use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
-use crate::readers::{Readers, TRUSTED_FOR};
+use crate::servers::Servers;
 
 /// The number of connections to Postgres for transactions.
-const POSTGRES_CONNECTIONS: u32 = 10;
+const WRITERS: usize = 10;
+/// The number of connections that read from Postgres outside transactions.
+const READERS: usize = 10;
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
 
@@ -35,6 +36,9 @@ pub enum OpenError {
     /// A database migration failed.
     #[error("cannot migrate the database")]
     Migrate(#[source] MigrateError),
+    /// The URL to listen at leads to a pooler.
+    #[error("a pooler cannot be listened through; give the URL of the database itself")]
+    ListensThroughPooler,
     /// The leases of the previous process cannot be dropped.
     #[error("cannot take over the leases")]
     TakeOver(#[source] Error),
@@ -84,30 +88,38 @@ impl Sql {
     /// Connects to the Postgres database at `url` and applies database migrations as needed. Several processes may do
     /// so at the same time.
     pub async fn connect_postgres(url: &str) -> Result<Self, OpenError> {
-        let options = PgConnectOptions::from_str(url).map_err(OpenError::Connect)?;
-        let options = options.application_name("ucp");
-        let pool = PgPoolOptions::new()
-            .max_connections(POSTGRES_CONNECTIONS)
-            .test_before_acquire(false)
-            .before_acquire(|connection, state| {
-                Box::pin(async move {
-                    if state.idle_for >= TRUSTED_FOR {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(options.clone());
-        let pool = pool.await.map_err(OpenError::Connect)?;
-        migrations::postgres()
-            .run(&pool)
+        Self::connect_postgres_and_listen(url, None).await
+    }
+
+    /// The same, and listens for notifications at `listen_url`, which reaches the same database without a pooler.
+    /// Without it, a process behind a pooler learns by polling what another one has accepted.
+    pub async fn connect_postgres_and_listen(
+        url: &str,
+        listen_url: Option<&str>,
+    ) -> Result<Self, OpenError> {
+        let servers = Servers::find(url).await.map_err(OpenError::Connect)?;
+        migrations::migrate_postgres(&servers)
             .await
             .map_err(OpenError::Migrate)?;
-        let readers = Arc::new(Readers::new(options.clone()));
-        let nudges = Nudges::connect(options).await.map_err(OpenError::Connect)?;
+        let servers = Arc::new(servers);
+        let listened = match listen_url {
+            Some(url) => {
+                let listened = Servers::find(url).await.map_err(OpenError::Connect)?;
+                if listened.are_pooled() {
+                    return Err(OpenError::ListensThroughPooler);
+                }
+                Some(Arc::new(listened))
+            }
+            None => Some(Arc::clone(&servers)).filter(|servers| !servers.are_pooled()),
+        };
+        let sending = Connections::new(Arc::clone(&servers), 1);
+        let nudges = Nudges::connect(sending, listened).await;
         Ok(Self {
-            database: Database::Postgres { pool, readers },
-            nudges: Some(nudges),
+            database: Database::Postgres {
+                writers: Connections::new(Arc::clone(&servers), WRITERS),
+                readers: Connections::new(servers, READERS),
+            },
+            nudges: Some(nudges.map_err(OpenError::Connect)?),
             _lock: None,
         })
     }

@@ -3,7 +3,8 @@
 
 use serde_json::Value as Json;
 use sqlx::{
-    AssertSqlSafe, Executor as _, PgConnection, Row as _, SqlSafeStr as _, SqliteConnection,
+    AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqlSafeStr as _,
+    SqliteConnection,
 };
 
 use crate::database::{Database, Statement, Value};
@@ -166,13 +167,10 @@ impl Reads {
 }
 
 async fn postgres_reads_no_more_than_it_needs(statistics: Statistics) {
-    let Some((store, _database)) = postgres().await else {
+    let Some((_store, database)) = postgres().await else {
         return;
     };
-    let Database::Postgres { pool, .. } = &store.database else {
-        panic!("not Postgres");
-    };
-    let mut connection = pool.acquire().await.unwrap();
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     fill(&mut connection, statistics).await;
     let mut wrong = Vec::new();
     for (name, statement, values, bound) in sampled() {

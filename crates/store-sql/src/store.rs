@@ -17,14 +17,20 @@ pub struct Sql {
 }
 
 statements! {
-    PING = ["SELECT COUNT(*) AS planes FROM planes"];
+    PING = ["SELECT COUNT(*) AS planes"]
+        postgres ", current_setting('transaction_read_only') AS read_only" sqlite ", 'off' AS read_only" [" FROM planes"];
 }
 
 #[async_trait]
 impl Reachable for Sql {
-    /// Runs a query on a table, so it also fails if the schema is missing.
+    /// Runs a query on a table, so it also fails if the schema is missing. It fails, too, if the server only takes reads:
+    /// a process that only reads would not notice otherwise.
     async fn ping(&self) -> Result<(), Error> {
-        self.database.read(PING, values![]).await.map(drop)
+        let rows = self.database.read(PING, values![]).await?;
+        match rows.first().map(|row| row.get("read_only")).transpose()? {
+            Some("on") => Err(self.database.found_read_only()),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

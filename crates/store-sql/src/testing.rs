@@ -6,17 +6,29 @@
 
 #![expect(clippy::unwrap_used, reason = "a test without its database panics")]
 
+mod failover;
 mod measured;
+mod pooler;
 mod server;
 
 use std::path::Path;
 use std::sync::OnceLock;
 
+use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 
+pub use failover::Failover;
 pub use measured::{MeasuredDatabase, Statements, measured_database};
+pub use pooler::Pooler;
 use server::Server;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+
+/// A stream of bytes in both directions.
+pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 
 /// A new, empty database. On a server that outlives the test it is dropped with this value.
 #[derive(Debug)]
@@ -40,6 +52,34 @@ impl TestDatabase {
     /// Returns the URL of the database.
     pub fn url(&self) -> String {
         self.server.url(&self.name)
+    }
+
+    /// Returns the URL of the database on another port of this machine, to which its traffic is led.
+    pub fn url_at(&self, port: u16) -> String {
+        let user = self.server.options.get_username();
+        format!("postgres://{user}@127.0.0.1:{port}/{}", self.name)
+    }
+
+    /// Opens a connection that speaks no protocol yet.
+    pub async fn dial(&self) -> std::io::Result<Box<dyn Bytes>> {
+        let options = &self.server.options;
+        let port = options.get_port();
+        Ok(match options.get_socket() {
+            Some(folder) => {
+                let socket = folder.join(format!(".s.PGSQL.{port}"));
+                Box::new(UnixStream::connect(socket).await?)
+            }
+            None => Box::new(TcpStream::connect((options.get_host(), port)).await?),
+        })
+    }
+
+    /// Locks a table against everything until the returned connection is closed.
+    pub async fn lock_table(&self, table: &str) -> PgConnection {
+        let mut connection = self.server.connect_to(&self.name).await;
+        let lock = format!("BEGIN; LOCK TABLE {table}");
+        let lock = sqlx::raw_sql(AssertSqlSafe(lock));
+        lock.execute(&mut connection).await.unwrap();
+        connection
     }
 
     /// Returns whether a transaction on the database waits for another one.

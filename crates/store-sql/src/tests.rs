@@ -44,7 +44,10 @@ pub(crate) async fn postgres() -> Option<(Sql, TestDatabase)> {
 async fn tamper(store: &Sql, sql: &str) {
     let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
     match &store.database {
-        Database::Postgres { pool, .. } => pool.execute(sql).await.map(drop).unwrap(),
+        Database::Postgres { writers, .. } => {
+            let query = sqlx::query(sql);
+            writers.execute(query).await.map(drop).unwrap();
+        }
         Database::Sqlite { writer, .. } => writer.execute(sql).await.map(drop).unwrap(),
     }
 }
@@ -138,12 +141,10 @@ async fn sqlite_takes_every_statement() {
 
 #[tokio::test]
 async fn postgres_takes_every_statement() {
-    let Some((store, _database)) = postgres().await else {
+    let Some((_store, database)) = postgres().await else {
         return;
     };
-    let Database::Postgres { pool, .. } = &store.database else {
-        panic!("not Postgres");
-    };
+    let pool = PgPool::connect(&database.url()).await.unwrap();
     for (_, name, statement) in statements() {
         let prepared = pool.prepare(statement.postgres.into_sql_str()).await;
         assert!(prepared.is_ok(), "{name}: {:?}", prepared.err());
@@ -153,12 +154,10 @@ async fn postgres_takes_every_statement() {
 /// The sort order of a locale would differ from that of the other engines.
 #[tokio::test]
 async fn postgres_compares_and_orders_by_byte() {
-    let Some((store, _database)) = postgres().await else {
+    let Some((_store, database)) = postgres().await else {
         return;
     };
-    let Database::Postgres { pool, .. } = &store.database else {
-        panic!("not Postgres");
-    };
+    let pool = PgPool::connect(&database.url()).await.unwrap();
     let localised = "SELECT table_name || '.' || column_name FROM information_schema.columns
         WHERE table_schema = 'public' AND table_name <> '_sqlx_migrations'
           AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'";
@@ -412,8 +411,8 @@ async fn keeps_others_off(store: Sql) {
     );
     let counted = "SELECT ended_children FROM operations ORDER BY id";
     let counted: Vec<i64> = match &store.database {
-        Database::Postgres { pool, .. } => {
-            let rows = pool.fetch_all(counted).await.unwrap();
+        Database::Postgres { readers, .. } => {
+            let rows = readers.fetch(sqlx::query(counted)).await.unwrap();
             rows.iter().map(|row| row.get(0)).collect()
         }
         Database::Sqlite { readers, .. } => {

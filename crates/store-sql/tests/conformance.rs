@@ -62,3 +62,42 @@ mod postgres {
     ucp_store::conformance!(crate::postgres::fresh);
     ucp_store::races!(crate::postgres::fresh);
 }
+
+/// Through a pooler that hands out connections by transaction.
+mod pooled {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use ucp_store::Store;
+    use ucp_store::conformance::racing::Database;
+    use ucp_store_sql::Sql;
+    use ucp_store_sql::testing::{Pooler, TestDatabase, database};
+
+    struct Pooled {
+        _pooler: Pooler,
+        database: TestDatabase,
+    }
+
+    #[async_trait]
+    impl Database for Pooled {
+        async fn is_anyone_waiting(&self) -> bool {
+            self.database.is_anyone_waiting().await
+        }
+    }
+
+    async fn fresh() -> Option<(Arc<dyn Store>, Pooled)> {
+        let database = database().await?;
+        let pooler = Pooler::before(&database).await?;
+        let store = Sql::connect_postgres(&pooler.url())
+            .await
+            .expect("a fresh database");
+        let pooled = Pooled {
+            _pooler: pooler,
+            database,
+        };
+        Some((Arc::new(store), pooled))
+    }
+
+    ucp_store::conformance!(crate::pooled::fresh);
+    ucp_store::races!(crate::pooled::fresh);
+}

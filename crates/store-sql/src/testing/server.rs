@@ -2,7 +2,7 @@
 
 use std::env;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -15,10 +15,22 @@ const FOR_TESTS: &str =
 
 #[derive(Debug)]
 pub(super) struct Server {
-    options: PgConnectOptions,
-    /// Set if this process started the cluster. Its end closes the pipe that the cluster's guard waits on.
-    cluster: Option<ChildStdin>,
+    pub(super) options: PgConnectOptions,
+    /// Set if this process started the cluster.
+    cluster: Option<Cluster>,
 }
+
+/// A cluster that ends with this process, or with this value.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    /// The folder of everything, and of the socket.
+    pub(super) home: PathBuf,
+    /// Its end closes the pipe that the cluster's guard waits on.
+    _guard: ChildStdin,
+}
+
+/// The name of the folder of a cluster's data, within its home.
+const DATA: &str = "data";
 
 impl Server {
     /// The server for tests: the configured one, or a new cluster.
@@ -44,63 +56,28 @@ impl Server {
     /// Starts a cluster that listens on a Unix socket only. `settings` are options of `postgres`. Returns `None` if
     /// Postgres is not installed.
     pub(super) fn start(settings: &str) -> Option<Self> {
-        let programs = programs()?;
-        let home = TempDir::with_prefix("ucp-postgres-").unwrap().keep();
-        let data = home.join("data");
-        let account = Account::unprivileged();
-        if let Some(account) = &account {
-            std::os::unix::fs::chown(&home, Some(account.user), Some(account.group)).unwrap();
-        }
-        let command = |program: &str| {
-            let mut command = Command::new(programs.join(program));
-            command.current_dir(&home).arg("-D").arg(&data);
-            if let Some(account) = &account {
-                command.uid(account.user).gid(account.group);
-            }
-            command
-        };
-        run(command("initdb").args([
-            "--username=postgres",
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--no-locale",
-            "--no-sync",
-        ]));
-
-        // Started before the server, so that the server is never without a guard.
-        let stop = format!(
-            "read -r _; '{}' -D '{}' -m immediate stop; rm -rf '{}'",
-            programs.join("pg_ctl").display(),
-            data.display(),
-            home.display()
-        );
-        let mut guard = Command::new("sh");
-        guard.arg("-c").arg(stop).process_group(0);
-        guard
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        if let Some(account) = &account {
-            guard.uid(account.user).gid(account.group);
-        }
-        let cluster = guard.spawn().unwrap().stdin;
-
-        let settings = format!(
-            "-c listen_addresses='' -c unix_socket_directories='{}' {settings}",
-            home.display()
-        );
-        let log = home.join("log");
-        run(command("pg_ctl")
-            .arg("-l")
-            .arg(log)
-            .args(["-w", "-o", &settings, "start"]));
+        let cluster = Cluster::prepare()?;
+        run(cluster
+            .command("initdb")
+            .arg("-D")
+            .arg(cluster.data())
+            .args([
+                "--username=postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--no-locale",
+                "--no-sync",
+            ]));
+        cluster.start(settings);
         Some(Self {
-            options: PgConnectOptions::new_without_pgpass()
-                .socket(&home)
-                .username("postgres")
-                .database("postgres"),
-            cluster,
+            options: cluster.options(),
+            cluster: Some(cluster),
         })
+    }
+
+    /// Returns the cluster, if this process started it.
+    pub(super) fn into_cluster(self) -> Option<Cluster> {
+        self.cluster
     }
 
     /// Returns whether it outlives this process.
@@ -149,19 +126,96 @@ impl Server {
     }
 }
 
-fn run(command: &mut Command) {
+impl Cluster {
+    /// Makes a home for a cluster, with a guard that stops it at the end. Returns `None` if Postgres is not installed.
+    pub(super) fn prepare() -> Option<Self> {
+        let programs = programs()?;
+        let home = TempDir::with_prefix("ucp-postgres-").unwrap().keep();
+        if let Some(account) = Account::unprivileged() {
+            account.give(&home);
+        }
+        // Started before the server, so that the server is never without a guard.
+        let stop = format!(
+            "read -r _; '{}' -D '{}' -m immediate stop; rm -rf '{}'",
+            programs.join("pg_ctl").display(),
+            home.join(DATA).display(),
+            home.display()
+        );
+        let mut guard = command_of_account("sh");
+        guard.arg("-c").arg(stop).process_group(0);
+        guard
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let guard = guard.spawn().unwrap().stdin.unwrap();
+        Some(Self {
+            home,
+            _guard: guard,
+        })
+    }
+
+    /// Starts the server with options of `postgres`.
+    pub(super) fn start(&self, settings: &str) {
+        let settings = format!(
+            "-c listen_addresses='' -c unix_socket_directories='{}' {settings}",
+            self.home.display()
+        );
+        self.control(&["-w", "-o", &settings, "start"]);
+    }
+
+    /// Runs `pg_ctl`.
+    pub(super) fn control(&self, arguments: &[&str]) {
+        let mut command = self.command("pg_ctl");
+        command.arg("-D").arg(self.data());
+        run(command.arg("-l").arg(self.home.join("log")).args(arguments));
+    }
+
+    /// Returns a command that runs a program of Postgres in the home of the cluster.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let ours = programs().map(|folder| folder.join(program));
+        // The clients may be elsewhere.
+        let ours = ours.filter(|path| path.is_file());
+        let mut command = command_of_account(ours.unwrap_or_else(|| program.into()));
+        command.current_dir(&self.home);
+        command
+    }
+
+    /// Returns the folder of its data.
+    pub(super) fn data(&self) -> PathBuf {
+        self.home.join(DATA)
+    }
+
+    /// Returns how to connect to it.
+    pub(super) fn options(&self) -> PgConnectOptions {
+        PgConnectOptions::new_without_pgpass()
+            .socket(&self.home)
+            .username("postgres")
+            .database("postgres")
+    }
+}
+
+/// Returns a command that runs a program as the account that Postgres runs as.
+pub(super) fn command_of_account(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    if let Some(account) = Account::unprivileged() {
+        command.uid(account.user).gid(account.group);
+    }
+    command
+}
+
+pub(super) fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{command:?}: {output:?}");
 }
 
 /// The account that Postgres runs as if the tests run as root, which Postgres refuses.
-struct Account {
+pub(super) struct Account {
     user: u32,
     group: u32,
 }
 
 impl Account {
-    fn unprivileged() -> Option<Self> {
+    pub(super) fn unprivileged() -> Option<Self> {
         let id = |arguments: &[&str]| {
             let output = Command::new("id").args(arguments).output().unwrap();
             let number = String::from_utf8_lossy(&output.stdout)
@@ -177,6 +231,11 @@ impl Account {
             Some(Self { user, group })
         });
         Some(account.expect("an account other than root to run Postgres as"))
+    }
+
+    /// Makes a folder its own.
+    pub(super) fn give(&self, folder: &Path) {
+        std::os::unix::fs::chown(folder, Some(self.user), Some(self.group)).unwrap();
     }
 }
 
