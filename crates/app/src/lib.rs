@@ -29,7 +29,7 @@ mod settling;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ucp_model::{Clock, CorrelationId, DefaultTags, Entropy, Timestamp};
+use ucp_model::{Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, Timestamp};
 use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
@@ -82,6 +82,9 @@ pub struct Parts {
 pub trait Wake: Send + Sync {
     /// Tells the workers that an operation may be due.
     fn wake(&self);
+
+    /// Returns whether the workers of this process, if it has any, still claim operations.
+    fn are_working(&self) -> bool;
 }
 
 /// The application.
@@ -108,9 +111,15 @@ impl App {
         Self { parts }
     }
 
-    /// Returns an error if the store cannot be reached.
+    /// Returns an error if the store cannot be reached, or if the workers of this process do not work.
     pub async fn is_ready(&self) -> Result<(), Rejection> {
-        Ok(self.parts.store.ping().await?)
+        self.parts.store.ping().await?;
+        if self.parts.workers.are_working() {
+            return Ok(());
+        }
+        let message = "The workers of this process have not been able to claim operations lately.";
+        let code = ErrorCode::ServiceUnavailable;
+        Err(Rejection::NotNow(Failure::new(code, message)))
     }
 
     /// Returns a new UUID for a request or a correlation id.

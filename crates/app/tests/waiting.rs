@@ -32,6 +32,10 @@ struct AtOnce {
 }
 
 impl Wake for AtOnce {
+    fn are_working(&self) -> bool {
+        true
+    }
+
     fn wake(&self) {
         let term = LeaseTerm(Duration::from_secs(60));
         let claimed = self.store.claim_due_operations("worker", NOW, term, 1);

@@ -12,11 +12,13 @@ mod group;
 mod looking;
 mod permissions;
 mod progress;
+mod pulse;
 mod sweeper;
 mod workers;
 
 pub use abandoned::Abandoned;
 pub use engine::{Engine, Parts, Settings};
 pub use progress::ProgressListener;
+pub use pulse::Pulse;
 pub use sweeper::Sweeper;
 pub use workers::{Nudges, Workers};

@@ -25,7 +25,11 @@ impl Sweeper {
     /// Sweeps until `shutdown` turns true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         while !*shutdown.borrow() {
-            match self.sweep().await {
+            let swept = tokio::select! {
+                swept = self.sweep() => swept,
+                _ = shutdown.changed() => continue,
+            };
+            match swept {
                 Ok(0) => {}
                 Ok(count) => info!(operations = count, "removed ended operations"),
                 Err(error) => warn!(

@@ -8,7 +8,16 @@ use tracing::{error, info, warn};
 use ucp_store::Lease;
 
 use crate::Engine;
+use crate::Pulse;
 use crate::abandoned::Abandoned;
+
+/// How long a claim that is under way may go on after a shutdown request. A claim that is given up may have leased
+/// operations, which then wait for the lease to expire.
+const CLAIM_GRACE: Duration = Duration::from_secs(1);
+/// How long the leases of unfinished steps may take to be released.
+const RELEASE_GRACE: Duration = Duration::from_secs(1);
+/// The least pause after a claim that failed.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Notifications from request handlers to workers of this process. A nudge only means "look again". A lost nudge adds
 /// latency, since the workers also poll.
@@ -30,6 +39,8 @@ pub struct Workers {
     pub engine: Arc<Engine>,
     /// The notifications that wake the pool.
     pub nudges: Nudges,
+    /// Tells that the pool turns.
+    pub pulse: Pulse,
     /// The maximum number of concurrent steps.
     pub concurrency: usize,
     /// The interval at which it polls for due operations.
@@ -44,8 +55,12 @@ impl Workers {
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut steps: JoinSet<Result<(), Abandoned>> = JoinSet::new();
         let mut leases: BTreeMap<Id, Lease> = BTreeMap::new();
+        self.pulse.beat(self.poll_interval);
         while !*shutdown.borrow() {
-            let idle_for = self.claim_into(&mut steps, &mut leases).await;
+            let idle_for = tokio::select! {
+                idle_for = self.claim_into(&mut steps, &mut leases) => idle_for,
+                () = given_up(shutdown.clone()) => break,
+            };
             tokio::select! {
                 Some(ended) = steps.join_next_with_id() => self.ended(ended, &mut leases),
                 () = self.nudges.due.notified() => {}
@@ -65,13 +80,20 @@ impl Workers {
                 "releasing the leases of unfinished steps"
             );
             steps.shutdown().await;
-            for lease in leases.values() {
-                if let Err(error) = self.engine.store().release_lease(lease).await {
-                    warn!(
-                        error = %ucp_model::chain(&error),
-                        "could not release a lease"
-                    );
-                }
+            let released = tokio::time::timeout(RELEASE_GRACE, self.release(leases)).await;
+            if released.is_err() {
+                warn!("could not release all leases in time; they will expire");
+            }
+        }
+    }
+
+    async fn release(&self, leases: BTreeMap<Id, Lease>) {
+        for lease in leases.values() {
+            if let Err(error) = self.engine.store().release_lease(lease).await {
+                warn!(
+                    error = %ucp_model::chain(&error),
+                    "could not release a lease"
+                );
             }
         }
     }
@@ -84,10 +106,12 @@ impl Workers {
     ) -> Duration {
         let room = self.concurrency.saturating_sub(steps.len());
         if room == 0 {
+            self.pulse.beat(self.poll_interval);
             return self.poll_interval;
         }
         match self.engine.claim(room).await {
             Ok(claimed) => {
+                self.pulse.beat(self.poll_interval);
                 for claimed in claimed {
                     let engine = Arc::clone(&self.engine);
                     let lease = claimed.lease.clone();
@@ -98,7 +122,7 @@ impl Workers {
             }
             Err(abandoned) => {
                 report(&abandoned);
-                self.poll_interval
+                self.poll_interval.max(PAUSE)
             }
         }
     }
@@ -135,6 +159,13 @@ impl Workers {
             }
         }
     }
+}
+
+/// Resolves when a claim has to be given up.
+async fn given_up(mut shutdown: watch::Receiver<bool>) {
+    // An error means that the sender is gone, which counts as a shutdown.
+    let _ = shutdown.wait_for(|requested| *requested).await;
+    tokio::time::sleep(CLAIM_GRACE).await;
 }
 
 fn report(abandoned: &Abandoned) {

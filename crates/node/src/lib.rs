@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::Router;
 use ucp_app::{Accounts, App, Awaiting, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
-use ucp_engine::{Engine, Nudges, ProgressListener, Sweeper, Workers};
+use ucp_engine::{Engine, Nudges, ProgressListener, Pulse, Sweeper, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
 use ucp_registry::Registry;
@@ -84,11 +84,18 @@ pub struct Node {
     pub sweeper: Sweeper,
 }
 
-struct WakeWorkers(Nudges);
+struct WakeWorkers {
+    nudges: Nudges,
+    pulse: Pulse,
+}
 
 impl Wake for WakeWorkers {
     fn wake(&self) {
-        self.0.due();
+        self.nudges.due();
+    }
+
+    fn are_working(&self) -> bool {
+        self.pulse.is_regular()
     }
 }
 
@@ -114,6 +121,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         entropy,
     } = parts;
     let nudges = Nudges::default();
+    let pulse = Pulse::default();
     let awaiting = Awaiting::new(store.clone());
     let types: Arc<dyn ResourceTypes> = Arc::new(Registry::new(
         ucp_registry::Parts {
@@ -141,7 +149,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),
         entropy: Arc::clone(&entropy),
-        workers: Arc::new(WakeWorkers(nudges.clone())),
+        workers: Arc::new(WakeWorkers {
+            nudges: nudges.clone(),
+            pulse: pulse.clone(),
+        }),
         awaiting: awaiting.clone(),
     });
     app.ensure_planes().await?;
@@ -163,6 +174,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let workers = Workers {
         engine: Arc::new(Engine::new(engine, settings.engine)),
         nudges,
+        pulse,
         concurrency: settings.concurrency,
         poll_interval: settings.poll_interval,
         grace: settings.grace,

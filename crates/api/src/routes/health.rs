@@ -51,7 +51,7 @@ async fn get_health() -> Json<Health> {
 
 /// Readiness of the process.
 ///
-/// The process is ready when the store is available.
+/// The process is ready when the store is available and its workers, if it has any, claim operations.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {
