@@ -78,9 +78,13 @@ pub(crate) struct Dev {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// `postgres://…`, or `sqlite://…` for a single process.
+    /// `postgres://…`, with one or several hosts, or `sqlite://…` for a single process.
     #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: String,
+    /// A `postgres://…` that reaches the same database without a pooler, to be notified by other processes. Behind a
+    /// pooler, a process without it polls.
+    #[arg(long, env = "UCP_DATABASE_LISTEN_URL", hide_env_values = true)]
+    pub(crate) database_listen_url: Option<String>,
     /// The address that the API listens on; port 0 picks a free port.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,

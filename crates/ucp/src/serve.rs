@@ -28,7 +28,12 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         credential_max_age: CREDENTIAL_MAX_AGE,
         call_timeout: arguments.work.call_timeout()?,
     };
-    let store = open(&arguments.database_url).await?;
+    let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
+    let opening = open(&arguments.database_url, listen_url.as_deref());
+    let store = tokio::select! {
+        store = opening => store?,
+        () = shutdown::requested(shutdown.clone()) => return Ok(()),
+    };
     let listener = if arguments.roles.contains(&Role::Api) {
         let listener = node::listen(arguments.listen, "--listen").await?;
         tracing::info!(listen.address = %listener.local_addr()?, "listening");
@@ -55,18 +60,23 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
 }
 
 pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {
-    open(database_url).await?;
+    open(database_url, None).await?;
     println!("The database is up to date.");
     Ok(())
 }
 
 /// Opens the store and applies migrations.
-async fn open(url: &str) -> anyhow::Result<Sql> {
+async fn open(url: &str, listen_url: Option<&str>) -> anyhow::Result<Sql> {
     match Location::of(url)? {
-        Location::Sqlite(path) => Sql::open_sqlite(path)
-            .await
-            .with_context(|| format!("cannot open the database {path}")),
-        Location::Postgres(url) => connect(url).await,
+        Location::Sqlite(path) => {
+            if listen_url.is_some() {
+                bail!("--database-listen-url is for Postgres");
+            }
+            Sql::open_sqlite(path)
+                .await
+                .with_context(|| format!("cannot open the database {path}"))
+        }
+        Location::Postgres(url) => connect(url, listen_url).await,
     }
 }
 
@@ -76,12 +86,12 @@ pub(crate) async fn join(url: &str) -> anyhow::Result<Sql> {
         Location::Sqlite(path) => Sql::join_sqlite(path)
             .await
             .with_context(|| format!("cannot open the database {path}")),
-        Location::Postgres(url) => connect(url).await,
+        Location::Postgres(url) => connect(url, None).await,
     }
 }
 
-async fn connect(url: &str) -> anyhow::Result<Sql> {
-    Sql::connect_postgres(url)
+async fn connect(url: &str, listen_url: Option<&str>) -> anyhow::Result<Sql> {
+    Sql::connect_postgres_and_listen(url, listen_url)
         .await
         .context("cannot open the Postgres database")
 }

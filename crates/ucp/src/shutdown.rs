@@ -10,6 +10,9 @@ pub(crate) const STEP_GRACE: Duration = Duration::from_secs(6);
 /// How long open requests may continue.
 pub(crate) const REQUEST_GRACE: Duration = Duration::from_secs(8);
 
+/// How long the process may take to stop. Then it ends, whatever hangs.
+const LIMIT: Duration = Duration::from_millis(9500);
+
 /// Returns a receiver that turns true at the first SIGTERM or SIGINT.
 pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
     let (sender, receiver) = watch::channel(false);
@@ -21,9 +24,11 @@ pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("shutting down");
+        // The sender stays alive, since a dropped sender also reads as a shutdown.
         sender.send_replace(true);
-        // Keep the sender alive, since a dropped sender also reads as a shutdown.
-        sender.closed().await;
+        tokio::time::sleep(LIMIT).await;
+        tracing::error!("could not stop in time");
+        std::process::exit(1);
     });
     Ok(receiver)
 }
