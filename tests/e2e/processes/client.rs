@@ -15,8 +15,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The interval between polls.
 const AGAIN: Duration = Duration::from_millis(50);
 
-const API_VERSION: &str = "api-version=2023-10-01-preview";
-const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
+pub(super) const API_VERSION: &str = "api-version=2023-10-01-preview";
+pub(super) const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 
 /// A reply.
 #[derive(Debug)]
@@ -121,6 +121,35 @@ impl Client {
                 .status,
             200
         );
+    }
+
+    /// Repeats an action as [`Self::insist`] does, also while the server is unavailable.
+    pub(super) async fn persist(
+        &self,
+        action: &str,
+        resource_type: &str,
+        alias: &str,
+        properties: &Value,
+    ) {
+        let (path, body) = self.action(action, resource_type, alias, properties);
+        let persisting = async {
+            loop {
+                let answer = self.call("POST", &path, &body).await;
+                match answer.status {
+                    200 => return,
+                    201 | 202 | 409 | 503 => tokio::time::sleep(AGAIN).await,
+                    _ => panic!("unexpected reply: {answer:?}"),
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, persisting)
+            .await
+            .expect("nothing is left to change");
+    }
+
+    /// Whether the server says that it is ready.
+    pub(super) async fn is_ready(&self) -> bool {
+        self.call("GET", "/readyz", "").await.status == 200
     }
 
     /// The resources of the group.

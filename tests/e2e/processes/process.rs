@@ -94,6 +94,17 @@ impl Process {
         Self::listening(&mut command).await
     }
 
+    /// Starts a server that may not come to listen, without an AWS.
+    pub(super) fn serve_unheard(database: &str) -> Self {
+        Self::serve_unheard_with(database, &[])
+    }
+
+    /// The same with additional arguments.
+    pub(super) fn serve_unheard_with(database: &str, arguments: &[&str]) -> Self {
+        let mut command = serving(&[KEY], database, "http://127.0.0.1:9", "123456789012");
+        Self::start(command.args(arguments).env_remove("UCP_PAUSE_AT"))
+    }
+
     /// The same with the default log filter.
     pub(super) async fn serve_logging_by_default(
         database: &str,
@@ -255,11 +266,12 @@ fn serving(keys: &[&str], database: &str, aws: &str, account: &str) -> Command {
             "serve",
             "--listen=127.0.0.1:0",
             "--lease=1s",
-            "--poll-interval=100ms",
             "--retry-after=1s",
         ])
         .args(["--database-url", database, "--aws-endpoint-url", aws])
         .envs(encryption_keys(keys))
+        // Arguments may name another one.
+        .env("UCP_POLL_INTERVAL", "100ms")
         .env(
             "UCP_LOG",
             "info,ucp=debug,ucp_api=debug,ucp_app=debug,ucp_engine=debug",
