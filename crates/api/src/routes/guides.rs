@@ -27,6 +27,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "behind-a-proxy.md",
     "ci.md",
     "iam-policy.md",
+    "postgres.md",
     "rename.md",
     "replace.md",
     "several-accounts.md",
