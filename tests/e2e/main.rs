@@ -4,6 +4,7 @@
 //! controls time. `processes` runs the real binary. A module that covers rows of the HTTP contract names their sections
 //! and decisions (D1 to D53) in its first lines.
 
+mod absence;
 mod aws_errors;
 mod azure_credentials;
 mod bad_input;

@@ -28,7 +28,7 @@ async fn seeded_worlds(kind: StoreKind) {
         };
         let world = builder.seeded(seed).build().await;
         let draw = Draw::new(seed);
-        let mut story = Story::new(seed, &world, Faults::drawn(&draw));
+        let mut story = Story::new(seed, &world, &Faults::drawn(&draw));
         for (act, way) in act::drawn(&draw) {
             story.carry_out(act, way).await;
         }

@@ -121,6 +121,7 @@ impl App {
             reference,
             identifier,
             spelled: None,
+            is_referenced: false,
             options,
             desired: None,
             look: None,

@@ -162,6 +162,7 @@ impl App {
         desired: Option<&Desired>,
         deadline: Instant,
     ) -> Result<Outlook, Rejection> {
+        note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
         let Some(looked) = self.look(&claim, schema, desired, deadline).await else {
             return Ok(Outlook::Open);
@@ -186,6 +187,7 @@ impl App {
             work.spelled = work.identifier.replace(identifier);
         }
         let recorded = self.recorded_of(new).await?;
+        note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
         match self.look(&claim, schema, desired, deadline).await {
             // It was there a moment ago.
@@ -399,6 +401,13 @@ impl App {
             basis,
             sealed: Sealed(sealed),
         })
+    }
+}
+
+/// Notes whether a reference stands for the resource of the operation.
+fn note_references(new: &mut NewOperation, recorded: &Recorded) {
+    if let NewWork::Resource(work) = &mut new.work {
+        work.is_referenced = recorded.target.is_referenced;
     }
 }
 

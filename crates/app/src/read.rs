@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use ucp_model::operation::CONSISTENCY_BOUND;
+use ucp_model::operation::SETTLING_WINDOW;
 use ucp_model::{Fault, FaultClass, Identifier, ResourceDescription, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 
@@ -137,7 +137,7 @@ impl App {
             type_name: schema.type_name(),
             identifier,
         };
-        let since = self.now().before(CONSISTENCY_BOUND);
+        let since = self.now().before(SETTLING_WINDOW);
         if !is_missing(&reply) || !self.parts.store.was_created(&target, since).await? {
             return Ok(reply);
         }

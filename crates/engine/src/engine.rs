@@ -327,6 +327,7 @@ impl Stepper<'_> {
         match effect {
             Effect::Look(identifier) => self.look(identifier).await,
             Effect::Read(identifier) => Ok(Observation::Read(self.read(identifier).await?)),
+            Effect::List(identifier) => Ok(Observation::Listed(self.list(&identifier).await?)),
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),

@@ -72,6 +72,7 @@ impl Stepper<'_> {
                 reference: Some(child.reference),
                 identifier,
                 spelled: None,
+                is_referenced: false,
                 options: Options {
                     take_ownership,
                     parent_retries: kind == Kind::Delete,

@@ -1,9 +1,9 @@
 //! Looks and reads under the lease of an operation.
 
 use ucp_cloud::Fault;
-use ucp_look::{Look, Reader, Seen};
-use ucp_model::operation::{Observation, Presence, ResourceWork, State};
-use ucp_model::{Identifier, ResourceDescription};
+use ucp_look::{Lister, Look, Reader, Seen};
+use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, State};
+use ucp_model::{Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
 use ucp_store::Lease;
 
@@ -53,6 +53,17 @@ impl Stepper<'_> {
         ucp_look::read(self.schema.as_deref(), identifier, &mut reader).await
     }
 
+    /// Lists the type, to see whether the resource exists.
+    pub(crate) async fn list(&mut self, identifier: &Identifier) -> Result<Listing, Abandoned> {
+        let mut lister = Leased {
+            engine: self.engine,
+            lease: &mut self.claimed.lease,
+            work: work(&self.claimed.operation.work)?,
+            seen: None,
+        };
+        ucp_look::list(self.schema.as_deref(), identifier, &mut lister).await
+    }
+
     /// Takes what the request has seen. One that cannot be opened is as good as none: the worker looks itself.
     fn seen(&mut self) -> Option<Seen> {
         let sealed = self.claimed.documents.look.take()?;
@@ -94,5 +105,21 @@ impl Reader for Leased<'_> {
         } = self.work;
         let cloud = &self.engine.parts().cloud;
         Ok(cloud.get_resource(scope, type_name, identifier).await)
+    }
+}
+
+impl Lister for Leased<'_> {
+    type Error = Abandoned;
+
+    async fn page(
+        &mut self,
+        next_token: Option<&str>,
+    ) -> Result<Result<ResourcePage, Fault>, Abandoned> {
+        *self.lease = self.engine.held(self.lease).await?;
+        let ResourceWork {
+            scope, type_name, ..
+        } = self.work;
+        let cloud = &self.engine.parts().cloud;
+        Ok(cloud.list_resources(scope, type_name, next_token).await)
     }
 }

@@ -3,6 +3,7 @@
 //! Requests and workers look in the same way, each by a [`Reader`] of its own. What follows from a look is decided by
 //! [`ucp_model::operation::decide`].
 
+mod listing;
 mod planner;
 mod seen;
 
@@ -14,6 +15,7 @@ use ucp_model::{Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, Res
 use ucp_plan::Desired;
 use ucp_schema::ResourceSchema;
 
+pub use listing::{Lister, list};
 pub use planner::{Planned, desired};
 pub use seen::Seen;
 

@@ -60,9 +60,11 @@ fn recorded(operation: &Operation) -> Moment {
             Moment::RecordIntent
         }
         State::Observing(_) | State::Salvaging(..) | State::Adopting(_) => Moment::RecordVerdict,
-        State::Accepted | State::Submitting(_) | State::Waiting(..) | State::Ended(_) => {
-            Moment::RecordProgress
-        }
+        State::Accepted
+        | State::Missing(_)
+        | State::Submitting(_)
+        | State::Waiting(..)
+        | State::Ended(_) => Moment::RecordProgress,
     }
 }
 

@@ -413,6 +413,7 @@ fn put(number: u32) -> NewOperation {
             reference: Some(ReferenceId::new(group, type_name(), "main").unwrap()),
             identifier: None,
             spelled: None,
+            is_referenced: false,
             options: Options::default(),
             desired: None,
             look: None,

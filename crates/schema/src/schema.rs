@@ -42,6 +42,8 @@ pub struct Handlers {
     pub delete: bool,
     /// `ListResources`.
     pub list: bool,
+    /// `ListResources` without further input: not only the resources that some other one contains.
+    pub list_all: bool,
 }
 
 /// The order of create and delete in a replacement.
@@ -310,8 +312,21 @@ impl Handlers {
             update: has("update"),
             delete: has("delete"),
             list: has("list"),
+            list_all: has("list") && !list_needs_input(document),
         }
     }
+}
+
+/// Returns whether the list handler requires properties of what contains the resources.
+fn list_needs_input(document: &Value) -> bool {
+    let input = document.pointer("/handlers/list/handlerSchema");
+    let mut keywords = ["required", "oneOf", "anyOf", "allOf"].iter();
+    input.is_some_and(|input| {
+        keywords.any(|keyword| {
+            let needed = input.get(keyword).and_then(Value::as_array);
+            needed.is_some_and(|needed| !needed.is_empty())
+        })
+    })
 }
 
 /// Returns the paths in a keyword. Empty if it is absent.

@@ -8,9 +8,9 @@ use crate::json::{from_json, parsed, to_json};
 
 statements! {
     APPEND = ["INSERT INTO events (at, caller, kind, operation, correlation_id, reference, reference_key,
-            resource, changes, outcome, code)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"];
-    LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, changes, outcome, code
+            resource, lost, changes, outcome, code)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"];
+    LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, lost, changes, outcome, code
         FROM events WHERE reference_key = $1 ORDER BY sequence"];
 }
 
@@ -29,6 +29,7 @@ pub(crate) async fn append(
         event.reference.as_deref(),
         reference.map(ReferenceId::key),
         event.resource.as_deref(),
+        event.lost.as_deref(),
         to_json(&event.changes)?,
         event.outcome.as_str(),
         event.code.as_deref(),
@@ -55,6 +56,7 @@ fn read(row: &Row) -> Result<Event, Error> {
         correlation_id: CorrelationId::new(row.get::<String>("correlation_id")?),
         reference: row.get("reference")?,
         resource: row.get("resource")?,
+        lost: row.get("lost")?,
         changes: from_json(row.get("changes")?)?,
         outcome: row.get("outcome")?,
         code: row.get("code")?,

@@ -24,6 +24,7 @@ macro_rules! files {
             "0009_references",
             "0010_live_operations",
             "0011_looks",
+            "0012_lost_resources",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -83,6 +83,7 @@ fn put() -> NewOperation {
             reference: Some(reference),
             identifier: None,
             spelled: None,
+            is_referenced: false,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

@@ -46,6 +46,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             type_name,
             identifier: None,
             spelled: None,
+            is_referenced: false,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

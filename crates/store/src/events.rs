@@ -19,6 +19,8 @@ pub struct Event {
     pub reference: Option<String>,
     /// The id of the AWS resource, if known, or of the group.
     pub resource: Option<String>,
+    /// The id of the AWS resource that the reference stood for before, if that one was lost.
+    pub lost: Option<String>,
     /// What changed, by path.
     pub changes: Vec<Change>,
     /// `Succeeded`, `Failed` or `Canceled`.

@@ -57,6 +57,8 @@ pub struct NewResourceWork {
     pub identifier: Option<Identifier>,
     /// The caller's spelling of `identifier`, if a look has shown that AWS spells it otherwise.
     pub spelled: Option<Identifier>,
+    /// Whether a reference stands for the resource `identifier`, as far as the request knows.
+    pub is_referenced: bool,
     /// The options of the request.
     pub options: Options,
     /// The declared properties, sealed.

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::{
-    Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, ResourceWork, State,
+    Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, ResourceWork, Sightings, State,
 };
 use ucp_model::{
-    Baseline, Ended, GroupBody, GroupId, NewResourceGroup, Operation, OperationId,
+    Baseline, Ended, GroupBody, GroupId, Identifier, NewResourceGroup, Operation, OperationId,
     ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
     pointer,
 };
@@ -95,6 +95,7 @@ pub fn accept(
 ) -> Result<(ResourceWork, Option<Reference>), Error> {
     let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
     let state_before = before.map(|reference| reference.provisioning_state);
+    let last_seen_at = before.map(last_seen_at);
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
         (Some(reference), Some(alias)) => Some(claim(id, &new, reference, alias, now)?),
@@ -105,7 +106,9 @@ pub fn accept(
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
+        takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         state_before,
+        sightings: Sightings::since(last_seen_at),
         asked_for: asked_for.filter(|_| reference.is_none()),
         spelled: new.spelled.filter(|_| referenced.is_none()),
         identifier: referenced.or(new.identifier),
@@ -114,6 +117,21 @@ pub fn accept(
         ..ResourceWork::new(new.kind, new.scope, new.type_name, now)
     };
     Ok((work, reference))
+}
+
+/// Returns when the resource of the reference was last known to exist: when it was last observed, or after a change that
+/// succeeded, when that change ended.
+fn last_seen_at(reference: &Reference) -> Timestamp {
+    let Reference {
+        observed_at,
+        updated_at,
+        ..
+    } = reference;
+    match (observed_at, reference.provisioning_state) {
+        (Some(observed_at), ProvisioningState::Succeeded) => *observed_at.max(updated_at),
+        (Some(observed_at), _) => *observed_at,
+        (None, _) => *updated_at,
+    }
 }
 
 fn claim(
@@ -197,11 +215,11 @@ pub fn step(
     // The create may still turn out to have been refused.
     let being_created =
         work.created && matches!(work.replacing, None | Some(Replacing::OldGone { .. }));
-    let owned = reference.owned && !owned_elsewhere && !being_created;
     // The baseline and the observed properties belong to the old resource.
-    // A resource that is only spelled otherwise is the same.
-    let is_respelled = work.spelled.is_some() && reference.identifier == work.spelled;
-    let stays = reference.identifier == referenced || is_respelled;
+    let stays = is_same(reference, work, referenced.as_ref());
+    // What is not ours is not owned because the resource before it was.
+    let is_of_ours = stays || work.created;
+    let owned = reference.owned && is_of_ours && !owned_elsewhere && !being_created;
     let baseline = reference.baseline.as_ref();
     let baseline = baseline
         .filter(|_| stays && !being_created)
@@ -223,6 +241,12 @@ pub fn step(
         revision: reference.revision + 1,
         ..reference.clone()
     })
+}
+
+/// Returns whether the reference stands for `identifier` already. A resource that is only spelled otherwise is the same.
+fn is_same(reference: &Reference, work: &ResourceWork, identifier: Option<&Identifier>) -> bool {
+    let is_respelled = work.spelled.is_some() && reference.identifier == work.spelled;
+    reference.identifier.as_ref() == identifier || is_respelled
 }
 
 /// Returns the baseline while an update is recorded: what the update sends, and no read returns, is unknown until a put
@@ -257,6 +281,7 @@ pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
         None | Some(Replacing::OldGone { .. }) => {}
         Some(
             Replacing::OldFirst
+            | Replacing::Lost { .. }
             | Replacing::NewFirst { .. }
             | Replacing::OldLast { .. }
             | Replacing::OldLeft { .. }
@@ -268,6 +293,7 @@ pub fn replaced(before: &ResourceWork, after: &ResourceWork) -> Option<String> {
         Some(Replacing::OldLast { .. }) => before.held()?,
         Some(
             Replacing::OldGone { .. }
+            | Replacing::Lost { .. }
             | Replacing::NewFirst { .. }
             | Replacing::OldLeft { .. }
             | Replacing::Undoing { .. },
@@ -286,6 +312,9 @@ pub fn end(
     finish: &FinishOperation,
     owned_elsewhere: bool,
 ) -> Option<Reference> {
+    // What is remembered of another resource says nothing about this one.
+    let stays = is_same(&reference, work, work.identifier.as_ref());
+    let remembered = reference.baseline.filter(|_| stays);
     let (state, owned, baseline) = match finish.reference? {
         ReferenceChange::Applied { owned } => {
             (ProvisioningState::Succeeded, owned, finish.baseline.clone())
@@ -293,19 +322,22 @@ pub fn end(
         ReferenceChange::Untouched => {
             // Operations that an earlier version accepted do not know the state.
             let state = work.state_before.unwrap_or_else(|| outcome(work));
-            (state, false, reference.baseline)
+            (state, false, remembered)
         }
-        ReferenceChange::Kept { owned } => (outcome(work), owned, reference.baseline),
+        ReferenceChange::Kept { owned } => (outcome(work), owned, remembered),
         ReferenceChange::Removed => return None,
     };
     let now = ended_at(&finish.operation.header);
     let (observed, observed_at) = match &work.result {
         Some(live) => (Some(live.clone()), Some(now)),
-        None => (reference.observed, reference.observed_at),
+        None => (
+            reference.observed.filter(|_| stays),
+            reference.observed_at.filter(|_| stays),
+        ),
     };
     Some(Reference {
         identifier: work.identifier.clone(),
-        owned: (reference.owned || owned) && !owned_elsewhere,
+        owned: (reference.owned && stays || owned) && !owned_elsewhere,
         operation: None,
         provisioning_state: state,
         baseline,

@@ -83,13 +83,15 @@ async fn a_delete_by_name_of_what_is_gone_takes_the_reference_along(world: &Worl
     let gone = world.aws.delete_out_of_band(None, None, resource);
     gone.expect("it is there");
     let delete = Request::delete_by_name(LOG_GROUP, "logs");
-    doubted(world, &delete, 204).await;
+    let reply = delete.attended(world).await.expect(202);
+    world.settle().await;
+    succeeded(world, &reply).await;
     assert!(world.references().await.is_empty());
     let events = world.events(LOG_GROUP, "logs").await;
     delete.costs(world, 204, 1, &[("recorded_target", 2)]).await;
     assert_eq!(world.events(LOG_GROUP, "logs").await, events);
     assert_eq!(world.store.next_claimable_at().await.unwrap(), None);
-    assert_eq!(changes(world), [1, 0, 0]);
+    assert_eq!(changes(world), [1, 0, 1]);
 }
 
 #[apply(on_every_store)]

@@ -14,7 +14,6 @@ const STEPS: usize = 30;
 /// What happens in a world, and the invariants that hold meanwhile.
 pub(super) struct Story<'a> {
     world: &'a World,
-    faults: Faults,
     told: Told,
     accepted: Vec<Accepted>,
     declared: BTreeMap<Alias, Value>,
@@ -50,13 +49,12 @@ impl Drop for Told {
 }
 
 impl<'a> Story<'a> {
-    pub(super) fn new(seed: u64, world: &'a World, faults: Faults) -> Self {
+    pub(super) fn new(seed: u64, world: &'a World, faults: &Faults) -> Self {
         world.tolerate_log("the call did not succeed");
         faults.set(world);
         let lines = vec![format!("{faults:?}")];
         Self {
             world,
-            faults,
             told: Told { seed, lines },
             accepted: Vec::new(),
             declared: BTreeMap::new(),
@@ -212,16 +210,13 @@ impl<'a> Story<'a> {
     /// needs it, as after throttling.
     async fn ask(&self, (method, path, body): &Request) -> Reply {
         let request = Box::pin(self.world.send_with(&[], method, path, body));
-        self.with_workers(self.faults.around(self.world, request))
-            .await
+        self.with_workers(request).await
     }
 
     async fn ask_twice(&self, (method, path, body): &Request) -> Vec<Reply> {
         let request = || Box::pin(self.world.send_with(&[], method, path, body));
         let both = async { tokio::join!(request(), request()) };
-        let (one, other) = self
-            .with_workers(self.faults.around(self.world, both))
-            .await;
+        let (one, other) = self.with_workers(both).await;
         vec![one, other]
     }
 
@@ -252,8 +247,7 @@ impl<'a> Story<'a> {
     async fn send_without_waiting(&self, act: &Act, (method, path, body): &Request) -> Reply {
         let is_busy = self.is_busy(act).await;
         let before = self.snapshot().await;
-        let request = self.world.send_without_waiting(method, path, body);
-        let reply = self.faults.around(self.world, request).await;
+        let reply = self.world.send_without_waiting(method, path, body).await;
         if is_busy {
             // An alias without a reference has nothing to delete, even if it declares what is busy.
             let is_refused = match act {
@@ -337,7 +331,6 @@ impl<'a> Story<'a> {
         let world = self.world;
         self.tell("the faults are lifted".to_owned());
         world.aws.clear_faults();
-        self.faults = Faults::none();
         world.clock.advance(Duration::from_secs(60));
         world.settle().await;
         self.check_references().await;

@@ -65,6 +65,10 @@ fn waited_for(work: &ResourceWork) -> Option<String> {
             "another try of the {}, after a look at the resource",
             retrying.action
         ),
+        (State::Missing(_), _, _) => format!(
+            "proof that the resource does not exist ({} looks have not found it)",
+            work.sightings.missed_in_all
+        ),
         (State::Submitting(intent), Some(retrying), _) if intent.unanswered == 0 => {
             format!("another try of the {}", retrying.action)
         }

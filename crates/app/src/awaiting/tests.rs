@@ -88,6 +88,7 @@ fn put(number: usize) -> NewOperation {
             reference: None,
             identifier: Some(Identifier::new(number.to_string())),
             spelled: None,
+            is_referenced: false,
             options: Options::default(),
             desired: None,
             look: None,

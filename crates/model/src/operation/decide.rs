@@ -27,6 +27,7 @@ pub fn decide(
             Observation::Claimed
             | Observation::Looked(..)
             | Observation::Read(_)
+            | Observation::Listed(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)

@@ -19,6 +19,8 @@ pub enum Observation {
     Looked(Presence, PlanOutcome),
     /// The result of [`Effect::Read`].
     Read(Presence),
+    /// The result of [`Effect::List`].
+    Listed(Listing),
     /// The result of [`Effect::Submit`].
     Submitted(Result<Progress, Fault>),
     /// The result of [`Effect::Poll`].
@@ -37,6 +39,7 @@ impl Observation {
         match self {
             Observation::Looked(Presence::Unknown(fault), _)
             | Observation::Read(Presence::Unknown(fault))
+            | Observation::Listed(Listing::Unknown(fault))
             | Observation::Submitted(Err(fault))
             | Observation::Polled(Err(fault))
             | Observation::CancelAsked(Err(fault)) => Some(fault),
@@ -47,6 +50,7 @@ impl Observation {
             | Observation::Read(
                 Presence::Absent | Presence::Present { .. } | Presence::Unreadable(_),
             )
+            | Observation::Listed(Listing::Holds | Listing::Lacks | Listing::Unlisted)
             | Observation::Claimed
             | Observation::Submitted(Ok(_))
             | Observation::Polled(Ok(_))
@@ -79,6 +83,7 @@ impl Observation {
             | Observation::Read(_)
             | Observation::Polled(Err(_))
             | Observation::CancelAsked(_)
+            | Observation::Listed(_)
             | Observation::Taken(_)
             | Observation::Surveyed(_) => false,
         }
@@ -92,6 +97,7 @@ impl Observation {
             Observation::Claimed
             | Observation::Looked(..)
             | Observation::Read(_)
+            | Observation::Listed(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
@@ -136,6 +142,19 @@ pub enum Presence {
     /// The type has no read handler, so it is unknown whether this resource exists.
     Unreadable(Identifier),
     /// Reading the resource failed.
+    Unknown(Fault),
+}
+
+/// Whether a list of the type holds the resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// The list holds it.
+    Holds,
+    /// The list is complete and lacks it.
+    Lacks,
+    /// The type cannot be listed without further input, or the list is too long.
+    Unlisted,
+    /// Listing the type failed.
     Unknown(Fault),
 }
 
@@ -249,6 +268,8 @@ pub enum Effect {
     Cancel(RequestToken),
     /// Read the live resource.
     Read(Option<Identifier>),
+    /// List the resources of the type, to see whether this one is among them.
+    List(Identifier),
     /// Read the references of the group and the children so far.
     Survey,
     /// Start these children, then survey again.
@@ -264,6 +285,7 @@ impl Effect {
             Effect::Poll(_) => "Poll",
             Effect::Cancel(_) => "Cancel",
             Effect::Read(_) => "Read",
+            Effect::List(_) => "List",
             Effect::Survey => "Survey",
             Effect::Start(_) => "Start",
         }

@@ -12,17 +12,18 @@ pub mod resource;
 
 pub use decide::decide;
 pub use decision::{
-    Chance, Decision, Effect, Holder, Next, Observation, PlanOutcome, Presence, ReferenceChange,
-    Taken,
+    Chance, Decision, Effect, Holder, Listing, Next, Observation, PlanOutcome, Presence,
+    ReferenceChange, Taken,
 };
 pub use group::GroupWork;
 pub use header::Header;
 pub use record::{Operation, Work};
 pub use resource::{
-    AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, CancelAsked, Change, Class,
-    Course, CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem,
+    AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
+    CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem,
     REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork, Retrying,
-    State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode, Verdict, retry_class,
+    SETTLING_WINDOW, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode, Verdict,
+    retry_class,
 };
 
 pub use crate::cloud::Action;

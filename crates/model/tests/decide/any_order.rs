@@ -41,6 +41,12 @@ fn observations() -> impl Strategy<Value = Observation> {
         "[de]".prop_map(|digest| present(&digest)),
         fault.clone().prop_map(Presence::Unknown)
     ];
+    let listing = prop_oneof![
+        Just(Listing::Holds),
+        Just(Listing::Lacks),
+        Just(Listing::Unlisted),
+        fault.clone().prop_map(Listing::Unknown)
+    ];
     let plan = prop_oneof![
         Just(create()),
         Just(update()),
@@ -63,6 +69,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(Observation::Claimed),
         (presence.clone(), plan).prop_map(|(presence, plan)| Observation::Looked(presence, plan)),
         presence.prop_map(Observation::Read),
+        listing.prop_map(Observation::Listed),
         reply.clone().prop_map(Observation::Submitted),
         reply.clone().prop_map(Observation::Polled),
         reply.prop_map(Observation::CancelAsked),
@@ -75,6 +82,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
     let presence = match observation {
         Observation::Looked(presence, _) | Observation::Read(presence) => presence,
         Observation::Claimed
+        | Observation::Listed(_)
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)
@@ -175,6 +183,7 @@ proptest! {
             observation = match decision.effect {
                 Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
                 Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
+                Some(Effect::List(_)) => Observation::Listed(Listing::Unknown(fault)),
                 Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
                 Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
                 Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),

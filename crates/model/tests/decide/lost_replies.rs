@@ -136,11 +136,23 @@ fn a_delete_whose_reply_was_lost_looks_first() {
         Observation::Looked(present("d"), deletion()),
         "submitting, then Submit: still there: the same again",
     );
+    let absent = || Observation::Looked(Presence::Absent, PlanOutcome::Nothing);
     assert_line(
         &delete,
-        Observation::Looked(Presence::Absent, PlanOutcome::Nothing),
-        "succeeded: it is as it should be",
+        absent(),
+        "submitting, then Submit: not found, but only AWS's answer to the delete tells what became of it",
     );
+    assert_line_at(
+        &delete,
+        absent(),
+        START.after(CLIENT_TOKEN_LIFE),
+        "missing: not found, which proves nothing yet",
+    );
+    let by_name = Operation {
+        was_referenced: false,
+        ..delete
+    };
+    assert_line(&by_name, absent(), "succeeded: it is as it should be");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod any_order;
+mod beliefs;
 mod bounds;
 mod lost_replies;
+mod missing;
 mod plans;
 mod progress;
 mod replacements;
@@ -16,9 +18,9 @@ use proptest::prelude::*;
 use serde_json::json;
 use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
-    Action, CLIENT_TOKEN_LIFE, CONSISTENCY_BOUND, Call, Chance, Change, Effect, Holder, Intent,
-    Kind, Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder,
-    Replacing, ResourceWork as Operation, State, Taken, Verdict,
+    Action, CLIENT_TOKEN_LIFE, Call, Chance, Change, Effect, Holder, Intent, Kind, Listing,
+    Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder, Replacing,
+    ResourceWork as Operation, SETTLING_WINDOW, Sightings, State, Taken, Verdict,
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
@@ -163,6 +165,21 @@ fn update() -> PlanOutcome {
 
 fn deletion() -> PlanOutcome {
     PlanOutcome::Delete(name("vpc-1"))
+}
+
+/// The operation when one more look proves the absence of its subject at [`START`].
+fn almost_proven(operation: Operation) -> Operation {
+    let sightings = Sightings {
+        last_seen_at: Some(START.before(SETTLING_WINDOW)),
+        missed: 4,
+        missed_in_all: 4,
+        missed_since: Some(START),
+        listed: Some(false),
+    };
+    Operation {
+        sightings,
+        ..operation
+    }
 }
 
 /// Puts the operation into `state`.

@@ -91,6 +91,15 @@ fn progress_events_end_or_continue_the_wait() {
     assert_line(
         &delete,
         polled(failed("NotFound"), None),
+        "missing: AWS does not find it, which proves nothing yet",
+    );
+    let by_name = Operation {
+        was_referenced: false,
+        ..delete.clone()
+    };
+    assert_line(
+        &by_name,
+        polled(failed("NotFound"), None),
         "succeeded: already gone",
     );
     assert_line(
@@ -114,17 +123,17 @@ fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
     assert_line_at(
         &observing,
         Observation::Read(Presence::Absent),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "observing: not visible yet",
     );
     let observing = Operation {
-        attempt: 3,
+        attempt: 5,
         ..observing
     };
     assert_line_at(
         &observing,
         Observation::Read(Presence::Absent),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "failed: never became visible",
     );
     assert_line(

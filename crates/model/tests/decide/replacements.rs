@@ -225,6 +225,17 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
     let resumed = step(
         &deleting,
         Observation::Looked(Presence::Absent, create()),
+        "submitting, then Submit: not found, but only AWS's answer to the delete tells what became of it",
+    );
+    let not_found = Observation::Submitted(Ok(progress(failed("NotFound"), None)));
+    let missing = step(
+        &resumed,
+        not_found,
+        "missing: AWS does not find it, which proves nothing yet",
+    );
+    let resumed = step(
+        &almost_proven(missing),
+        Observation::Looked(Presence::Absent, create()),
         "submitting, then Submit: nothing stands there yet",
     );
     let gone = Some(Replacing::OldGone { old: name("vpc-1") });

@@ -112,7 +112,7 @@ fn what_a_failed_create_named_is_looked_for_before_another_create() {
     assert_line_at(
         &settled,
         absent(),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "submitting, then Submit: nothing stands there yet",
     );
 
@@ -193,7 +193,7 @@ fn what_does_not_stabilize_is_watched_and_never_created_again() {
     assert_line_at(
         &watched,
         as_declared(),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "observing, then Read: it is as declared",
     );
     let differs = || {
@@ -206,7 +206,7 @@ fn what_does_not_stabilize_is_watched_and_never_created_again() {
     assert_line_at(
         &watched,
         differs(),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "accepted: its handler gave up: watch it",
     );
     let decision = assert_line_at(
@@ -222,7 +222,7 @@ fn what_does_not_stabilize_is_watched_and_never_created_again() {
     assert_line_at(
         &watched,
         Observation::Looked(Presence::Absent, create_plan()),
-        START.after(CONSISTENCY_BOUND),
+        START.after(SETTLING_WINDOW),
         "salvaging, then Read: the create failed but named a resource",
     );
 }

@@ -119,6 +119,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     none.clone(),
                     "reference-9",
                     none.clone(),
+                    none.clone(),
                     "[]",
                     "Succeeded",
                     none.clone()

@@ -289,6 +289,7 @@ pub async fn every_end_is_an_event(store: Engine) {
         correlation_id: correlation(),
         reference: Some(tracked.to_owned()),
         resource: Some(resource.to_owned()),
+        lost: None,
         changes,
         outcome: "Succeeded".to_owned(),
         code: None,

@@ -137,6 +137,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             reference: Some(alias(name)),
             identifier: None,
             spelled: None,
+            is_referenced: false,
             options: Options::default(),
             desired: Some(sealed("desired")),
             look: None,

@@ -66,6 +66,9 @@ macro_rules! conformance {
                 a_recreated_resource_has_no_baseline
                 a_revealed_target_keeps_others_off
                 a_busy_target_does_not_stop_a_step
+                an_operation_knows_when_its_resource_was_last_seen
+                what_is_lost_stays_referenced_until_the_new_one_stands
+                ownership_does_not_pass_to_another_resource
                 a_replacement_moves_the_reference_when_it_says_so
                 a_replaced_resource_takes_its_other_references
                 a_cancel_makes_the_operation_due_and_outlives_steps

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use ucp_model::operation::{
-    Action, Call, Change, Header, ReferenceChange, ReplacementPolicy, Replacing,
+    Action, Call, Change, Header, ReferenceChange, ReplacementPolicy, Replacing, Sightings,
 };
-use ucp_model::{Baseline, Digest, Failure, Operation, Reference, RequestToken, Setback, State};
+use ucp_model::{
+    Baseline, Digest, Failure, Identifier, Operation, Reference, RequestToken, Setback, State,
+};
 
 use super::fixture::*;
-use crate::{Error, FinishOperation, Lease};
+use crate::{Error, FinishOperation, Lease, NewWork};
 
 async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
     store
@@ -30,6 +32,8 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
         State::Salvaging(Action::Create, Setback::Failed(failure.clone())),
         State::Salvaging(Action::Update, Setback::Canceled(failure.clone())),
         State::Adopting(failure),
+        State::Missing(None),
+        State::Missing(Some(intent(Some("digest")))),
         State::Accepted,
     ];
     let mut lease = claimed.lease.clone();
@@ -39,6 +43,12 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
             work.created = attempt % 2 == 1;
             work.state_since = at(attempt.into());
             work.attempt = attempt;
+            work.named = attempt % 3 == 1;
+            work.sightings = Sightings {
+                missed: attempt,
+                listed: Some(attempt % 2 == 1),
+                ..Sightings::since(Some(at(attempt.into())))
+            };
             work.changes = vec![Change {
                 path: "/Tags/0".to_owned(),
                 op: "replace".to_owned(),
@@ -247,6 +257,107 @@ pub async fn a_busy_target_does_not_stop_a_step(store: Engine) {
         store.accept_operation(again(4)),
         Error::Busy(id) if id == operation_id(1)
     );
+}
+
+/// An operation knows when the resource of its reference was last seen, and whether a delete by name takes references
+/// along.
+pub async fn an_operation_knows_when_its_resource_was_last_seen(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(work.sightings, Sightings::default());
+    let observed = applied(&claimed.operation, "x", true);
+    finish(&store, &claimed.lease, observed).await;
+
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(work.sightings, Sightings::since(Some(at(3))));
+    // A success that was not observed.
+    let mut end = finding(applied(&claimed.operation, "x", true), None);
+    end.operation.header.ended_at = Some(at(9));
+    finish(&store, &claimed.lease, end).await;
+    let claimed = accept_and_claim(&store, put(3, "a")).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(work.sightings, Sightings::since(Some(at(9))));
+    // A failure shows nothing.
+    let kept = ReferenceChange::Kept { owned: false };
+    let mut end = finding(end_of(&claimed.operation, kept), None);
+    end.operation.header.ended_at = Some(at(20));
+    finish(&store, &claimed.lease, end).await;
+    let claimed = accept_and_claim(&store, put(4, "a")).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(work.sightings, Sightings::since(Some(at(3))));
+    assert!(!work.takes_references);
+
+    for (number, is_referenced) in [(5, true), (6, false)] {
+        let mut delete = untracked(delete(number, "-"), &format!("y{number}"));
+        if let NewWork::Resource(work) = &mut delete.work {
+            work.is_referenced = is_referenced;
+        }
+        let accepted = accept(&store, delete).await;
+        let work = resource_work(&accepted.operation);
+        assert_eq!(work.takes_references, is_referenced);
+    }
+}
+
+fn end_of(operation: &Operation, reference: ReferenceChange) -> FinishOperation {
+    end(operation, failed(), reference, Some("x"))
+}
+
+/// The reference to what was lost stays as it is until the new resource stands, and then moves at once. The event names
+/// what was lost. A create that fails leaves everything as it was.
+pub async fn what_is_lost_stays_referenced_until_the_new_one_stands(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "old", true).await;
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let before = reference(&store, "a").await;
+    let creating = |operation: &Operation| {
+        stepped(operation, |work| {
+            let old = Identifier::new("old");
+            work.replacing = Some(Replacing::Lost { old });
+            work.created = true;
+            work.identifier = identifier("new");
+        })
+    };
+    let lost = creating(&claimed.operation);
+    let lease = step(&store, &claimed.lease, &lost).await;
+    assert_eq!(reference(&store, "a").await, before);
+    refused!(
+        store.accept_operation(untracked(delete(3, "-"), "old")),
+        Error::Busy(id) if id == operation_id(2)
+    );
+    let kept = ReferenceChange::Kept { owned: false };
+    finish(&store, &lease, end(&lost, failed(), kept, Some("old"))).await;
+    let kept = reference(&store, "a").await;
+    assert_eq!(kept.identifier, before.identifier);
+    assert_eq!((kept.owned, kept.baseline), (true, before.baseline));
+
+    let claimed = accept_and_claim(&store, put(4, "a")).await;
+    let lost = creating(&claimed.operation);
+    let lease = step(&store, &claimed.lease, &lost).await;
+    let applied = finding(applied(&lost, "new", true), None);
+    finish(&store, &lease, applied).await;
+    let moved = reference(&store, "a").await;
+    assert_eq!((moved.identifier, moved.owned), (identifier("new"), true));
+    assert_eq!(
+        (moved.baseline, moved.observed),
+        (Some(baseline("new")), None)
+    );
+    let events = store.list_events(&alias("a")).await.unwrap();
+    let lost: Vec<_> = events.iter().map(|event| event.lost.as_deref()).collect();
+    let old =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/old";
+    assert_eq!(lost, [None, None, Some(old)]);
+}
+
+/// What the alias comes to stand for is not owned because the resource before it was.
+pub async fn ownership_does_not_pass_to_another_resource(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "old", true).await;
+    let claimed = accept_and_claim(&store, put(2, "a")).await;
+    let adopted = applied(&claimed.operation, "other", false);
+    finish(&store, &claimed.lease, adopted).await;
+    assert!(!reference(&store, "a").await.owned);
 }
 
 /// The alias stands for the old resource, and keeps its observed properties, until the new one exists.

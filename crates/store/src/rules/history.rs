@@ -1,6 +1,6 @@
 //! The events of the history.
 
-use ucp_model::operation::{Header, Kind, Work};
+use ucp_model::operation::{Header, Kind, Replacing, Work};
 use ucp_model::{CorrelationId, Operation, Reference, Target, Timestamp};
 
 use crate::Event;
@@ -21,14 +21,21 @@ pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
 /// Returns the event for the end of `operation`.
 pub fn ended(operation: &Operation) -> Event {
     let Operation { header, work } = operation;
-    let (reference, resource, changes) = match work {
+    let (reference, resource, lost, changes) = match work {
         Work::Resource(work) => {
             let id =
                 |target: Target<'_>| target.scope.resource(target.type_name, target.identifier);
             let reference = work.reference.as_ref().map(ToString::to_string);
-            (reference, work.target().map(id), work.changes.clone())
+            let lost = match &work.replacing {
+                Some(Replacing::Lost { old }) if work.identifier.as_ref() != Some(old) => {
+                    Some(work.scope.resource(&work.type_name, old))
+                }
+                Some(_) | None => None,
+            };
+            let resource = work.target().map(id);
+            (reference, resource, lost, work.changes.clone())
         }
-        Work::Group(work) => (None, Some(work.group.to_string()), Vec::new()),
+        Work::Group(work) => (None, Some(work.group.to_string()), None, Vec::new()),
     };
     Event {
         at: ended_at(header),
@@ -38,6 +45,7 @@ pub fn ended(operation: &Operation) -> Event {
         correlation_id: header.correlation_id.clone(),
         reference,
         resource,
+        lost,
         changes,
         outcome: operation.status().to_owned(),
         code: operation.failure().map(|failure| failure.code.clone()),
@@ -93,6 +101,7 @@ fn without_operation(
         resource: reference
             .target()
             .map(|target| target.scope.resource(target.type_name, target.identifier)),
+        lost: None,
         changes: Vec::new(),
         outcome: "Succeeded".to_owned(),
         code: None,

@@ -3,7 +3,7 @@ use super::decision::Decision;
 use super::state::State;
 use super::step::Step;
 use super::work::ResourceWork;
-use super::{looking, progressing, reading, retrying, submitting};
+use super::{looking, missing, progressing, reading, retrying, submitting};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
@@ -17,8 +17,14 @@ pub fn decide(
     chance: Chance,
 ) -> Decision {
     let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
+    let sightings = match operation.subject() {
+        Some(_) => operation.sightings.after(&observation, now),
+        // Nothing was looked up.
+        None => operation.sightings,
+    };
     let step = Step {
         operation,
+        sightings,
         now,
         is_to_be_cancelled,
         chance,
@@ -44,6 +50,16 @@ pub fn decide(
         (State::Accepted, Observation::Looked(presence, plan)) => {
             looking::at_first(&step, presence, plan)
         }
+        (State::Missing(_), Observation::Claimed)
+            if is_to_be_cancelled && !operation.has_recorded_change() =>
+        {
+            step.cancel("cancelled before anything was sent")
+        }
+        (State::Missing(_), Observation::Claimed) => missing::resumed(&step),
+        (State::Missing(intent), Observation::Looked(presence, plan)) => {
+            missing::looked(&step, intent.as_ref(), presence, plan)
+        }
+        (State::Missing(_), Observation::Listed(listing)) => missing::listed(&step, &listing),
         (State::Submitting(intent), Observation::Claimed)
             if is_to_be_cancelled && intent.unanswered == 0 =>
         {
@@ -83,13 +99,21 @@ pub fn decide(
         (State::Accepted | State::Adopting(_), Observation::Taken(taken)) => {
             looking::at_what_is_taken(&step, &taken)
         }
+        (State::Missing(_), Observation::Taken(taken)) if !operation.has_recorded_change() => {
+            looking::at_what_is_taken(&step, &taken)
+        }
         (
-            State::Submitting(_) | State::Waiting(..) | State::Observing(_) | State::Salvaging(..),
+            State::Missing(_)
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(..),
             Observation::Taken(taken),
         ) => looking::at_what_was_taken_meanwhile(&step, &taken),
         (State::Ended(_), _) => Decision::ignore("already ended"),
         (
             State::Accepted
+            | State::Missing(_)
             | State::Submitting(_)
             | State::Waiting(..)
             | State::Observing(_)
@@ -97,6 +121,7 @@ pub fn decide(
             | State::Adopting(_),
             Observation::Looked(..)
             | Observation::Read(_)
+            | Observation::Listed(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)

@@ -8,6 +8,7 @@ use super::super::decision::{Effect, ReferenceChange};
 use super::in_flight::CancelAsked;
 use super::intent::Change;
 use super::replacement::Replacing;
+use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use super::work::ResourceWork;
@@ -45,6 +46,10 @@ pub struct Moved {
     pub identifier: Option<Identifier>,
     /// Whether a create was recorded for the resource that `identifier` names.
     pub created: bool,
+    /// Whether AWS has named the resource in an event of that create.
+    pub named: bool,
+    /// What looks have shown of its existence.
+    pub sightings: Sightings,
     /// The replacement in progress, if any.
     pub replacing: Option<Replacing>,
     /// Consecutive inconclusive tries in this state.
@@ -102,6 +107,8 @@ impl Moved {
             spelled: work.spelling_of(self.identifier.as_ref()),
             identifier: self.identifier,
             created: self.created,
+            named: self.named,
+            sightings: self.sightings,
             replacing: self.replacing,
             attempt: self.attempt,
             retrying: self.retrying,
@@ -154,7 +161,8 @@ impl Finish {
             state_since: now,
             spelled: work.spelling_of(self.identifier.as_ref()),
             identifier: self.identifier,
-            replacing: None,
+            // The history names what was lost.
+            replacing: work.replacing.clone().filter(Replacing::is_of_lost),
             attempt: 0,
             retrying: None,
             cancel_asked: None,

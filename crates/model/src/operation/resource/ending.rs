@@ -41,7 +41,7 @@ impl Step<'_> {
         identifier: Option<Identifier>,
         reason: &'static str,
     ) -> Decision {
-        if replacing::is_beside_old(self) {
+        if replacing::is_old_referenced(self) {
             return self.end(setback, None, reason);
         }
         let finish = Finish {
@@ -68,6 +68,7 @@ impl Step<'_> {
         let request = match &operation.state {
             State::Waiting(_, request_token) => format!(", request token {request_token}"),
             State::Accepted
+            | State::Missing(_)
             | State::Submitting(_)
             | State::Observing(_)
             | State::Salvaging(..)

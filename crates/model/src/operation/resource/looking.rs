@@ -7,10 +7,11 @@ use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::options::AdoptionPolicy;
 use super::replacement::Replacing;
+use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::Kind;
-use super::{progressing, replacing, submitting};
+use super::{missing, progressing, replacing, submitting};
 use crate::{Action, Detail, ErrorCode, Failure, Fault, Identifier, RetryClass, Setback};
 
 /// Decides after the first look, before anything was sent.
@@ -19,8 +20,21 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Unknown(fault) => look_again(step, &fault),
         presence if step.operation.kind == Kind::Import => imported(step, presence),
         Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
+        Presence::Absent if step.operation.must_prove_absence() => absent(step, plan),
         Presence::Absent | Presence::Unreadable(_) => follow(step, None, plan),
         Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
+    }
+}
+
+/// Decides after the first look did not find what a reference stands for. A delete is sent nevertheless: AWS's answer to
+/// it says more than the look.
+fn absent(step: &Step<'_>, plan: PlanOutcome) -> Decision {
+    match step.operation.subject() {
+        Some(subject) if step.operation.deletes() => {
+            follow(step, None, PlanOutcome::Delete(subject.clone()))
+        }
+        Some(_) => missing::missed(step, None, "not found, which proves nothing yet"),
+        None => follow(step, None, plan),
     }
 }
 
@@ -95,6 +109,9 @@ pub(super) fn after_lost_reply(
                 ),
             }
         }
+        (Action::Create, Presence::Present { .. }) if !step.operation.is_ours() => {
+            progressing::taken(step, name_is_in_use(step))
+        }
         (Action::Update, Presence::Present { digest, .. })
             if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>
         {
@@ -107,6 +124,14 @@ pub(super) fn after_lost_reply(
             if intent.token_lives(step.now) =>
         {
             resend("still there: the same again")
+        }
+        (Action::Delete, Presence::Absent)
+            if step.operation.must_prove_absence() && intent.token_lives(step.now) =>
+        {
+            resend("not found, but only AWS's answer to the delete tells what became of it")
+        }
+        (_, Presence::Absent) if step.operation.must_prove_absence() => {
+            missing::missed(step, Some(intent), "not found, which proves nothing yet")
         }
         (Action::Create | Action::Update, Presence::Unreadable(_)) => step.outcome_unknown(
             intent,
@@ -193,8 +218,23 @@ pub(super) fn follow_presence(step: &Step<'_>, presence: Presence, plan: PlanOut
     }
 }
 
+/// The failure if something has the name of a resource whose create got no reply. Nothing proves that it is ours.
+fn name_is_in_use(step: &Step<'_>) -> Failure {
+    let operation = step.operation;
+    let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
+    let message = format!(
+        "The reply to the create was lost, and AWS has the {} '{name}' now, which is not known to be ours.",
+        operation.type_name
+    );
+    Failure::new(ErrorCode::AlreadyExists, message)
+}
+
 /// Follows the plan against the live resource.
-fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> Decision {
+pub(super) fn follow(
+    step: &Step<'_>,
+    live: Option<(Value, String)>,
+    plan: PlanOutcome,
+) -> Decision {
     let operation = step.operation;
     let (live, base) = live.unzip();
     match plan {
@@ -205,11 +245,14 @@ fn follow(step: &Step<'_>, live: Option<(Value, String)>, plan: PlanOutcome) -> 
             let intent = step.intend(Call::Create, None);
             let replacing = match &operation.replacing {
                 Some(Replacing::OldFirst) => replacing::made_room(step),
+                None if operation.must_prove_absence() => replacing::in_place_of_lost(step),
                 other => other.clone(),
             };
             let moved = Moved {
                 identifier,
                 created: true,
+                named: false,
+                sightings: Sightings::default(),
                 replacing,
                 planned: Some(changes),
                 ..step.to(State::Submitting(intent.clone()))

@@ -7,11 +7,12 @@ use super::decision::{Decision, Finish, Moved};
 use super::in_flight::CancelAsked;
 use super::intent::{Call, Intent};
 use super::patience::told;
-use super::replacing;
+use super::replacement::Replacing;
 use super::retry_class::{Class, Course, Left, Problem, retry_class};
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
 use super::tries::Retrying;
+use super::{missing, replacing};
 use crate::{
     Action, AdditionalInfo, CloudControlRequest, Ended, ErrorCode, Failure, Fault, FaultClass,
     HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback,
@@ -20,9 +21,6 @@ use crate::{
 
 /// How long AWS keeps a request token.
 pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
-
-/// How long AWS may show what was before a change.
-pub(super) const SETTLING: Duration = Duration::from_secs(60);
 
 /// Delays between requests to cancel the same change.
 const FIRST_CANCEL: Duration = Duration::from_secs(5);
@@ -181,6 +179,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             let state = State::Waiting(intent.clone(), request_token);
             Moved {
                 identifier: known,
+                named: step.operation.named || revealed.is_some(),
                 attempt,
                 due_at,
                 ..step.to(state)
@@ -203,6 +202,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
                 let moved = Moved {
                     identifier: known,
                     retrying: None,
+                    named: step.operation.named || revealed.is_some(),
                     ..step.to(State::Observing(intent.action()))
                 };
                 moved.then_read("AWS reports success")
@@ -262,7 +262,7 @@ pub(super) fn failed(
     let action = intent.action();
     let class = retry_class(problem, action);
     match (class, action) {
-        (Class::Absent, Action::Delete) => return deleted(step, "already gone"),
+        (Class::Absent, Action::Delete) => return not_found(step),
         (Class::Prove, Action::Create) => return taken(step, failure),
         (
             Class::Again
@@ -313,6 +313,7 @@ pub(super) fn failed(
                 None => ended(step, action, revealed, told(step, action, failure)),
                 Some(retrying) if course == Course::Again => send_anew(step, intent, retrying),
                 Some(retrying) => Moved {
+                    named: step.operation.named || is_named,
                     identifier: match action {
                         Action::Create => known,
                         Action::Update | Action::Delete => step.operation.identifier.clone(),
@@ -449,44 +450,67 @@ pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
     }
 }
 
+/// Decides after AWS did not find the resource to delete. If a reference stands for it, or it is ours, that is proof only
+/// together with what looks find.
+pub(super) fn not_found(step: &Step<'_>) -> Decision {
+    if !step.operation.must_prove_absence() {
+        return deleted(step, "already gone");
+    }
+    let step = Step {
+        sightings: step.sightings.missed_at(step.now),
+        ..*step
+    };
+    if step.sightings.prove_absence(step.now) {
+        return deleted(&step, "already gone");
+    }
+    missing::missed(
+        &step,
+        None,
+        "AWS does not find it, which proves nothing yet",
+    )
+}
+
 /// Decides after a create ended without success. A resource that AWS named may exist.
 pub(super) fn create_ended(
     step: &Step<'_>,
     revealed: Option<Identifier>,
     setback: Setback,
 ) -> Decision {
-    let seen = revealed.or_else(|| match step.operation.state {
-        State::Waiting(..) => step.operation.identifier.clone(),
-        State::Accepted
-        | State::Submitting(_)
-        | State::Observing(_)
-        | State::Salvaging(..)
-        | State::Adopting(_)
-        | State::Ended(_) => None,
-    });
-    match seen {
-        Some(_) => {
-            let moved = Moved {
-                identifier: seen,
-                ..step.to(State::Salvaging(Action::Create, setback))
-            };
-            moved.then_read("the create failed but named a resource")
+    let named = step.operation.named || revealed.is_some();
+    let identifier = revealed.or_else(|| step.operation.identifier.clone());
+    let reason = match (&identifier, named) {
+        (None, _) => {
+            return step.end_create(setback, None, "the create failed and named nothing");
         }
-        None => step.end_create(setback, None, "the create failed and named nothing"),
-    }
+        (Some(_), true) => "the create failed but named a resource",
+        (Some(_), false) => "the create failed: is there something of its name?",
+    };
+    let moved = Moved {
+        identifier,
+        named,
+        ..step.to(State::Salvaging(Action::Create, setback))
+    };
+    moved.then_read(reason)
 }
 
 /// Decides after a create was refused because its identifier belongs to another resource.
 pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
-    if replacing::is_beside_old(step) {
-        return step.fail(failure, "something else has the new identifier");
-    }
-    if step.operation.identifier.is_none() {
-        let setback = Setback::Failed(failure);
-        return step.end_create(setback, None, "something else stands in the way");
-    }
+    let operation = step.operation;
+    let replacing = match (&operation.replacing, &operation.identifier) {
+        // What seemed to be lost is there.
+        (Some(Replacing::Lost { old }), Some(identifier)) if identifier == old => None,
+        (Some(Replacing::NewFirst { .. } | Replacing::Lost { .. }), _) => {
+            return step.fail(failure, "something else has the new identifier");
+        }
+        (_, None) => {
+            let setback = Setback::Failed(failure);
+            return step.end_create(setback, None, "something else stands in the way");
+        }
+        (other, Some(_)) => other.clone(),
+    };
     let moved = Moved {
         created: false,
+        replacing,
         ..step.to(State::Adopting(failure))
     };
     moved.then_look("the identifier is taken")

@@ -1,44 +1,23 @@
 //! Transitions after the read that follows the end of a Cloud Control request.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::super::decision::{Presence, ReferenceChange};
-use super::decision::{Decision, Finish};
+use super::decision::Decision;
 use super::replacement::Replacing;
 use super::replacing;
+use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
-use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
-
-/// How long "not found" after a confirmed create or update is attributed to eventual consistency.
-pub const CONSISTENCY_BOUND: Duration = Duration::from_secs(60);
-
-/// The minimum number of reads before absence is believed, however much time has passed.
-const LOOKS_MIN: u32 = 3;
+use crate::{Action, AdditionalInfo, ErrorCode, Failure, Identifier, RetryClass, Setback};
 
 /// Decides after a create or update that AWS reports as successful.
 pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> Decision {
     let within_bound = step.operation.attempt < LOOKS_MIN
-        || step.now.since(step.operation.state_since) < CONSISTENCY_BOUND;
+        || step.now.since(step.operation.state_since) < SETTLING_WINDOW;
     match presence {
         Presence::Present { live, .. } => succeed(step, Some(live), "done"),
         Presence::Absent if within_bound => step.retry(None, "not visible yet"),
-        Presence::Absent => {
-            let name = step
-                .operation
-                .identifier
-                .as_ref()
-                .map_or("", Identifier::as_str);
-            let message = format!(
-                "AWS reports that the {action} of '{name}' succeeded, but it is not found {} seconds later. Put it again to create it anew.",
-                CONSISTENCY_BOUND.as_secs()
-            );
-            step.fail(
-                Failure::new(ErrorCode::NotFound, message),
-                "never became visible",
-            )
-        }
+        Presence::Absent => never_visible(step, action),
         Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later && within_bound => {
             step.retry(None, "the result cannot be read yet")
         }
@@ -46,6 +25,20 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
             succeed(step, None, "done, though it cannot be read")
         }
     }
+}
+
+fn never_visible(step: &Step<'_>, action: Action) -> Decision {
+    const REASON: &str = "never became visible";
+    let name = name_of(step);
+    let message = format!(
+        "AWS reports that the {action} of '{name}' succeeded, but it is not found {} seconds later. Put it again to create it anew.",
+        SETTLING_WINDOW.as_secs()
+    );
+    let failure = Failure::new(ErrorCode::NotFound, message);
+    if action == Action::Create && replacing::is_for_lost(step) {
+        return step.end_at_new(Setback::Failed(failure), None, REASON);
+    }
+    step.fail(failure, REASON)
 }
 
 fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
@@ -63,76 +56,117 @@ pub(super) fn salvaged(
     setback: &Setback,
     presence: Presence,
 ) -> Decision {
-    let operation = step.operation;
-    let setback = setback.clone();
-    let live = match presence {
-        Presence::Unknown(fault)
+    match (action, presence) {
+        (_, Presence::Unknown(fault))
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
-            return step.retry(None, "what is left cannot be read yet");
+            step.retry(None, "what is left cannot be read yet")
         }
-        Presence::Absent if operation.attempt < LOOKS_MIN => {
-            return step.retry(None, "nothing is visible yet");
+        (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
+        (Action::Create, presence) => nothing_of_ours(step, setback, &presence),
+        (Action::Update | Action::Delete, Presence::Present { live, .. }) => {
+            step.end(setback.clone(), Some(live), "it is still there")
         }
-        Presence::Absent => return nothing_left(step, action, setback),
-        Presence::Present { live, .. } => Some(live),
-        Presence::Unreadable(_) | Presence::Unknown(_) => None,
+        (Action::Update | Action::Delete, Presence::Absent) => {
+            let told = format!("'{}' was not found afterwards.", name_of(step));
+            step.end(
+                with(setback, &told),
+                None,
+                "not found, which proves nothing yet",
+            )
+        }
+        (Action::Update | Action::Delete, Presence::Unreadable(_) | Presence::Unknown(_)) => {
+            step.end(setback.clone(), None, "what is left cannot be read")
+        }
+    }
+}
+
+/// Returns whether AWS has named the resource in an event of our create. Operations of earlier versions know it from the
+/// failure alone.
+fn is_ours(step: &Step<'_>, setback: &Setback) -> bool {
+    let mut facts = setback.failure().additional_info.iter();
+    step.operation.is_ours()
+        || facts.any(|fact| match fact {
+            AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
+            AdditionalInfo::CloudFormationHook(_) => false,
+        })
+}
+
+/// Decides after a failed create whose resource AWS has named, so that it is ours if it exists.
+fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
+    let operation = step.operation;
+    let name = name_of(step);
+    let may_show_yet = step.sightings.missed < LOOKS_MIN
+        || step.now.since(operation.state_since) < SETTLING_WINDOW;
+    let (live, what) = match presence {
+        Presence::Absent if may_show_yet => {
+            return step.look_later(operation.state.clone(), "nothing is visible yet");
+        }
+        Presence::Absent => {
+            let told = format!(
+                "AWS named '{name}', which was not found in the {} seconds after.",
+                SETTLING_WINDOW.as_secs()
+            );
+            return step.end_create(with(setback, &told), None, "nothing is left");
+        }
+        Presence::Present { live, .. } => (Some(live), "left"),
+        Presence::Unreadable(_) | Presence::Unknown(_) => (None, "may have left"),
     };
-    if let Some(Replacing::NewFirst { old, is_named }) = &operation.replacing
-        && let Some(left) = &operation.identifier
+    if let (Some(Replacing::NewFirst { old, is_named }), Some(left)) =
+        (&operation.replacing, &operation.identifier)
     {
-        return replacing::undo(step, left, old, *is_named, setback);
+        return replacing::undo(step, left, old, *is_named, setback.clone());
     }
-    match (action, &live) {
-        (Action::Update | Action::Delete, Some(_)) => step.end(setback, live, "it is still there"),
-        (Action::Update | Action::Delete, None) => {
-            step.end(setback, None, "what is left cannot be read")
+    let advice = match operation.reference {
+        Some(_) => "Put again to repair it, or delete it.",
+        None => "Delete it.",
+    };
+    let told = format!("The failed create {what} '{name}' in AWS. {advice}");
+    let reason = match live {
+        Some(_) => "the failed create left a resource",
+        None => "the failed create may have left a resource",
+    };
+    step.end_at_new(with(setback, &told), live, reason)
+}
+
+/// Decides after a failed create that named nothing. Whatever has the declared identifier is not known to be ours.
+fn nothing_of_ours(step: &Step<'_>, setback: &Setback, presence: &Presence) -> Decision {
+    const REASON: &str = "the create failed and named nothing";
+    let operation = step.operation;
+    let name = name_of(step);
+    let type_name = &operation.type_name;
+    let advice = match operation.reference {
+        Some(_) => " To use it under the alias, import it.",
+        None => "",
+    };
+    let setback = match presence {
+        Presence::Absent => setback.clone(),
+        Presence::Present { .. } => {
+            let told = format!(
+                "AWS has the {type_name} '{name}', but nothing proves that this create made it, so it is not ours.{advice}"
+            );
+            with(setback, &told)
         }
-        (Action::Create, Some(_)) => step.end(
-            left_behind(step, setback),
-            live,
-            "the failed create left a resource",
-        ),
-        (Action::Create, None) => step.end(
-            left_behind(step, setback),
-            None,
-            "the failed create may have left a resource",
-        ),
-    }
+        Presence::Unreadable(_) | Presence::Unknown(_) => {
+            let told = format!("Whether AWS has the {type_name} '{name}' cannot be read.");
+            with(setback, &told)
+        }
+    };
+    step.end_create(setback, None, REASON)
 }
 
-fn nothing_left(step: &Step<'_>, action: Action, setback: Setback) -> Decision {
-    if replacing::is_beside_old(step) {
-        return step.end(setback, None, "the failed create left nothing");
-    }
-    let finish = Finish {
-        ended: setback.into(),
-        identifier: match action {
-            // The resource that a failed create named never existed.
-            Action::Create => None,
-            Action::Update | Action::Delete => step.operation.identifier.clone(),
-        },
-        reference: ReferenceChange::Removed,
-        live: None,
-    };
-    step.finish(finish, "nothing is left")
+fn name_of<'a>(step: &Step<'a>) -> &'a str {
+    let identifier = step.operation.identifier.as_ref();
+    identifier.map_or("", Identifier::as_str)
 }
 
-/// Adds to the message what is left in AWS.
-fn left_behind(step: &Step<'_>, setback: Setback) -> Setback {
-    let name = step
-        .operation
-        .identifier
-        .as_ref()
-        .map_or("", Identifier::as_str);
-    let advice = if step.operation.reference.is_some() {
-        "Put again to repair it, or delete it."
-    } else {
-        "Delete it."
+/// Adds a sentence to the message.
+fn with(setback: &Setback, sentence: &str) -> Setback {
+    let message = setback.failure().message.trim_end();
+    let message = match message.chars().last() {
+        None => sentence.to_owned(),
+        Some('.' | '!' | '?') => format!("{message} {sentence}"),
+        Some(_) => format!("{message}. {sentence}"),
     };
-    let message = format!(
-        "{} The failed create left '{name}' in AWS. {advice}",
-        setback.failure().message
-    );
-    setback.told_as(message)
+    setback.clone().told_as(message)
 }

@@ -23,6 +23,11 @@ pub enum Replacing {
         /// The old resource, which has been deleted.
         old: Identifier,
     },
+    /// `identifier` is the new resource, if known, which is created in place of one that was lost.
+    Lost {
+        /// The old resource, which is proven not to exist. It is still referenced.
+        old: Identifier,
+    },
     /// `identifier` is the new resource, if known, which is being created.
     NewFirst {
         /// The old resource, which is still referenced.
@@ -52,6 +57,11 @@ pub enum Replacing {
 }
 
 impl Replacing {
+    /// Returns whether the old resource was lost.
+    pub(super) fn is_of_lost(&self) -> bool {
+        matches!(self, Replacing::Lost { .. })
+    }
+
     /// Returns the resource that the next call to AWS is about, for an operation with this replacement and identifier.
     pub fn subject<'a>(
         replacing: Option<&'a Self>,
@@ -62,6 +72,7 @@ impl Replacing {
             Some(
                 Replacing::OldFirst
                 | Replacing::OldGone { .. }
+                | Replacing::Lost { .. }
                 | Replacing::NewFirst { .. }
                 | Replacing::OldLeft { .. }
                 | Replacing::Undoing { .. },

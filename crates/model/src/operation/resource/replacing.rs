@@ -8,6 +8,7 @@ use super::super::decision::{Effect, ReferenceChange};
 use super::decision::{Decision, Finish, Moved};
 use super::intent::{Call, Change};
 use super::replacement::{ReplacementOrder, Replacing};
+use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use crate::{Action, Ended, ErrorCode, Failure, Identifier, Setback};
@@ -27,6 +28,8 @@ pub(super) fn begin(
             let moved = Moved {
                 identifier,
                 created: true,
+                named: false,
+                sightings: Sightings::default(),
                 replacing: Some(Replacing::NewFirst { old, is_named }),
                 planned: Some(changes),
                 ..step.to(State::Submitting(intent.clone()))
@@ -83,6 +86,7 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
             Replacing::NewFirst { .. }
             | Replacing::OldFirst
             | Replacing::OldGone { .. }
+            | Replacing::Lost { .. }
             | Replacing::OldLast { .. }
             | Replacing::Undoing { .. },
         )
@@ -123,9 +127,28 @@ pub(super) fn made_room(step: &Step<'_>) -> Option<Replacing> {
     Some(Replacing::OldGone { old })
 }
 
-/// Returns whether a new resource is being created while the old one is still referenced.
+/// The replacement of a resource that is proven not to exist, before the new one is created.
+pub(super) fn in_place_of_lost(step: &Step<'_>) -> Option<Replacing> {
+    let old = step.operation.identifier.clone()?;
+    Some(Replacing::Lost { old })
+}
+
+/// Returns whether the new resource takes the place of one that was lost.
+pub(super) fn is_for_lost(step: &Step<'_>) -> bool {
+    matches!(step.operation.replacing, Some(Replacing::Lost { .. }))
+}
+
+/// Returns whether a new resource is being created beside the old one, which is kept if that fails.
 pub(super) fn is_beside_old(step: &Step<'_>) -> bool {
     matches!(step.operation.replacing, Some(Replacing::NewFirst { .. }))
+}
+
+/// Returns whether a new resource is being created while the old one is still referenced.
+pub(super) fn is_old_referenced(step: &Step<'_>) -> bool {
+    matches!(
+        step.operation.replacing,
+        Some(Replacing::NewFirst { .. } | Replacing::Lost { .. })
+    )
 }
 
 /// Decides after the resource to delete is gone.
@@ -146,9 +169,10 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
         }
         .then_read("only the new one is left"),
         Replacing::Undoing { old, setback } => keep(step, old, setback.clone(), reason),
-        Replacing::NewFirst { .. } | Replacing::OldGone { .. } | Replacing::OldLeft { .. } => {
-            Decision::ignore("nothing was to be deleted")
-        }
+        Replacing::NewFirst { .. }
+        | Replacing::OldGone { .. }
+        | Replacing::Lost { .. }
+        | Replacing::OldLeft { .. } => Decision::ignore("nothing was to be deleted"),
     }
 }
 
@@ -166,7 +190,9 @@ pub(super) fn end(
         Replacing::OldFirst | Replacing::OldGone { .. } => {
             step.end_unreplaced(setback, live, reason)
         }
-        Replacing::NewFirst { old, .. } => keep(step, old, setback, reason),
+        Replacing::NewFirst { old, .. } | Replacing::Lost { old } => {
+            keep(step, old, setback, reason)
+        }
         Replacing::OldLeft { failure } => {
             let finish = Finish {
                 ended: Ended::Failed(failure.clone()),

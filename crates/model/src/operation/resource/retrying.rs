@@ -4,17 +4,15 @@ use serde_json::Value;
 
 use super::super::decision::{PlanOutcome, Presence};
 use super::decision::{Decision, Moved};
-use super::looking;
 use super::patience::{as_sentence, told};
-use super::progressing::{self, SETTLING, ended};
+use super::progressing::{self, ended};
 use super::retry_class::{Course, Left};
+use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::state::State;
 use super::step::Step;
 use super::tries::Retrying;
+use super::{looking, missing};
 use crate::{Action, ErrorCode, Failure, Identifier, Setback};
-
-/// The minimum number of looks before what is absent is believed to be.
-const LOOKS_MIN: u32 = 5;
 
 /// Decides after the look that precedes another try.
 pub(super) fn looked(
@@ -42,7 +40,7 @@ pub(super) fn looked(
         Presence::Present { .. } => Left::Present,
     };
     let is_settled = step.operation.attempt >= LOOKS_MIN
-        && step.now.since(step.operation.state_since) >= SETTLING;
+        && step.now.since(step.operation.state_since) >= SETTLING_WINDOW;
     if *action == Action::Create && *is_named && left == Left::Absent && !is_settled {
         return step.retry(None, "what AWS named is not visible yet");
     }
@@ -71,6 +69,11 @@ pub(super) fn looked(
             Action::Create => looking::follow_presence(step, presence, plan),
             Action::Update | Action::Delete => looking::at_first(step, presence, plan),
         },
+        (Course::Succeed, _, _)
+            if step.operation.must_prove_absence() && !step.sightings.prove_absence(step.now) =>
+        {
+            missing::missed(step, None, "not found, which proves nothing yet")
+        }
         (Course::Succeed, _, _) => progressing::deleted(step, "it is gone"),
         (Course::Unknown, _, _) => {
             let name = step.operation.subject().map_or("", Identifier::as_str);
@@ -96,7 +99,7 @@ pub(super) fn looked(
 fn watched(step: &Step<'_>, retrying: &Retrying, live: Value, plan: &PlanOutcome) -> Decision {
     let watched = step.now.since(step.operation.state_since);
     let is_as_declared = matches!(plan, PlanOutcome::Nothing) && !step.operation.deletes();
-    if is_as_declared && watched >= SETTLING && step.operation.attempt >= LOOKS_MIN {
+    if is_as_declared && watched >= SETTLING_WINDOW && step.operation.attempt >= LOOKS_MIN {
         return Moved {
             retrying: None,
             ..step.to(State::Observing(retrying.action))

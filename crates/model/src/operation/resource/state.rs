@@ -10,6 +10,9 @@ use crate::{Action, Ended, Failure, RequestToken, Setback};
 pub enum State {
     /// Recorded; nothing has been sent to AWS for the next step.
     Accepted,
+    /// What a reference stands for was not found, which is yet to be proven. The intent is the one whose reply was lost,
+    /// if any.
+    Missing(Option<Intent>),
     /// The intent is recorded; the call may or may not have reached AWS.
     Submitting(Intent),
     /// AWS has accepted the call.
@@ -36,6 +39,7 @@ impl State {
         match self {
             State::Ended(ended) => Some(ended),
             State::Accepted
+            | State::Missing(_)
             | State::Submitting(_)
             | State::Waiting(..)
             | State::Observing(_)
@@ -48,6 +52,7 @@ impl State {
     pub fn name(&self) -> &'static str {
         match self {
             State::Accepted => "accepted",
+            State::Missing(_) => "missing",
             State::Submitting(_) => "submitting",
             State::Waiting(..) => "waiting",
             State::Observing(_) => "observing",
@@ -60,10 +65,12 @@ impl State {
     /// Returns the call in progress, if any.
     pub fn action(&self) -> Option<Action> {
         match self {
-            State::Submitting(intent) | State::Waiting(intent, _) => Some(intent.action()),
+            State::Missing(Some(intent))
+            | State::Submitting(intent)
+            | State::Waiting(intent, _) => Some(intent.action()),
             State::Observing(action) | State::Salvaging(action, _) => Some(*action),
             State::Adopting(_) => Some(Action::Create),
-            State::Accepted | State::Ended(_) => None,
+            State::Accepted | State::Missing(None) | State::Ended(_) => None,
         }
     }
 }

@@ -8,8 +8,9 @@ use super::super::decision::{Chance, ReferenceChange};
 use super::decision::{Decision, Finish, Moved, Next};
 use super::intent::{Call, Intent};
 use super::replacement::Replacing;
+use super::sightings::Sightings;
 use super::state::State;
-use super::work::{ResourceWork, Verdict};
+use super::work::ResourceWork;
 use crate::{Action, Ended, Setback, Timestamp, retry};
 
 /// How many consecutive inconclusive tries are needed before elapsed time alone can end an operation: time in which the
@@ -30,6 +31,8 @@ pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(15 * 60);
 /// An operation, with the current time and the random draws for one decision.
 pub(super) struct Step<'a> {
     pub(super) operation: &'a ResourceWork,
+    /// What looks have shown, the latest observation included.
+    pub(super) sightings: Sightings,
     pub(super) now: Timestamp,
     pub(super) is_to_be_cancelled: bool,
     pub(super) chance: Chance,
@@ -41,6 +44,7 @@ impl Step<'_> {
         let cancel_asked = match &state {
             State::Waiting(..) => self.operation.cancel_asked,
             State::Accepted
+            | State::Missing(_)
             | State::Submitting(_)
             | State::Observing(_)
             | State::Salvaging(..)
@@ -51,6 +55,8 @@ impl Step<'_> {
             state,
             identifier: self.operation.identifier.clone(),
             created: self.operation.created,
+            named: self.operation.named,
+            sightings: self.sightings,
             replacing: self.operation.replacing.clone(),
             attempt: 0,
             retrying: self.operation.retrying.clone(),
@@ -106,6 +112,16 @@ impl Step<'_> {
         changed_at.is_some_and(|at| self.operation.state_since.since(at) < PERMISSIONS_SETTLE)
     }
 
+    /// Looks again in `state`, after a delay that grows with each look that found nothing.
+    pub(super) fn look_later(&self, state: State, reason: &'static str) -> Decision {
+        Moved {
+            attempt: self.sightings.missed_in_all,
+            due_at: self.now.after(self.sightings.delay(self.chance.jitter)),
+            ..self.to(state)
+        }
+        .wait(reason)
+    }
+
     /// Returns whether this state has been inconclusive for too long.
     pub(super) fn out_of_patience(&self) -> bool {
         self.operation.attempt >= TRIES_BEFORE_GIVING_UP
@@ -151,7 +167,7 @@ impl Step<'_> {
         let reference = match operation.identifier {
             Some(_) if refers_to_something && self.is_nothing_taken() => ReferenceChange::Untouched,
             Some(_) if refers_to_something => ReferenceChange::Kept {
-                owned: operation.created,
+                owned: operation.is_ours(),
             },
             Some(_) | None => ReferenceChange::Removed,
         };
@@ -168,7 +184,7 @@ impl Step<'_> {
     /// none.
     fn is_nothing_taken(&self) -> bool {
         match &self.operation.state {
-            State::Accepted => self.operation.verdict() == Verdict::Undecided,
+            State::Accepted | State::Missing(_) => !self.operation.has_recorded_change(),
             State::Submitting(intent) => intent.unanswered == 0,
             State::Waiting(..)
             | State::Observing(_)
@@ -178,15 +194,49 @@ impl Step<'_> {
         }
     }
 
-    /// Ends the operation. The message of a failure names an old resource that is already deleted.
+    /// Ends without success. The reference stands for what a create has left, which is ours.
+    pub(super) fn end_at_new(
+        &self,
+        setback: Setback,
+        live: Option<Value>,
+        reason: &'static str,
+    ) -> Decision {
+        let finish = Finish {
+            ended: setback.into(),
+            identifier: self.operation.identifier.clone(),
+            reference: ReferenceChange::Kept { owned: true },
+            live,
+        };
+        self.finish(finish, reason)
+    }
+
+    /// Ends the operation. The message of a failure names an old resource that does not exist any more.
     pub(super) fn finish(&self, mut finish: Finish, reason: &'static str) -> Decision {
-        if let Some(Replacing::OldGone { old }) = &self.operation.replacing
-            && let Ended::Failed(failure) | Ended::Canceled(failure) = &mut finish.ended
-        {
-            failure.message = format!(
-                "{} '{old}' was deleted already, to make room. Put again to create what takes its place.",
-                failure.message
-            );
+        if let Ended::Failed(failure) | Ended::Canceled(failure) = &mut finish.ended {
+            let of_old = match &self.operation.replacing {
+                Some(Replacing::OldGone { old }) => Some(format!(
+                    "'{old}' was deleted already, to make room. Put again to create what takes its place."
+                )),
+                Some(Replacing::Lost { old }) if finish.identifier.as_ref() == Some(old) => {
+                    Some(format!(
+                        "'{old}', which the alias stands for, does not exist any more. Put again to create it anew."
+                    ))
+                }
+                Some(Replacing::Lost { old }) => {
+                    Some(format!("It takes the place of '{old}', which was lost."))
+                }
+                Some(
+                    Replacing::OldFirst
+                    | Replacing::NewFirst { .. }
+                    | Replacing::OldLast { .. }
+                    | Replacing::OldLeft { .. }
+                    | Replacing::Undoing { .. },
+                )
+                | None => None,
+            };
+            if let Some(of_old) = of_old {
+                failure.message = format!("{} {of_old}", failure.message);
+            }
         }
         Decision {
             next: Next::Finish(Box::new(finish)),

@@ -101,7 +101,7 @@ pub(super) fn answered(
         ),
         (FaultClass::Transient, _) => step.retry_as(answered(), None, "AWS could not be reached"),
         (FaultClass::OutcomeUnknown, _) => step.retry(None, "the reply was lost"),
-        (FaultClass::Missing, Call::Delete(_)) => progressing::deleted(step, "already gone"),
+        (FaultClass::Missing, Call::Delete(_)) => progressing::not_found(step),
         (FaultClass::TokenConflict, _) => match request_token_in(&fault.message, intent) {
             Some(request) => step
                 .to(State::Waiting(intent.clone(), request.clone()))

@@ -7,6 +7,7 @@ use super::in_flight::{CancelAsked, TimeLimits};
 use super::intent::Change;
 use super::options::Options;
 use super::replacement::Replacing;
+use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use crate::{
@@ -69,13 +70,21 @@ pub struct ResourceWork {
     /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
+    /// Whether a delete without a reference takes references along: some stood for the resource when it was accepted.
+    #[serde(default)]
+    pub takes_references: bool,
     /// The provisioning state of the reference when the operation was accepted; `None` for a new alias.
     #[serde(default)]
     pub state_before: Option<ProvisioningState>,
-    /// Whether a create was recorded for the resource that `identifier` names. Without `take_ownership`, only this
-    /// makes the reference its owner.
+    /// Whether a create was recorded for the resource that `identifier` names.
     #[serde(default)]
     pub created: bool,
+    /// Whether AWS has named the resource in an event of that create.
+    #[serde(default)]
+    pub named: bool,
+    /// What looks have shown of the existence of [`ResourceWork::subject`].
+    #[serde(default)]
+    pub sightings: Sightings,
     /// The replacement in progress, if any.
     #[serde(default)]
     pub replacing: Option<Replacing>,
@@ -128,7 +137,8 @@ pub enum Verdict<'a> {
     /// It ended without success, and nothing was sent to AWS but reads. The request that began it may return the
     /// failure.
     Refused(&'a Failure),
-    /// A mutation was recorded, whatever its outcome.
+    /// A mutation was recorded, whatever its outcome, or the absence of the resource is being proven, which takes longer
+    /// than a request waits.
     Underway,
 }
 
@@ -145,8 +155,11 @@ impl ResourceWork {
             spelled: None,
             was_referenced: false,
             was_owned: false,
+            takes_references: false,
             state_before: None,
             created: false,
+            named: false,
+            sightings: Sightings::default(),
             replacing: None,
             options: Options::default(),
             state: State::Accepted,
@@ -181,7 +194,11 @@ impl ResourceWork {
     /// Returns the AWS resource that the alias stands for at this step.
     pub fn referenced(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
-            Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) => old,
+            Some(
+                Replacing::Lost { old }
+                | Replacing::NewFirst { old, .. }
+                | Replacing::Undoing { old, .. },
+            ) => old,
             Some(
                 Replacing::OldFirst
                 | Replacing::OldGone { .. }
@@ -196,7 +213,11 @@ impl ResourceWork {
     /// Returns the AWS resource that no other operation may work on meanwhile.
     pub fn held(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {
-            Some(Replacing::NewFirst { old, .. } | Replacing::OldLast { old }) => old,
+            Some(
+                Replacing::Lost { old }
+                | Replacing::NewFirst { old, .. }
+                | Replacing::OldLast { old },
+            ) => old,
             Some(
                 Replacing::OldFirst
                 | Replacing::OldGone { .. }
@@ -243,7 +264,12 @@ impl ResourceWork {
     /// Returns whether the operation can still be cancelled.
     pub(crate) fn may_be_cancelled(&self) -> bool {
         match &self.replacing {
-            Some(Replacing::OldFirst | Replacing::OldGone { .. } | Replacing::NewFirst { .. })
+            Some(
+                Replacing::OldFirst
+                | Replacing::OldGone { .. }
+                | Replacing::Lost { .. }
+                | Replacing::NewFirst { .. },
+            )
             | None => true,
             Some(
                 Replacing::OldLast { .. } | Replacing::OldLeft { .. } | Replacing::Undoing { .. },
@@ -258,6 +284,7 @@ impl ResourceWork {
             Some(
                 Replacing::OldFirst
                 | Replacing::OldGone { .. }
+                | Replacing::Lost { .. }
                 | Replacing::NewFirst { .. }
                 | Replacing::OldLeft { .. },
             )
@@ -271,18 +298,59 @@ impl ResourceWork {
             return ended.status();
         }
         let retried = self.retrying.as_ref().map(|retrying| retrying.action);
-        match (self.state.action().or(retried), &self.replacing) {
+        let action = match self.state {
+            State::Missing(_) if self.deletes() => Some(Action::Delete),
+            State::Missing(_) => Some(Action::Create),
+            State::Accepted
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_)
+            | State::Ended(_) => self.state.action(),
+        };
+        match (action.or(retried), &self.replacing) {
             (None, _) => "Accepted",
+            (Some(Action::Create), None | Some(Replacing::Lost { .. })) => "Provisioning",
             (Some(_), Some(_)) | (Some(Action::Update), None) => "Updating",
-            (Some(Action::Create), None) => "Provisioning",
             (Some(Action::Delete), None) => "Deleting",
+        }
+    }
+
+    /// Returns whether a change was recorded to be sent.
+    pub(super) fn has_recorded_change(&self) -> bool {
+        self.created || !self.changes.is_empty()
+    }
+
+    /// Returns whether it is proven that our create has made the resource which `identifier` names: AWS has named it in
+    /// an event of that create, or reports that the create succeeded.
+    pub(super) fn is_ours(&self) -> bool {
+        let has_succeeded = self.state == State::Observing(Action::Create);
+        self.created && (self.named || has_succeeded)
+    }
+
+    /// Returns whether something is lost if it is believed that [`ResourceWork::subject`] does not exist: a reference
+    /// stands for it, or it is ours.
+    pub(super) fn must_prove_absence(&self) -> bool {
+        match &self.replacing {
+            None if !self.created => self.was_referenced || self.takes_references,
+            Some(Replacing::OldFirst | Replacing::OldLast { .. } | Replacing::Undoing { .. }) => {
+                true
+            }
+            Some(
+                Replacing::OldGone { .. }
+                | Replacing::Lost { .. }
+                | Replacing::NewFirst { .. }
+                | Replacing::OldLeft { .. },
+            )
+            | None => self.is_ours(),
         }
     }
 
     /// Returns what has been decided about it. `changes` shows that an intent was recorded; for a create, which may set
     /// no paths, `created` does.
     pub fn verdict(&self) -> Verdict<'_> {
-        if self.created || !self.changes.is_empty() {
+        if self.has_recorded_change() {
             return Verdict::Underway;
         }
         match &self.state {
@@ -291,7 +359,8 @@ impl ResourceWork {
             State::Ended(Ended::Failed(failure) | Ended::Canceled(failure)) => {
                 Verdict::Refused(failure)
             }
-            State::Submitting(_)
+            State::Missing(_)
+            | State::Submitting(_)
             | State::Waiting(..)
             | State::Observing(_)
             | State::Salvaging(..)

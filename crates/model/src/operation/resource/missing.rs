@@ -1,0 +1,91 @@
+//! Transitions while what a reference stands for is not found. Absence is a claim of AWS that must be proven before
+//! anything is created in its place, or a reference ends.
+
+use super::super::decision::{Effect, Listing, PlanOutcome, Presence};
+use super::decision::{Decision, Moved};
+use super::intent::Intent;
+use super::looking;
+use super::state::State;
+use super::step::Step;
+use crate::{ErrorCode, Failure, Identifier, RetryClass};
+
+/// Decides after AWS did not find the resource, which proves nothing yet: it is looked up again later. `intent` is the
+/// change whose outcome is in doubt, if any.
+pub(super) fn missed(step: &Step<'_>, intent: Option<&Intent>, reason: &'static str) -> Decision {
+    if step.sightings.contradict(step.now) {
+        return step.fail(
+            contradicted(step),
+            "AWS shows it, and does not find it, for too long",
+        );
+    }
+    step.look_later(State::Missing(intent.cloned()), reason)
+}
+
+/// Goes on with the proof. A list is asked for just before the look that would complete it.
+pub(super) fn resumed(step: &Step<'_>) -> Decision {
+    match step.operation.subject() {
+        Some(subject) if step.sightings.need_a_list(step.now) => Decision::then(
+            Effect::List(subject.clone()),
+            "does a list of the type hold it?",
+        ),
+        subject => Decision::then(Effect::Look(subject.cloned()), "is it still not found?"),
+    }
+}
+
+/// Decides after another look.
+pub(super) fn looked(
+    step: &Step<'_>,
+    intent: Option<&Intent>,
+    presence: Presence,
+    plan: PlanOutcome,
+) -> Decision {
+    match (presence, intent) {
+        (Presence::Absent, _) if step.sightings.prove_absence(step.now) => {
+            looking::follow(step, None, plan)
+        }
+        (Presence::Absent, _) => missed(step, intent, "not found again"),
+        (presence, Some(intent)) => looking::after_lost_reply(step, intent, presence, plan),
+        (presence, None) => looking::at_first(step, presence, plan),
+    }
+}
+
+/// Decides after a list of the type. Whatever it says, another look follows.
+pub(super) fn listed(step: &Step<'_>, listing: &Listing) -> Decision {
+    let look = |sightings, reason| {
+        let state = step.operation.state.clone();
+        let moved = Moved {
+            attempt: step.operation.attempt,
+            sightings,
+            ..step.to(state)
+        };
+        moved.then_look(reason)
+    };
+    match listing {
+        Listing::Unknown(fault)
+            if fault.retry_class() == RetryClass::Later && !step.sightings.are_old(step.now) =>
+        {
+            step.retry(fault.retry_after, "the type cannot be listed yet")
+        }
+        Listing::Holds => look(step.sightings, "a list of the type holds it"),
+        Listing::Lacks => look(step.sightings, "a list of the type lacks it too"),
+        Listing::Unlisted | Listing::Unknown(_) => look(
+            step.sightings.listed_as(false),
+            "no list can tell whether it exists",
+        ),
+    }
+}
+
+/// The failure of an operation on a resource that AWS both shows and does not find.
+fn contradicted(step: &Step<'_>) -> Failure {
+    let operation = step.operation;
+    let name = operation.subject().map_or("", Identifier::as_str);
+    let witness = match step.sightings.listed {
+        Some(true) => "a list of its type holds it",
+        Some(false) | None => "reads in between show it",
+    };
+    let message = format!(
+        "AWS contradicts itself about '{name}': it was not found {} times, while {witness}. ucp has neither created anything in its place nor forgotten it. Find out in AWS whether it exists, and try again.",
+        step.sightings.missed_in_all
+    );
+    Failure::new(ErrorCode::NotFound, message)
+}
