@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::abandoned::Abandoned;
 use crate::progress::ProgressListener;
+use crate::slots::Room;
 
 /// The dependencies of an [`Engine`].
 pub struct Parts {
@@ -97,6 +98,18 @@ impl Engine {
         let Settings { owner, lease, .. } = &self.settings;
         let store = &self.parts.store;
         let claimed = store.claim_due_operations(owner, self.now(), *lease, limit);
+        Ok(claimed.await?)
+    }
+
+    /// Claims what there is room for.
+    pub(crate) async fn claim_for(&self, room: &Room) -> Result<Vec<Claimed>, Abandoned> {
+        let Room { limit, crowded } = room;
+        if crowded.is_empty() {
+            return self.claim(*limit).await;
+        }
+        let Settings { owner, lease, .. } = &self.settings;
+        let store = &self.parts.store;
+        let claimed = store.claim_elsewhere(owner, self.now(), *lease, *limit, crowded);
         Ok(claimed.await?)
     }
 

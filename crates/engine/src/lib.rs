@@ -13,6 +13,7 @@ mod looking;
 mod permissions;
 mod progress;
 mod pulse;
+mod slots;
 mod sweeper;
 mod workers;
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::Pulse;
 use crate::abandoned::Abandoned;
+use crate::slots::Slots;
 
 /// How long a claim that is under way may go on after a shutdown request. A claim that is given up may have leased
 /// operations, which then wait for the lease to expire.
@@ -54,7 +55,7 @@ impl Workers {
     /// first.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let mut steps: JoinSet<Result<(), Abandoned>> = JoinSet::new();
-        let mut leases: BTreeMap<Id, Lease> = BTreeMap::new();
+        let mut leases = Held::new(self.concurrency);
         self.pulse.beat(self.poll_interval);
         while !*shutdown.borrow() {
             let idle_for = tokio::select! {
@@ -80,15 +81,15 @@ impl Workers {
                 "releasing the leases of unfinished steps"
             );
             steps.shutdown().await;
-            let released = tokio::time::timeout(RELEASE_GRACE, self.release(leases)).await;
+            let released = tokio::time::timeout(RELEASE_GRACE, self.release(&leases)).await;
             if released.is_err() {
                 warn!("could not release all leases in time; they will expire");
             }
         }
     }
 
-    async fn release(&self, leases: BTreeMap<Id, Lease>) {
-        for lease in leases.values() {
+    async fn release(&self, leases: &Held) {
+        for lease in leases.leases() {
             if let Err(error) = self.engine.store().release_lease(lease).await {
                 warn!(
                     error = %ucp_model::chain(&error),
@@ -98,38 +99,49 @@ impl Workers {
         }
     }
 
-    /// Claims as many operations as there is capacity for. Returns how long to sleep if nothing else happens.
+    /// Claims as many operations as there is room for. Returns how long to sleep if nothing else happens.
     async fn claim_into(
         &self,
         steps: &mut JoinSet<Result<(), Abandoned>>,
-        leases: &mut BTreeMap<Id, Lease>,
+        leases: &mut Held,
     ) -> Duration {
-        let room = self.concurrency.saturating_sub(steps.len());
-        if room == 0 {
-            self.pulse.beat(self.poll_interval);
-            return self.poll_interval;
-        }
-        match self.engine.claim(room).await {
-            Ok(claimed) => {
+        loop {
+            let room = leases.slots.room();
+            if room.limit == 0 {
                 self.pulse.beat(self.poll_interval);
-                for claimed in claimed {
-                    let engine = Arc::clone(&self.engine);
-                    let lease = claimed.lease.clone();
-                    let step = steps.spawn(async move { engine.step(claimed).await });
-                    leases.insert(step.id(), lease);
-                }
-                self.until_next_due().await
+                return self.poll_interval;
             }
-            Err(abandoned) => {
-                report(&abandoned);
-                self.poll_interval.max(PAUSE)
+            let claimed = match self.engine.claim_for(&room).await {
+                Ok(claimed) => claimed,
+                Err(abandoned) => {
+                    report(&abandoned);
+                    return self.poll_interval.max(PAUSE);
+                }
+            };
+            self.pulse.beat(self.poll_interval);
+            let (count, is_all) = (claimed.len(), claimed.len() < room.limit);
+            for claimed in claimed {
+                let engine = Arc::clone(&self.engine);
+                let (lease, scope) = (claimed.lease.clone(), claimed.operation.work.scope_key());
+                let step = steps.spawn(async move { engine.step(claimed).await });
+                leases.insert(step.id(), lease, scope);
+            }
+            if is_all {
+                let until_next = self.until_next_due(&room.crowded).await;
+                return leases.idle.sleep(count, until_next, self.poll_interval);
             }
         }
     }
 
-    async fn until_next_due(&self) -> Duration {
-        match self.engine.store().next_claimable_at().await {
-            Ok(Some(next)) => next.since(self.engine.now()).min(self.poll_interval),
+    /// Returns how long it takes until the next operation for which there is room can be claimed.
+    async fn until_next_due(&self, crowded: &BTreeSet<String>) -> Duration {
+        let store = self.engine.store();
+        let next = match crowded.is_empty() {
+            true => store.next_claimable_at().await,
+            false => store.next_claimable_elsewhere(crowded).await,
+        };
+        match next {
+            Ok(Some(next)) => next.since(self.engine.now()),
             Ok(None) => self.poll_interval,
             Err(error) => {
                 report(&error.into());
@@ -141,7 +153,7 @@ impl Workers {
     fn ended(
         &self,
         ended: Result<(Id, Result<(), Abandoned>), tokio::task::JoinError>,
-        leases: &mut BTreeMap<Id, Lease>,
+        leases: &mut Held,
     ) {
         match ended {
             Ok((id, outcome)) => {
@@ -168,9 +180,91 @@ async fn given_up(mut shutdown: watch::Receiver<bool>) {
     tokio::time::sleep(CLAIM_GRACE).await;
 }
 
+/// What the running steps hold.
+struct Held {
+    by_step: BTreeMap<Id, (Lease, String)>,
+    slots: Slots,
+    idle: Idle,
+}
+
+impl Held {
+    fn new(slots: usize) -> Self {
+        Self {
+            by_step: BTreeMap::new(),
+            slots: Slots::new(slots),
+            idle: Idle::default(),
+        }
+    }
+
+    fn insert(&mut self, step: Id, lease: Lease, scope: String) {
+        self.slots.take(scope.clone());
+        self.by_step.insert(step, (lease, scope));
+    }
+
+    fn remove(&mut self, step: &Id) {
+        if let Some((_, scope)) = self.by_step.remove(step) {
+            self.slots.free(&scope);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.by_step.len()
+    }
+
+    fn leases(&self) -> impl Iterator<Item = &Lease> {
+        self.by_step.values().map(|(lease, _)| lease)
+    }
+}
+
+/// The sleep between claims. What is due and yet was not claimed either has just become due, or is locked for a moment by
+/// a request.
+#[derive(Default)]
+struct Idle {
+    /// How often in a row nothing was claimed, although something is due.
+    in_vain: u32,
+}
+
+impl Idle {
+    /// The sleep after the first claim in vain.
+    const FIRST: Duration = Duration::from_millis(5);
+
+    /// Returns how long to sleep after `claimed` operations were claimed and the next is due in `until_next`.
+    fn sleep(&mut self, claimed: usize, until_next: Duration, poll_interval: Duration) -> Duration {
+        if claimed > 0 || !until_next.is_zero() {
+            self.in_vain = 0;
+            return until_next.min(poll_interval);
+        }
+        let sleep = Self::FIRST.saturating_mul(1 << self.in_vain.min(16));
+        self.in_vain += 1;
+        sleep.min(poll_interval)
+    }
+}
+
 fn report(abandoned: &Abandoned) {
     warn!(
         error = %ucp_model::chain(abandoned),
         "step not finished; it will be retried"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_locked_does_not_keep_workers_busy() {
+        const POLL: Duration = Duration::from_millis(500);
+        let mut idle = Idle::default();
+        let ten = Duration::from_secs(10);
+        let (mut slept, mut claims) = (Duration::ZERO, 0);
+        while slept < ten {
+            slept += idle.sleep(0, Duration::ZERO, POLL);
+            claims += 1;
+        }
+        assert!(claims < 30, "{claims} claims in ten seconds");
+        // One that has just become due does not wait for long.
+        assert_eq!(idle.sleep(1, Duration::ZERO, POLL), Duration::ZERO);
+        assert_eq!(idle.sleep(0, Duration::ZERO, POLL), Idle::FIRST);
+        assert_eq!(idle.sleep(0, ten, POLL), POLL);
+    }
 }

@@ -1,5 +1,7 @@
 //! The decorator of the store: every method is passed on, and observed if it is a [`Moment`].
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
@@ -261,6 +263,24 @@ impl Leases for Observed<dyn Store> {
         Ok(claimed)
     }
 
+    async fn claim_elsewhere(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+        crowded: &BTreeSet<String>,
+    ) -> Result<Vec<Claimed>, Error> {
+        self.process.reached(CrashPoint::before(Moment::Claim))?;
+        self.process.observer.asked_store("claim_elsewhere");
+        let claim = self.inner.claim_elsewhere(owner, now, term, limit, crowded);
+        let claimed = claim.await?;
+        if !claimed.is_empty() {
+            self.process.reached(CrashPoint::after(Moment::Claim))?;
+        }
+        Ok(claimed)
+    }
+
     async fn renew_lease(
         &self,
         lease: &Lease,
@@ -284,6 +304,14 @@ impl Leases for Observed<dyn Store> {
     async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error> {
         self.unnoticed("next_claimable_at", self.inner.next_claimable_at())
             .await
+    }
+
+    async fn next_claimable_elsewhere(
+        &self,
+        crowded: &BTreeSet<String>,
+    ) -> Result<Option<Timestamp>, Error> {
+        let next = self.inner.next_claimable_elsewhere(crowded);
+        self.unnoticed("next_claimable_elsewhere", next).await
     }
 
     async fn nudged(&self) {

@@ -1,12 +1,14 @@
 //! The leases.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::Timestamp;
 use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
 
 use crate::Sql;
-use crate::database::{Row, statements, transaction, values};
-use crate::json::from_json;
+use crate::database::{Abort, Row, statements, transaction, values};
+use crate::json::{from_json, to_json};
 use crate::nudges::Topic;
 use crate::operation_row::{self, columns, generation};
 
@@ -15,6 +17,38 @@ use crate::operation_row::{self, columns, generation};
 macro_rules! claimable_at {
     () => {
         "CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END"
+    };
+}
+
+/// The columns of a [`Claimed`].
+macro_rules! claimed {
+    () => {
+        concat!(
+            columns!(),
+            ", desired, document, look, generation,
+            (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"
+        )
+    };
+}
+
+/// The scopes of live operations, and when the first operation of each can be claimed. Each scope is found from the one
+/// before it, so the rows between are not read. A range of one value, unlike an equation, leaves only the index of scopes
+/// to find the first row.
+macro_rules! scopes {
+    () => {
+        concat!(
+            "WITH RECURSIVE scopes(scope) AS (
+            SELECT (SELECT scope_key FROM operations WHERE ended_at IS NULL ORDER BY scope_key LIMIT 1)
+            UNION ALL
+            SELECT (SELECT scope_key FROM operations WHERE ended_at IS NULL AND scope_key > scope ORDER BY scope_key LIMIT 1)
+            FROM scopes WHERE scope IS NOT NULL
+        ), heads AS (
+            SELECT scope, (SELECT ", claimable_at!(), " FROM operations
+                WHERE ended_at IS NULL AND scope_key >= scope AND scope_key <= scope
+                ORDER BY scope_key, ", claimable_at!(), " LIMIT 1) AS next_at
+            FROM scopes WHERE scope IS NOT NULL
+        )"
+        )
     };
 }
 
@@ -27,8 +61,23 @@ statements! {
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
-        RETURNING ", columns!(), ", desired, document, look, generation,
-            (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"];
+        RETURNING ", claimed!()];
+    /// One operation of each scope, except for those of a JSON array.
+    CLAIM_ELSEWHERE = [scopes!(), ", turns AS (
+            SELECT scope FROM heads WHERE next_at <= $1 AND scope "]
+        postgres "<> ALL(ARRAY(SELECT json_array_elements_text($5::json)))"
+        sqlite "NOT IN (SELECT value FROM json_each($5))" ["
+            ORDER BY next_at, scope LIMIT $2
+        ), due AS (
+            SELECT (SELECT id FROM operations
+                WHERE ended_at IS NULL AND scope_key >= scope AND scope_key <= scope AND ", claimable_at!(), " <= $1
+                ORDER BY scope_key, ", claimable_at!(), ", id LIMIT 1"] lock " FOR UPDATE SKIP LOCKED" [") AS due_id
+            FROM turns
+        )
+        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+        WHERE id "]
+        postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
+        RETURNING ", claimed!()];
     RENEW = ["UPDATE operations SET lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
@@ -37,6 +86,11 @@ statements! {
         WHERE lease_owner IS NOT NULL"];
     NEXT = ["SELECT ", claimable_at!(), " AS next_at FROM operations
         WHERE ended_at IS NULL ORDER BY ", claimable_at!(), " LIMIT 1"];
+    NEXT_ELSEWHERE = [scopes!(), "
+        SELECT next_at FROM heads WHERE scope "]
+        postgres "<> ALL(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "NOT IN (SELECT value FROM json_each($1))" ["
+        ORDER BY next_at LIMIT 1"];
 }
 
 #[async_trait]
@@ -54,23 +108,34 @@ impl Leases for Sql {
             let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
             tx.fetch(CLAIM, values).await
         })?;
-        // A row that cannot be read stays leased and is tried again when the lease expires, so that the others need not
-        // wait for it.
-        let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
-        for row in &rows {
-            match read(row, owner, expires_at) {
-                Ok(readable) => claimed.push(readable),
-                Err(error) => {
-                    let id = row.get::<&str>("id").unwrap_or("unknown");
-                    tracing::error!(operation.id = id, %error, "an operation cannot be read");
+        Ok(readable(&rows, owner, expires_at))
+    }
+
+    async fn claim_elsewhere(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+        crowded: &BTreeSet<String>,
+    ) -> Result<Vec<Claimed>, Error> {
+        let expires_at = now.after(term.0);
+        let crowded = to_json(crowded)?;
+        let rows = transaction!(self, |tx| async {
+            let mut rows: Vec<Row> = Vec::new();
+            while rows.len() < limit {
+                let room = i64::try_from(limit - rows.len()).unwrap_or(i64::MAX);
+                let (now, expires_at) = (now.as_millis(), expires_at.as_millis());
+                let values = values![now, room, owner, expires_at, crowded.as_str()];
+                let round = tx.fetch(CLAIM_ELSEWHERE, values).await?;
+                if round.is_empty() {
+                    break;
                 }
+                rows.extend(round);
             }
-        }
-        claimed.sort_unstable_by_key(|claimed| {
-            let header = &claimed.operation.header;
-            (header.due_at, header.id)
-        });
-        Ok(claimed)
+            Ok::<_, Abort>(rows)
+        })?;
+        Ok(readable(&rows, owner, expires_at))
     }
 
     async fn renew_lease(
@@ -117,9 +182,39 @@ impl Leases for Sql {
         Ok(next_at.transpose()?.map(Timestamp::from_millis))
     }
 
+    async fn next_claimable_elsewhere(
+        &self,
+        crowded: &BTreeSet<String>,
+    ) -> Result<Option<Timestamp>, Error> {
+        let values = values![to_json(crowded)?];
+        let rows = self.database.read(NEXT_ELSEWHERE, values).await?;
+        let next_at = rows.first().map(|row| row.get("next_at"));
+        Ok(next_at.transpose()?.map(Timestamp::from_millis))
+    }
+
     async fn nudged(&self) {
         self.nudged_about(Topic::Operations).await;
     }
+}
+
+/// Returns the operations in the order in which they are due. A row that cannot be read stays leased and is tried again
+/// when the lease expires, so that the others need not wait for it.
+fn readable(rows: &[Row], owner: &str, expires_at: Timestamp) -> Vec<Claimed> {
+    let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match read(row, owner, expires_at) {
+            Ok(readable) => claimed.push(readable),
+            Err(error) => {
+                let id = row.get::<&str>("id").unwrap_or("unknown");
+                tracing::error!(operation.id = id, %error, "an operation cannot be read");
+            }
+        }
+    }
+    claimed.sort_unstable_by_key(|claimed| {
+        let header = &claimed.operation.header;
+        (header.due_at, header.id)
+    });
+    claimed
 }
 
 fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error> {

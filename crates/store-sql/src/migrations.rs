@@ -25,6 +25,7 @@ macro_rules! files {
             "0010_live_operations",
             "0011_looks",
             "0012_lost_resources",
+            "0013_scopes",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -1,5 +1,6 @@
 //! Leases: the exclusive right to step an operation.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -52,13 +53,26 @@ pub struct Claimed {
 #[async_trait]
 pub trait Leases: Send + Sync {
     /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired: those that could be
-    /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Each claim increases the lease generation by one; no two callers ever hold the same generation.
+    /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Fewer than
+    /// `limit` means that no more can be claimed now. Each claim increases the lease generation by one; no two callers ever
+    /// hold the same generation.
     async fn claim_due_operations(
         &self,
         owner: &str,
         now: Timestamp,
         term: LeaseTerm,
         limit: usize,
+    ) -> Result<Vec<Claimed>, Error>;
+
+    /// The same, but takes none whose [scope](ucp_model::operation::Work::scope_key) is among `crowded`. The others take
+    /// turns: in each round, the operation of each scope that could be claimed earliest, and of these the earliest first.
+    async fn claim_elsewhere(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        term: LeaseTerm,
+        limit: usize,
+        crowded: &BTreeSet<String>,
     ) -> Result<Vec<Claimed>, Error>;
 
     /// Renews the lease from `now`, or returns [`Error::LeaseLost`].
@@ -79,6 +93,12 @@ pub trait Leases: Send + Sync {
     /// Returns when the next live operation can be claimed: when it is due and its lease, if any, has expired. `None`
     /// if no operation is live. Workers sleep until then.
     async fn next_claimable_at(&self) -> Result<Option<Timestamp>, Error>;
+
+    /// The same, of the operations whose scope is not among `crowded`.
+    async fn next_claimable_elsewhere(
+        &self,
+        crowded: &BTreeSet<String>,
+    ) -> Result<Option<Timestamp>, Error>;
 
     /// Resolves when another process may have made an operation due since the last call resolved. Each time, one waiter
     /// is woken. Engines that cannot know never resolve; workers then rely on polling.

@@ -275,8 +275,9 @@ pub(crate) struct Types {
 /// How operations are carried out.
 #[derive(Debug, Args)]
 pub(crate) struct Work {
-    /// How many operations this process works on at once.
-    #[arg(long, env = "UCP_WORKERS", default_value_t = 16)]
+    /// How many operations this process works on at once. One that waits for AWS takes no thread. An AWS account and
+    /// region can hold at most half of them.
+    #[arg(long, env = "UCP_WORKERS", default_value_t = 512)]
     pub(crate) workers: usize,
     /// How long a worker's lease on an operation lasts without renewal before other workers may claim the operation.
     #[arg(long, env = "UCP_LEASE", default_value = "60s", value_parser = humantime::parse_duration)]

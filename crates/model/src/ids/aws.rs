@@ -185,6 +185,11 @@ impl Scope {
         self.account.eq_ignore_ascii_case(&other.account) && self.region == other.region
     }
 
+    /// Returns the key of the account and region, regardless of the plane.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.account.to_ascii_lowercase(), self.region)
+    }
+
     /// Returns the URL path of the collection of a type in this scope.
     pub fn collection(&self, type_name: &TypeName) -> String {
         format!("{self}/providers/{}", type_name.arm())
@@ -224,15 +229,7 @@ pub struct Target<'a> {
 impl Target<'_> {
     /// Returns the key that the store compares: account, region, type, and the identifier byte for byte.
     pub fn key(&self) -> String {
-        let Scope {
-            account, region, ..
-        } = self.scope;
-        format!(
-            "{}/{}/{}/{}",
-            account.to_ascii_lowercase(),
-            region,
-            self.type_name,
-            self.identifier
-        )
+        let (scope, type_name, identifier) = (self.scope.key(), self.type_name, self.identifier);
+        format!("{scope}/{type_name}/{identifier}")
     }
 }

@@ -75,6 +75,12 @@ impl Work {
         self.resource()?.reference.as_ref()
     }
 
+    /// Returns the key of the AWS account and region that it works in; empty for an operation on a group.
+    pub fn scope_key(&self) -> String {
+        self.resource()
+            .map_or_else(String::new, |work| work.scope.key())
+    }
+
     /// Returns the group that it works on, or whose reference it works on.
     pub fn group_id(&self) -> Option<&GroupId> {
         match self {

@@ -10,6 +10,8 @@ const IN_GROUP: u64 = 20;
 const IN_PLANE: u64 = 100;
 /// Some operations have children, half of which are live.
 const CHILDREN: u64 = 40;
+/// The accounts and regions with live operations, and one more at which the search for them ends.
+const SCOPES: u64 = 11 + 1;
 /// For a statement that runs once in the life of a process, or of an encryption key.
 pub(super) const EVERYTHING: u64 = u64::MAX;
 
@@ -36,14 +38,15 @@ INSERT INTO resource_references (key, revision, identifier, target_key, owned, o
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, target_key, group_key,
-        schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at)
+        schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at, scope_key)
     SELECT 'operation-' || i, 'put', CASE WHEN i % 2 = 1 THEN 'Accepted' ELSE 'Succeeded' END, 'operation-' || (i / 40),
         'reference-' || i,
         CASE WHEN i % 2 = 1 THEN 'target-' || i END,
         CASE WHEN i % 2 = 1 THEN 'group-' || (i / 20) END,
         CASE WHEN i % 2 = 0 THEN 'target-' || i END,
         'group-' || (i / 20), 'fingerprint-1', i, i, CASE WHEN i % 2 = 0 THEN i END, '{}', NULL, 1,
-        CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END
+        CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END,
+        CASE WHEN i % 400 < 381 THEN 'busy' ELSE 'idle-' || (i % 20) END || '/us-west-2'
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1000)
 INSERT INTO operations (id, kind, status, target_key, schema_fingerprint, accepted_at, due_at, ended_at, body, generation)
@@ -151,6 +154,17 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("leases::RELEASE_ALL", (values![], EVERYTHING)),
         ("leases::NEXT", (values![], 1)),
         (
+            "leases::CLAIM_ELSEWHERE",
+            (
+                values![1_000_000, limit, "worker", 1_000_001, r#"["busy/us-west-2"]"#],
+                5 * SCOPES,
+            ),
+        ),
+        (
+            "leases::NEXT_ELSEWHERE",
+            (values![r#"["busy/us-west-2"]"#], 2 * SCOPES),
+        ),
+        (
             "reference_row::INSERT",
             (
                 [
@@ -236,7 +250,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     bytes(),
                     "operation-of-5002-1000",
                     1,
-                    1
+                    1,
+                    "1/us-west-2"
                 ],
                 2,
             ),

@@ -1,5 +1,9 @@
 //! Claiming, renewing and releasing.
 
+use std::collections::BTreeSet;
+
+use ucp_model::Scope;
+
 use super::fixture::*;
 use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation};
 
@@ -194,4 +198,44 @@ pub async fn the_next_claim_is_foretold(store: Engine) {
     let claimed = claim(&store, at(15)).await.remove(0);
     finish(&store, &claimed.lease, applied(&stepped, "x", false)).await;
     assert_eq!(next().await, Some(at(20)));
+}
+
+/// Nothing is claimed in crowded scopes, however much is due there. The other scopes take turns, and fewer than the limit
+/// means that nothing else is due.
+pub async fn scopes_take_turns_beside_crowded_ones(store: Engine) {
+    let mut number = 0;
+    for (account, second, count) in [("1", 1, 30), ("2", 2, 5), ("3", 3, 2), ("4", 50, 1)] {
+        for _ in 0..count {
+            number += 1;
+            let new = with(untracked(put(number, "-"), &number.to_string()), |new| {
+                new.scope = Scope::new("aws", account, "us-west-2").unwrap();
+            });
+            let accepted_at = at(second);
+            accept(&store, NewOperation { accepted_at, ..new }).await;
+        }
+    }
+    let crowded = ["1/us-west-2", "5/us-west-2"];
+    let crowded = BTreeSet::from(crowded.map(str::to_owned));
+    let next = async || store.next_claimable_elsewhere(&crowded).await.unwrap();
+    let claim = async |limit| -> Vec<String> {
+        let claimed = store.claim_elsewhere("worker", at(40), TERM, limit, &crowded);
+        let claimed = claimed.await.unwrap().into_iter();
+        let scopes = claimed.map(|claimed| {
+            assert_eq!(claimed.lease.generation, 1);
+            assert_eq!(claimed.lease.expires_at, at(40).after(TERM.0));
+            claimed.operation.work.scope_key()
+        });
+        scopes.collect()
+    };
+    assert!(claim(0).await.is_empty());
+    assert_eq!(next().await, Some(at(2)));
+    assert_eq!(claim(1).await, ["2/us-west-2"]);
+    let second = claim(3).await;
+    assert_eq!(second, ["2/us-west-2", "2/us-west-2", "3/us-west-2"]);
+    assert_eq!(claim(9).await.len(), 3);
+    assert_eq!(next().await, Some(at(50)));
+    assert!(claim(9).await.is_empty());
+    assert_eq!(store.next_claimable_at().await.unwrap(), Some(at(1)));
+    let rest = store.claim_due_operations("worker", at(40), TERM, 99);
+    assert_eq!(rest.await.unwrap().len(), 30);
 }

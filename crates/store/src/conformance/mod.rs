@@ -54,6 +54,7 @@ macro_rules! conformance {
                 renewing_prolongs
                 all_leases_can_be_taken_over
                 the_next_claim_is_foretold
+                scopes_take_turns_beside_crowded_ones
             }
             stepping {
                 a_step_is_remembered_in_every_state
