@@ -74,18 +74,12 @@ fn lacking_credentials(error: &(dyn Error + 'static)) -> Option<Fault> {
     })
 }
 
-/// Returns whether the call was never sent for lack of a connection.
+/// Returns whether the call was never sent, because the connection was refused. A host that cannot be reached may have
+/// been reached before.
 fn found_nobody(error: &(dyn Error + 'static)) -> bool {
     let mut kinds =
         causes(error).filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
-    kinds.any(|kind| {
-        matches!(
-            kind,
-            ErrorKind::ConnectionRefused
-                | ErrorKind::HostUnreachable
-                | ErrorKind::NetworkUnreachable
-        )
-    })
+    kinds.any(|kind| kind == ErrorKind::ConnectionRefused)
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {

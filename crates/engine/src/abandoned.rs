@@ -9,8 +9,8 @@ pub enum Abandoned {
     /// The schema of the operation's type is not available now.
     #[error("the schema of the type is not available")]
     Schema(#[source] UnknownType),
-    /// The documents of the operation are sealed under a key that this process does not have. One that has it goes on
-    /// when the lease expires.
+    /// The documents of the operation are sealed under a key that this process does not have. The operation was handed
+    /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
 }

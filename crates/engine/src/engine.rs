@@ -24,6 +24,9 @@ use crate::abandoned::Abandoned;
 use crate::progress::ProgressListener;
 use crate::slots::Room;
 
+/// How long an operation that is sealed under a key that one process does not have waits for another process.
+const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
+
 /// The dependencies of an [`Engine`].
 pub struct Parts {
     /// The store.
@@ -49,8 +52,6 @@ pub struct Settings {
     pub owner: String,
     /// The duration of a lease.
     pub lease: LeaseTerm,
-    /// Time-out of calls to AWS; shorter than the lease.
-    pub call_timeout: Duration,
 }
 
 /// Steps claimed operations.
@@ -79,18 +80,39 @@ impl Engine {
         &self.parts
     }
 
-    /// Returns a lease that outlasts a call to AWS, renewed if necessary.
-    pub(crate) async fn held(&self, lease: &Lease) -> Result<Lease, Abandoned> {
-        let Settings {
-            lease: term,
-            call_timeout,
-            ..
-        } = &self.settings;
+    /// Makes a call under a lease. The lease is renewed before the call, unless it is fresh, and while the call runs. If
+    /// it is lost, the call is dropped.
+    pub(crate) async fn call<T>(
+        &self,
+        lease: &mut Lease,
+        call: impl Future<Output = T>,
+    ) -> Result<T, Abandoned> {
+        let term = self.settings.lease;
+        let fresh_for = term.0 / 3;
         let now = self.now();
-        if lease.expires_at > now.after(*call_timeout) {
-            return Ok(lease.clone());
+        if lease.expires_at <= now.after(term.0 - fresh_for) {
+            *lease = self.parts.store.renew_lease(lease, now, term).await?;
         }
-        Ok(self.parts.store.renew_lease(lease, now, *term).await?)
+        let renewing = async {
+            loop {
+                tokio::time::sleep(fresh_for).await;
+                let renewed = self.parts.store.renew_lease(lease, self.now(), term);
+                match renewed.await {
+                    Ok(renewed) => *lease = renewed,
+                    Err(error @ ucp_store::Error::LeaseLost) => return error,
+                    // The reply is still of use: nobody else may have claimed the operation by then.
+                    Err(error) => warn!(
+                        error = %ucp_model::chain(&error),
+                        "could not renew a lease"
+                    ),
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            reply = call => Ok(reply),
+            lost = renewing => Err(lost.into()),
+        }
     }
 
     /// Claims up to `limit` due operations.
@@ -138,9 +160,15 @@ impl Engine {
             lease.generation = claimed.lease.generation,
         );
         let step = async {
-            self.can_open(&claimed)?;
+            if let Err(error) = self.can_open(&claimed.documents) {
+                // At once, so that a process that can goes on.
+                let not_before = self.now().after(OTHER_KEY_PAUSE);
+                let handed_back = self.parts.store.hand_back(&claimed.lease, not_before);
+                handed_back.await?;
+                return Err(Abandoned::Keys(error));
+            }
             let schema = match claimed.operation.work.resource() {
-                Some(work) => self.schema(work).await?,
+                Some(work) => self.call(&mut claimed.lease, self.schema(work)).await??,
                 None => None,
             };
             if let (Work::Resource(work), Some(schema)) = (&mut claimed.operation.work, &schema) {
@@ -168,19 +196,19 @@ impl Engine {
         }
     }
 
-    /// Returns [`Abandoned::Keys`] if the documents are sealed under another key, as while keys are being changed. Any
-    /// other defect of theirs is one of the operation, which ends by it.
-    fn can_open(&self, claimed: &Claimed) -> Result<(), Abandoned> {
+    /// Returns an error if the documents are sealed under another key, as while keys are being changed. Any other defect
+    /// of theirs is one of the operation, which ends by it.
+    fn can_open(&self, documents: &Documents) -> Result<(), ucp_seal::Error> {
         let Documents {
             desired,
             document,
             look,
-        } = &claimed.documents;
+        } = documents;
         for sealed in [desired, document, look].into_iter().flatten() {
             if let Err(error @ ucp_seal::Error::OtherKey { .. }) =
                 self.parts.keys.sealing.knows_key_of(&sealed.0)
             {
-                return Err(Abandoned::Keys(error));
+                return Err(error);
             }
         }
         Ok(())
@@ -349,11 +377,6 @@ impl Stepper<'_> {
         }
     }
 
-    /// Returns the work of an operation on a resource.
-    pub(crate) fn work(&self) -> Result<&ResourceWork, Abandoned> {
-        work(&self.claimed.operation.work)
-    }
-
     /// Keeps the warnings of a plan with the operation. Those of a put stay while a replacement deletes a resource.
     pub(crate) fn note_warnings(&mut self, planned: &Planned) {
         if let Work::Resource(work) = &mut self.claimed.operation.work
@@ -364,7 +387,6 @@ impl Stepper<'_> {
     }
 
     async fn submit(&mut self, intent: &Intent) -> Result<Result<Progress, Fault>, Abandoned> {
-        self.hold_lease().await?;
         let document = match intent.call {
             Call::Create | Call::Update(_) => match self.document() {
                 Ok(document) => document,
@@ -374,7 +396,7 @@ impl Stepper<'_> {
         };
         let ResourceWork {
             scope, type_name, ..
-        } = self.work()?;
+        } = work(&self.claimed.operation.work)?;
         let cloud = &self.engine.parts.cloud;
         let token = intent.client_token;
         let call = match &intent.call {
@@ -384,7 +406,7 @@ impl Stepper<'_> {
             }
             Call::Delete(identifier) => cloud.delete_resource(scope, type_name, identifier, token),
         };
-        let reply = call.await;
+        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
         let action = intent.action();
         match &reply {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
@@ -426,10 +448,10 @@ impl Stepper<'_> {
 
     /// Queries the status of the request in AWS.
     async fn poll(&mut self, request: &RequestToken) -> Result<Result<Progress, Fault>, Abandoned> {
-        self.hold_lease().await?;
-        let cloud = &self.engine.parts.cloud;
-        let scope = &self.work()?.scope;
-        let reply = cloud.get_resource_request_status(scope, request).await;
+        let Parts { cloud, .. } = &self.engine.parts;
+        let scope = &work(&self.claimed.operation.work)?.scope;
+        let call = cloud.get_resource_request_status(scope, request);
+        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
     }
 
@@ -438,17 +460,11 @@ impl Stepper<'_> {
         &mut self,
         request: &RequestToken,
     ) -> Result<Result<Progress, Fault>, Abandoned> {
-        self.hold_lease().await?;
-        let cloud = &self.engine.parts.cloud;
-        let scope = &self.work()?.scope;
-        let reply = cloud.cancel_resource_request(scope, request).await;
+        let Parts { cloud, .. } = &self.engine.parts;
+        let scope = &work(&self.claimed.operation.work)?.scope;
+        let call = cloud.cancel_resource_request(scope, request);
+        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
-    }
-
-    /// Ensures that the lease outlasts the next call.
-    pub(crate) async fn hold_lease(&mut self) -> Result<(), Abandoned> {
-        self.claimed.lease = self.engine.held(&self.claimed.lease).await?;
-        Ok(())
     }
 
     /// Returns the declaration of a put.

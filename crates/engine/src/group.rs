@@ -42,7 +42,6 @@ impl Stepper<'_> {
 
     /// Starts a child. Returns the refusal, if it could not be started.
     async fn start_child(&mut self, child: Child) -> Result<Option<Refusal>, Abandoned> {
-        self.hold_lease().await?;
         let Parts {
             store,
             types,
@@ -50,7 +49,8 @@ impl Stepper<'_> {
             entropy,
             ..
         } = self.engine.parts();
-        let schema = types.get(&child.scope, &child.reference.type_name).await;
+        let schema = types.get(&child.scope, &child.reference.type_name);
+        let schema = self.engine.call(&mut self.claimed.lease, schema).await?;
         let header = &self.claimed.operation.header;
         let (kind, identifier, take_ownership) = match child.goal {
             ChildGoal::Delete => (Kind::Delete, None, false),

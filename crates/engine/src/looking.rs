@@ -78,7 +78,7 @@ impl Stepper<'_> {
     }
 }
 
-/// Reads under a lease that outlasts each read.
+/// Reads under a lease.
 struct Leased<'a> {
     engine: &'a Engine,
     lease: &'a mut Lease,
@@ -99,12 +99,12 @@ impl Reader for Leased<'_> {
         {
             return Ok(seen.reply());
         }
-        *self.lease = self.engine.held(self.lease).await?;
         let ResourceWork {
             scope, type_name, ..
         } = self.work;
         let cloud = &self.engine.parts().cloud;
-        Ok(cloud.get_resource(scope, type_name, identifier).await)
+        let call = cloud.get_resource(scope, type_name, identifier);
+        self.engine.call(self.lease, call).await
     }
 }
 

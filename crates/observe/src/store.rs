@@ -296,6 +296,11 @@ impl Leases for Observed<dyn Store> {
             .await
     }
 
+    async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        self.unnoticed("hand_back", self.inner.hand_back(lease, not_before))
+            .await
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
         self.unnoticed("take_over_leases", self.inner.take_over_leases())
             .await

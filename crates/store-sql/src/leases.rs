@@ -1,16 +1,20 @@
 //! The leases.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
 use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
 
 use crate::Sql;
-use crate::database::{Abort, Row, statements, transaction, values};
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::{from_json, to_json};
 use crate::nudges::Topic;
 use crate::operation_row::{self, columns, generation};
+
+/// How long an operation that one process cannot read waits for another process.
+const UNREADABLE_PAUSE: Duration = Duration::from_secs(5);
 
 /// When a live operation can be claimed: when it is due and its lease, if any, has expired. There is an index of this
 /// expression.
@@ -82,6 +86,9 @@ statements! {
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    /// No lease has an empty owner.
+    HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
         WHERE lease_owner IS NOT NULL"];
     NEXT = ["SELECT ", claimable_at!(), " AS next_at FROM operations
@@ -104,11 +111,11 @@ impl Leases for Sql {
     ) -> Result<Vec<Claimed>, Error> {
         let expires_at = now.after(term.0);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = transaction!(self, |tx| async {
+        transaction!(self, |tx| async {
             let values = values![now.as_millis(), limit, owner, expires_at.as_millis()];
-            tx.fetch(CLAIM, values).await
-        })?;
-        Ok(readable(&rows, owner, expires_at))
+            let rows = tx.fetch(CLAIM, values).await?;
+            self.readable(&mut tx, &rows, owner, now, expires_at).await
+        })
     }
 
     async fn claim_elsewhere(
@@ -121,7 +128,7 @@ impl Leases for Sql {
     ) -> Result<Vec<Claimed>, Error> {
         let expires_at = now.after(term.0);
         let crowded = to_json(crowded)?;
-        let rows = transaction!(self, |tx| async {
+        transaction!(self, |tx| async {
             let mut rows: Vec<Row> = Vec::new();
             while rows.len() < limit {
                 let room = i64::try_from(limit - rows.len()).unwrap_or(i64::MAX);
@@ -133,9 +140,8 @@ impl Leases for Sql {
                 }
                 rows.extend(round);
             }
-            Ok::<_, Abort>(rows)
-        })?;
-        Ok(readable(&rows, owner, expires_at))
+            self.readable(&mut tx, &rows, owner, now, expires_at).await
+        })
     }
 
     async fn renew_lease(
@@ -169,6 +175,16 @@ impl Leases for Sql {
         })
     }
 
+    async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            let owner = lease.owner.as_str();
+            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
+            let values = values![id, owner, generation(lease)?, not_before];
+            tx.execute(HAND_BACK, values).await?;
+            Ok(())
+        })
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
         transaction!(self, |tx| async {
             tx.execute(RELEASE_ALL, values![]).await?;
@@ -197,24 +213,36 @@ impl Leases for Sql {
     }
 }
 
-/// Returns the operations in the order in which they are due. A row that cannot be read stays leased and is tried again
-/// when the lease expires, so that the others need not wait for it.
-fn readable(rows: &[Row], owner: &str, expires_at: Timestamp) -> Vec<Claimed> {
-    let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
-    for row in rows {
-        match read(row, owner, expires_at) {
-            Ok(readable) => claimed.push(readable),
-            Err(error) => {
-                let id = row.get::<&str>("id").unwrap_or("unknown");
-                tracing::error!(operation.id = id, %error, "an operation cannot be read");
+impl Sql {
+    /// Returns the operations in the order in which they are due. Hands those back that cannot be read, such as those of a
+    /// later version, for a process of that version.
+    async fn readable(
+        &self,
+        transaction: &mut Transaction,
+        rows: &[Row],
+        owner: &str,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<Vec<Claimed>, Abort> {
+        let mut claimed: Vec<Claimed> = Vec::with_capacity(rows.len());
+        for row in rows {
+            match read(row, owner, expires_at) {
+                Ok(readable) => claimed.push(readable),
+                Err(error) => {
+                    self.unreadable.note(row, &error);
+                    let (id, generation) = (row.get::<&str>("id")?, row.get::<i64>("generation")?);
+                    let not_before = now.after(UNREADABLE_PAUSE).as_millis();
+                    let values = values![id, owner, generation, not_before];
+                    transaction.execute(HAND_BACK, values).await?;
+                }
             }
         }
+        claimed.sort_unstable_by_key(|claimed| {
+            let header = &claimed.operation.header;
+            (header.due_at, header.id)
+        });
+        Ok(claimed)
     }
-    claimed.sort_unstable_by_key(|claimed| {
-        let header = &claimed.operation.header;
-        (header.due_at, header.id)
-    });
-    claimed
 }
 
 fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error> {

@@ -37,6 +37,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod type_schemas;
+mod unreadable;
 
 pub use open::OpenError;
 pub use store::Sql;

@@ -13,6 +13,7 @@ use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
 use crate::servers::Servers;
+use crate::unreadable::Unreadable;
 
 /// The number of connections to Postgres for transactions.
 const WRITERS: usize = 10;
@@ -62,6 +63,7 @@ impl Sql {
         let store = Self {
             database: Database::Sqlite { writer, readers },
             nudges: None,
+            unreadable: Unreadable::default(),
             _lock: Some(lock),
         };
         store
@@ -81,6 +83,7 @@ impl Sql {
         Ok(Self {
             database: Database::Sqlite { writer, readers },
             nudges: None,
+            unreadable: Unreadable::default(),
             _lock: None,
         })
     }
@@ -120,6 +123,7 @@ impl Sql {
                 readers: Connections::new(servers, READERS),
             },
             nudges: Some(nudges.map_err(OpenError::Connect)?),
+            unreadable: Unreadable::default(),
             _lock: None,
         })
     }

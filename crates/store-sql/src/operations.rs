@@ -10,7 +10,7 @@ use ucp_store::{
     OperationPage, Operations, RecordedTarget, Sealed,
 };
 
-use crate::database::{Abort, Transaction, statements, transaction, values};
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::{corrupt, to_json};
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
 use crate::{Sql, busy, events, groups, reference_row};
@@ -97,7 +97,7 @@ impl Operations for Sql {
     async fn get_operations(&self, ids: &[OperationId]) -> Result<Vec<Operation>, Error> {
         let ids: Vec<String> = ids.iter().map(OperationId::to_string).collect();
         let rows = self.database.read(SEVERAL, values![to_json(&ids)?]).await?;
-        rows.iter().map(read).collect()
+        Ok(self.those_readable(&rows))
     }
 
     async fn list_operations(
@@ -120,7 +120,7 @@ impl Operations for Sql {
             }
         };
         let rows = self.database.read(statement, values).await?;
-        rows.iter().map(read).collect()
+        Ok(self.those_readable(&rows))
     }
 
     async fn list_children(&self, parent: OperationId) -> Result<Vec<Operation>, Error> {
@@ -180,6 +180,17 @@ impl Operations for Sql {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         transaction!(self, |tx| tx
             .execute(REMOVE_ENDED, values![before.as_millis(), limit]))
+    }
+}
+
+impl Sql {
+    /// Returns the operations that can be read, so that one that cannot does not hide the others.
+    fn those_readable(&self, rows: &[Row]) -> Vec<Operation> {
+        let note = |row, error| self.unreadable.note(row, &error);
+        let operations = rows
+            .iter()
+            .map(|row| read(row).map_err(|error| note(row, error)));
+        operations.flatten().collect()
     }
 }
 

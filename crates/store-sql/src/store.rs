@@ -5,6 +5,7 @@ use ucp_store::{Error, Reachable};
 
 use crate::database::{Database, statements, values};
 use crate::nudges::{Nudges, Topic};
+use crate::unreadable::Unreadable;
 
 /// A store in a SQL database. The trait of each noun is implemented in the file of that name.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub struct Sql {
     pub(crate) database: Database,
     /// With Postgres: nudges other processes.
     pub(crate) nudges: Option<Nudges>,
+    /// The operations that could not be read.
+    pub(crate) unreadable: Unreadable,
     /// With SQLite: keeps other processes out for the lifetime of the store.
     pub(crate) _lock: Option<File>,
 }

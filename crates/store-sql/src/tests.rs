@@ -16,8 +16,8 @@ use ucp_model::{
     TypeName,
 };
 use ucp_store::{
-    Credentials, Error, Groups, Leases, NewOperation, NewResourceWork, NewWork, Operations, Planes,
-    Precondition, Reachable, References, Sealed,
+    Credentials, Error, Groups, LeaseTerm, Leases, NewOperation, NewResourceWork, NewWork,
+    OperationPage, Operations, Planes, Precondition, Reachable, References, Sealed,
 };
 
 use crate::database::{Database, Statement};
@@ -272,6 +272,83 @@ async fn unavailable(store: Sql) {
     let plane = PlaneId::new(PlaneKind::Aws, "aws").unwrap();
     let answer = store.delete_plane(&plane, &Precondition::NONE).await;
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_row_of_a_later_version_is_left_to_others() {
+    let (sqlite, _folder) = sqlite().await;
+    left_to_others(sqlite).await;
+    if let Some((postgres, _database)) = postgres().await {
+        left_to_others(postgres).await;
+    }
+}
+
+async fn left_to_others(store: Sql) {
+    const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(3_600));
+    accept(&store).await;
+    let (from, to) = ("\"version\":1", "\"version\":2");
+    let upgrade = format!("UPDATE operations SET body = replace(body, '{from}', '{to}')");
+    let downgrade = format!("UPDATE operations SET body = replace(body, '{to}', '{from}')");
+    tamper(&store, &upgrade).await;
+    let claim = async |seconds| {
+        let now = NOW.after(Duration::from_secs(seconds));
+        let claimed = store.claim_due_operations("worker", now, TERM, 9).await;
+        claimed.unwrap().len()
+    };
+    assert_eq!(claim(0).await, 0);
+    let soon = NOW.after(Duration::from_secs(5));
+    assert_eq!(store.next_claimable_at().await.unwrap(), Some(soon));
+    // The group can be used, and whoever waits for other operations is answered.
+    let another = NewOperation {
+        id: "00000000-0000-0000-0000-000000000002".parse().unwrap(),
+        ..of_alias("b")
+    };
+    let another = store.accept_operation(another).await.unwrap().operation;
+    let page = OperationPage {
+        after: None,
+        status: None,
+        limit: 9,
+    };
+    let listed = store.list_operations(&group(), page).await.unwrap();
+    assert_eq!(listed, [another.clone()]);
+    let ids = [operation_id(), another.header.id];
+    assert_eq!(store.get_operations(&ids).await.unwrap(), [another]);
+    assert_eq!(claim(1).await, 1);
+    assert_eq!(claim(5).await, 0);
+    tamper(&store, &downgrade).await;
+    assert_eq!(claim(9).await, 0);
+    assert_eq!(claim(10).await, 1, "a process of that version takes it");
+}
+
+/// A put under another alias.
+fn of_alias(name: &str) -> NewOperation {
+    let new = put();
+    let NewWork::Resource(mut work) = new.work else {
+        panic!("a put works on a resource");
+    };
+    work.reference = Some(ReferenceId::new(group(), work.type_name.clone(), name).unwrap());
+    NewOperation {
+        work: NewWork::Resource(work),
+        ..new
+    }
+}
+
+/// A later release has added a migration while this one runs or before it starts again.
+#[tokio::test]
+async fn a_database_of_a_later_release_is_opened() {
+    let later =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+        VALUES (9999, 'later', TRUE, ";
+    let (sqlite, folder) = sqlite().await;
+    tamper(&sqlite, &format!("{later}x'00', 1)")).await;
+    drop(sqlite);
+    let sqlite = Sql::open_sqlite(folder.path().join("ucp.db")).await;
+    sqlite.unwrap().ping().await.unwrap();
+    if let Some((postgres, database)) = postgres().await {
+        tamper(&postgres, &format!("{later}'\\x00', 1)")).await;
+        let postgres = Sql::connect_postgres(&database.url()).await;
+        postgres.unwrap().ping().await.unwrap();
+    }
 }
 
 /// Rows as written under the first schema.

@@ -87,6 +87,10 @@ pub trait Leases: Send + Sync {
     /// lost.
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error>;
 
+    /// Releases the lease, so that any worker may claim the operation when it is due, but not before `not_before`. For an
+    /// operation that the holder cannot carry out, and another worker can. Not an error if the lease was lost.
+    async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
+
     /// Drops all leases. For an engine that serves one process only, when that process starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 

@@ -215,11 +215,11 @@ pub trait Operations: Send + Sync {
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error>;
 
     /// Returns those of the operations that were accepted and have not been removed yet, in no particular order. One
-    /// statement, so `ids` should not be longer than a page.
+    /// statement, so `ids` should not be longer than a page. An operation that this version cannot read is left out.
     async fn get_operations(&self, ids: &[OperationId]) -> Result<Vec<Operation>, Error>;
 
     /// Returns a page of the operations on a group and on its references: latest first, then by descending id.
-    /// [`Error::NoSuchGroup`] if there is no such group.
+    /// [`Error::NoSuchGroup`] if there is no such group. An operation that this version cannot read is left out.
     async fn list_operations(
         &self,
         group: &GroupId,

@@ -92,9 +92,27 @@ impl OtherNames {
     }
 }
 
-/// The simulated AWS, with what a test orders of its reads.
+/// The account whose creates hang.
+#[derive(Clone, Default)]
+pub(crate) struct Hanging(Arc<watch::Sender<Option<String>>>);
+
+impl Hanging {
+    pub(crate) fn set(&self, account: Option<&str>) {
+        self.0.send_replace(account.map(str::to_owned));
+    }
+
+    /// Returns at once, unless the calls of the account hang.
+    async fn pass(&self, scope: &Scope) {
+        let mut account = self.0.subscribe();
+        let passed = account.wait_for(|account| account.as_ref() != Some(&scope.account));
+        passed.await.expect("the sender is here");
+    }
+}
+
+/// The simulated AWS, with what a test orders of its calls.
 pub(crate) struct Ordered {
     pub(crate) aws: Simulator,
+    pub(crate) hanging: Hanging,
     pub(crate) held: Held,
     pub(crate) names: OtherNames,
 }
@@ -108,6 +126,7 @@ impl CloudControl for Ordered {
         desired_state: &str,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
+        self.hanging.pass(scope).await;
         let aws = &self.aws;
         aws.create_resource(scope, type_name, desired_state, client_token)
             .await

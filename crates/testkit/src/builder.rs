@@ -12,7 +12,7 @@ use ucp_seal::{Keyring, SealingKey};
 use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
-use crate::aws::{Held, Ordered, OtherNames, OwnAccounts};
+use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
 use crate::crashes::Crashes;
 use crate::log::Log;
 use crate::world::{LEASE, SCHEMA_TTL, World};
@@ -132,7 +132,7 @@ impl Builder {
             Arc::clone(&clock) as Arc<dyn Clock>,
             Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
         );
-        let (held, names) = (Held::default(), OtherNames::default());
+        let (held, hanging, names) = (Held::default(), Hanging::default(), OtherNames::default());
         let sealing = Keyring::from(SealingKey::new([7; 32]));
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
@@ -140,12 +140,14 @@ impl Builder {
             store: process.store(Arc::clone(&self.store)),
             cloud: process.cloud(Arc::new(Ordered {
                 aws: aws.clone(),
+                hanging: hanging.clone(),
                 // A worker's reads are never held.
                 held: Held::default(),
                 names: names.clone(),
             })),
             live: Arc::new(Ordered {
                 aws: aws.clone(),
+                hanging: hanging.clone(),
                 held: held.clone(),
                 names: names.clone(),
             }),
@@ -167,6 +169,7 @@ impl Builder {
             clock,
             aws,
             held,
+            hanging,
             names,
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
@@ -196,7 +199,6 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,
-            call_timeout: Duration::from_secs(10),
         },
         default_tags,
         untracked_alias: UntrackedAlias::default(),

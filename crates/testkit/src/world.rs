@@ -9,14 +9,14 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
-use ucp_engine::{Abandoned, Sweeper, Workers};
+use ucp_engine::{Abandoned, Nudges, Sweeper, Workers};
 use ucp_model::{Clock, GroupId, Identifier, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
 use ucp_store::{Error, LeaseTerm, Store};
 
-use crate::aws::{Held, OtherNames};
+use crate::aws::{Hanging, Held, OtherNames};
 use crate::crashes::Crashes;
 use crate::log::Log;
 use crate::{ManualClock, Reply};
@@ -50,6 +50,7 @@ pub struct World {
     /// The simulated AWS.
     pub aws: Simulator,
     pub(crate) held: Held,
+    pub(crate) hanging: Hanging,
     pub(crate) names: OtherNames,
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
@@ -221,6 +222,22 @@ impl World {
     /// Returns the status of the operation that `reply` started.
     pub async fn status(&self, reply: &Reply) -> Value {
         self.get(path_of(reply.status_url())).await.expect(200).body
+    }
+
+    /// Returns workers with this number of slots, for a test that runs them.
+    pub fn workers(&self, slots: usize) -> Workers {
+        Workers {
+            engine: Arc::clone(&self.node.workers.engine),
+            nudges: Nudges::default(),
+            concurrency: slots,
+            poll_interval: Duration::from_millis(20),
+            grace: Duration::from_secs(60),
+        }
+    }
+
+    /// Lets the creates of an account hang from here on, or none.
+    pub fn hang(&self, account: Option<&str>) {
+        self.hanging.set(account);
     }
 
     /// Steps everything that is due now. A planned crash ends it like the death of a process; the next step is that of

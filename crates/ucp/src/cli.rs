@@ -279,12 +279,13 @@ pub(crate) struct Work {
     /// region can hold at most half of them.
     #[arg(long, env = "UCP_WORKERS", default_value_t = 512)]
     pub(crate) workers: usize,
-    /// How long a worker's lease on an operation lasts without renewal before other workers may claim the operation.
-    #[arg(long, env = "UCP_LEASE", default_value = "60s", value_parser = humantime::parse_duration)]
+    /// How long a worker's lease on an operation lasts without renewal before other workers may claim the operation, at
+    /// least 1s. A worker renews it while it waits for AWS.
+    #[arg(long, env = "UCP_LEASE", default_value = "10s", value_parser = lease)]
     pub(crate) lease: Duration,
-    /// The time-out of a call to AWS; must be shorter than the lease. The default is a third of the lease, at most 20s.
-    #[arg(long, env = "UCP_CALL_TIMEOUT", value_parser = humantime::parse_duration)]
-    pub(crate) call_timeout: Option<Duration>,
+    /// The time-out of a call to AWS.
+    #[arg(long, env = "UCP_CALL_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
+    pub(crate) call_timeout: Duration,
     /// How often workers look for work that they were not notified of.
     #[arg(long, env = "UCP_POLL_INTERVAL", default_value = "500ms", value_parser = humantime::parse_duration)]
     pub(crate) poll_interval: Duration,
@@ -328,20 +329,14 @@ impl From<UntrackedAlias> for ucp_app::UntrackedAlias {
     }
 }
 
-impl Work {
-    /// Returns the time-out of a call to AWS.
-    pub(crate) fn call_timeout(&self) -> anyhow::Result<Duration> {
-        let timeout = self
-            .call_timeout
-            .unwrap_or_else(|| (self.lease / 3).min(Duration::from_secs(20)));
-        anyhow::ensure!(
-            timeout < self.lease,
-            "--call-timeout ({}) must be shorter than --lease ({}), or a worker could call AWS after its lease has expired",
-            humantime::format_duration(timeout),
-            humantime::format_duration(self.lease)
-        );
-        Ok(timeout)
-    }
+/// Parses the duration of a lease.
+fn lease(text: &str) -> anyhow::Result<Duration> {
+    let lease = humantime::parse_duration(text)?;
+    anyhow::ensure!(
+        lease >= Duration::from_secs(1),
+        "a lease must last at least 1s, or it expires before it can be renewed"
+    );
+    Ok(lease)
 }
 
 /// The arguments of `ucp plan`.

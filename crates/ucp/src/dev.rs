@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         credentials: SigningCredentials::AccountAsAccessKey,
         web_identity_token_file: PathBuf::new(),
         credential_max_age: CREDENTIAL_MAX_AGE,
-        call_timeout: arguments.work.call_timeout()?,
+        call_timeout: arguments.work.call_timeout,
     };
     let node = Node {
         store: Arc::new(store),

@@ -74,7 +74,6 @@ impl Node {
             engine: ucp_engine::Settings {
                 owner,
                 lease: LeaseTerm(self.work.lease),
-                call_timeout: self.work.call_timeout()?,
             },
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),

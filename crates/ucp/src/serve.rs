@@ -26,7 +26,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         }),
         web_identity_token_file: arguments.web_identity_token_file,
         credential_max_age: CREDENTIAL_MAX_AGE,
-        call_timeout: arguments.work.call_timeout()?,
+        call_timeout: arguments.work.call_timeout,
     };
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());

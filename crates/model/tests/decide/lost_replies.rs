@@ -77,6 +77,16 @@ fn a_refusal_says_nothing_about_an_earlier_send() {
         panic!("it waits")
     };
     assert!(matches!(moved.state, State::Submitting(intent) if intent.unanswered == 0));
+    let refused_connection = Fault::new(FaultClass::Transient, "NetworkFailure", "");
+    let decision = assert_line(
+        &with(1),
+        Observation::Submitted(Err(refused_connection)),
+        "submitting: AWS could not be reached",
+    );
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits")
+    };
+    assert!(matches!(moved.state, State::Submitting(intent) if intent.unanswered == 0));
     assert_line(
         &with(1),
         Observation::Submitted(Err(lost())),

@@ -150,13 +150,20 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("leases::RENEW", (leased(values![9]), 1)),
         ("leases::RELEASE", (leased(values![]), 1)),
+        ("leases::HAND_BACK", (leased(values![9]), 1)),
         // When SQLite is opened.
         ("leases::RELEASE_ALL", (values![], EVERYTHING)),
         ("leases::NEXT", (values![], 1)),
         (
             "leases::CLAIM_ELSEWHERE",
             (
-                values![1_000_000, limit, "worker", 1_000_001, r#"["busy/us-west-2"]"#],
+                values![
+                    1_000_000,
+                    limit,
+                    "worker",
+                    1_000_001,
+                    r#"["busy/us-west-2"]"#
+                ],
                 5 * SCOPES,
             ),
         ),

@@ -239,3 +239,20 @@ pub async fn scopes_take_turns_beside_crowded_ones(store: Engine) {
     let rest = store.claim_due_operations("worker", at(40), TERM, 99);
     assert_eq!(rest.await.unwrap().len(), 30);
 }
+
+/// What is handed back has no lease, and is claimed again from the given time on.
+pub async fn what_is_handed_back_waits_for_others(store: Engine) {
+    let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    store.hand_back(&old.lease, at(30)).await.unwrap();
+    refused!(
+        store.renew_lease(&old.lease, at(20), TERM),
+        Error::LeaseLost
+    );
+    assert!(claim(&store, at(29)).await.is_empty());
+    assert_eq!(store.next_claimable_at().await.unwrap(), Some(at(30)));
+    let new = claim(&store, at(30)).await.remove(0);
+    assert_eq!(new.lease.generation, old.lease.generation + 1);
+    store.hand_back(&old.lease, at(31)).await.unwrap();
+    let renewed = store.renew_lease(&new.lease, at(32), TERM).await;
+    renewed.expect("a lease that was lost hands nothing back");
+}

@@ -55,6 +55,7 @@ macro_rules! conformance {
                 all_leases_can_be_taken_over
                 the_next_claim_is_foretold
                 scopes_take_turns_beside_crowded_ones
+                what_is_handed_back_waits_for_others
             }
             stepping {
                 a_step_is_remembered_in_every_state

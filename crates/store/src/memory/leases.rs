@@ -70,6 +70,13 @@ impl Leases for Memory {
         Ok(())
     }
 
+    async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        if let Ok(row) = self.tables().leased(lease) {
+            row.slot.held_by_nobody_until(not_before);
+        }
+        Ok(())
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
         for row in self.tables().operations.values_mut() {
             row.slot.held = None;

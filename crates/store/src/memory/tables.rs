@@ -254,6 +254,14 @@ impl Slot {
         }
     }
 
+    /// Keeps everybody off until then. No lease has an empty owner.
+    pub(super) fn held_by_nobody_until(&mut self, not_before: Timestamp) {
+        self.held = Some(Held {
+            owner: String::new(),
+            expires_at: not_before,
+        });
+    }
+
     pub(super) fn renew(&mut self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Lease {
         let expires_at = now.after(term.0);
         self.held = Some(Held {
