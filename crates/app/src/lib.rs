@@ -29,7 +29,9 @@ mod settling;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ucp_model::{Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, Timestamp};
+use ucp_model::{
+    Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, MAX_SKEW, Timestamp,
+};
 use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
@@ -111,13 +113,21 @@ impl App {
         Self { parts }
     }
 
-    /// Returns an error if the store cannot be reached, or if the workers of this process do not work.
+    /// Returns an error if the store cannot be reached, if the workers of this process do not work, or if the clock of
+    /// this machine is wrong.
     pub async fn is_ready(&self) -> Result<(), Rejection> {
         self.parts.store.ping().await?;
-        if self.parts.workers.are_working() {
+        let skew = self.parts.clock.skew();
+        let message = if !self.parts.workers.are_working() {
+            "The workers of this process have not been able to claim operations lately.".to_owned()
+        } else if skew > MAX_SKEW {
+            format!(
+                "The clock of this machine differs from that of the database by {} ms. Correct it.",
+                skew.as_millis()
+            )
+        } else {
             return Ok(());
-        }
-        let message = "The workers of this process have not been able to claim operations lately.";
+        };
         let code = ErrorCode::ServiceUnavailable;
         Err(Rejection::NotNow(Failure::new(code, message)))
     }

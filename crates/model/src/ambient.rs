@@ -1,17 +1,26 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::Timestamp;
 
+/// By how much the clock of a machine may differ from the time that its processes share.
+pub const MAX_SKEW: Duration = Duration::from_secs(5);
+
 /// The only source of time. Clock skew between replicas costs liveness, never safety: the lease generation is the
 /// fencing token.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
+
+    /// Returns by how much the machine's own clock differs from this one, as far as that is known.
+    fn skew(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// The only source of randomness. Draws are labelled, so that a seeded implementation can keep one stream per label:

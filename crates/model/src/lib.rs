@@ -24,7 +24,7 @@ pub mod retry;
 mod time;
 mod warning;
 
-pub use ambient::{Clock, Entropy, SeededEntropy};
+pub use ambient::{Clock, Entropy, MAX_SKEW, SeededEntropy};
 pub use arm_resource::{
     ArmResource, Credential, CredentialKind, GroupBody, NewArmResource, NewCredential, NewPlane,
     NewResourceGroup, Plane, ResourceGroup,

@@ -4,6 +4,7 @@
 //! and a clock under their control. What [`assemble`] returns does nothing until its owner serves the router and runs
 //! the workers.
 
+mod clock;
 mod keys;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::Keys;
 use ucp_store::Store;
 
+pub use clock::DatabaseClock;
 pub use keys::{KeysError, open_keys};
 pub use ucp_registry::SchemaSource;
 

@@ -238,6 +238,7 @@ observed! {
 observed! {
     Reachable {
         fn ping() -> ();
+        fn time() -> Option<Timestamp>;
     }
 }
 

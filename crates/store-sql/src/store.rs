@@ -1,6 +1,7 @@
 use std::fs::File;
 
 use async_trait::async_trait;
+use ucp_model::Timestamp;
 use ucp_store::{Error, Reachable};
 
 use crate::database::{Database, statements, values};
@@ -22,6 +23,9 @@ pub struct Sql {
 statements! {
     PING = ["SELECT COUNT(*) AS planes"]
         postgres ", current_setting('transaction_read_only') AS read_only" sqlite ", 'off' AS read_only" [" FROM planes"];
+    TIME = ["SELECT CAST("]
+        postgres "EXTRACT(EPOCH FROM clock_timestamp()) * 1000"
+        sqlite "unixepoch('subsec') * 1000" [" AS BIGINT) AS now"];
 }
 
 #[async_trait]
@@ -33,6 +37,17 @@ impl Reachable for Sql {
         match rows.first().map(|row| row.get("read_only")).transpose()? {
             Some("on") => Err(self.database.found_read_only()),
             Some(_) | None => Ok(()),
+        }
+    }
+
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        match &self.database {
+            Database::Postgres { .. } => {
+                let rows = self.database.read(TIME, values![]).await?;
+                let now = rows.first().map(|row| row.get("now"));
+                Ok(now.transpose()?.map(Timestamp::from_millis))
+            }
+            Database::Sqlite { .. } => Ok(None),
         }
     }
 }

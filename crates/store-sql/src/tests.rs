@@ -333,6 +333,20 @@ fn of_alias(name: &str) -> NewOperation {
     }
 }
 
+#[tokio::test]
+async fn processes_that_share_a_database_have_its_time() {
+    let (sqlite, _folder) = sqlite().await;
+    assert_eq!(sqlite.time().await.unwrap(), None);
+    if let Some((postgres, _database)) = postgres().await {
+        let (one, two) = (
+            postgres.time().await.unwrap(),
+            postgres.time().await.unwrap(),
+        );
+        assert!(NOW < one.unwrap() && one <= two, "{one:?}, {two:?}");
+        assert!(two.unwrap().since(one.unwrap()) < Duration::from_secs(60));
+    }
+}
+
 /// A later release has added a migration while this one runs or before it starts again.
 #[tokio::test]
 async fn a_database_of_a_later_release_is_opened() {

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use ucp_model::Timestamp;
 
 use crate::{
     Credentials, Error, Groups, Leases, Operations, Planes, References, SealedValues, TypeSchemas,
@@ -49,4 +50,10 @@ impl<S> Store for S where
 pub trait Reachable: Send + Sync {
     /// Returns an error if the store cannot be reached.
     async fn ping(&self) -> Result<(), Error>;
+
+    /// Returns the time of the store's own clock, which all its processes share. `None` if it has none, since it serves
+    /// one process.
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(None)
+    }
 }

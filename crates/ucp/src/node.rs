@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_cloud_aws::Aws;
 use ucp_model::{Clock, DefaultTags, Entropy};
-use ucp_node::SchemaSource;
+use ucp_node::{DatabaseClock, SchemaSource};
 use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
@@ -44,7 +44,10 @@ pub(crate) struct Node {
 impl Node {
     /// Runs until `shutdown` turns true, then stops within ten seconds.
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let shared = Arc::new(DatabaseClock::new(Arc::new(SystemClock)));
+        let measured = shared.measure(self.store.as_ref()).await;
+        measured.context("cannot read the time of the database")?;
+        let clock: Arc<dyn Clock> = shared.clone();
         let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
         let keys = ucp_node::open_keys(
             self.sealing,
@@ -58,8 +61,10 @@ impl Node {
             keys: Arc::clone(&keys),
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
-        // It ends with this function.
+        // They end with this function.
         let mut following = JoinSet::new();
+        let store = self.store.clone();
+        following.spawn(async move { shared.follow(store.as_ref()).await });
         following.spawn(follow_changes(self.store.clone(), Arc::clone(&aws)));
         let owner = format!("{}/{}", std::process::id(), entropy.uuid("lease-owner"));
         let settings = ucp_node::Settings {

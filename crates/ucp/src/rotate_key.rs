@@ -6,6 +6,7 @@ use anyhow::bail;
 use ucp_app::resealing;
 use ucp_model::Clock;
 use ucp_seal::Keyring;
+use ucp_store::Reachable;
 
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::cli::RotateKey;
@@ -46,7 +47,8 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
         ring.current_id()
     );
     if arguments.new_digest_key {
-        let now = SystemClock.now();
+        let now = store.time().await?;
+        let now = now.unwrap_or_else(|| SystemClock.now());
         let id = resealing::start_digest_key(&store, &ring, &OsEntropy, now).await?;
         println!("Started the digest key {id}. Restart the servers, which still use the old one.");
     }

@@ -51,7 +51,8 @@ async fn get_health() -> Json<Health> {
 
 /// Readiness of the process.
 ///
-/// The process is ready when the store is available and its workers, if it has any, claim operations.
+/// The process is ready when the store is available, its workers, if it has any, claim operations, and the clock of its
+/// machine agrees with the database's.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {

@@ -143,6 +143,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["group-200", "operation-1"], 1),
         ),
         ("store::PING", (values![], 9)),
+        ("store::TIME", (values![], 0)),
         // Twice: the rows are found, and then written.
         (
             "leases::CLAIM",
