@@ -47,5 +47,6 @@ mod untracked;
 mod upgrades;
 mod waits;
 mod warnings;
+mod workers;
 mod worlds;
 mod write_only;

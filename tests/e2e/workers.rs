@@ -1,0 +1,129 @@
+//! Workers that run by themselves: their slots, their leases, and what they hand back.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::task::yield_now;
+use ucp_app::resealing::reseal;
+use ucp_model::{Clock, SeededEntropy};
+use ucp_seal::{Keyring, SealingKey};
+use ucp_store::LeaseTerm;
+use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store, tracked_by};
+
+const OTHER_ACCOUNT: &str = "222222222222";
+const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+const VPC: &str = "AWS.EC2/VPC";
+
+/// Puts a resource without waiting for it.
+async fn put(world: &World, account: &str, resource_type: &str, alias: &str) -> Reply {
+    let path = format!(
+        "/planes/aws/aws/accounts/{account}/regions/{REGION}/providers/{resource_type}/:put"
+    );
+    let properties = match resource_type {
+        VPC => json!({"CidrBlock": "10.0.0.0/16"}),
+        _ => json!({"LogGroupName": alias}),
+    };
+    let tracked_by = tracked_by(resource_type, alias);
+    let body = json!({"alias": alias, "trackedBy": tracked_by, "properties": properties});
+    let body = body.to_string();
+    let put = world.send_without_waiting("POST", &path, &body);
+    put.await.expect(201)
+}
+
+/// Runs workers until `done`, then stops them. The deadline is for a failing test only.
+async fn run_until(world: &World, slots: usize, done: impl AsyncFnOnce()) {
+    let (stop, shutdown) = watch::channel(false);
+    let workers = tokio::spawn(world.workers(slots).run(shutdown));
+    let done = tokio::time::timeout(Duration::from_secs(60), done()).await;
+    world.hang(None);
+    stop.send_replace(true);
+    workers.await.expect("they stop");
+    done.expect("it is done in time");
+}
+
+#[apply(on_every_store)]
+async fn a_hanging_account_leaves_slots_to_others(world: &World) {
+    world.hang(Some(ACCOUNT));
+    for number in 0..40 {
+        put(world, ACCOUNT, LOG_GROUP, &format!("log-{number}")).await;
+    }
+    world.clock.advance(Duration::from_secs(1));
+    let other = put(world, OTHER_ACCOUNT, VPC, "vpc").await;
+    run_until(world, 8, async || {
+        while world.status(&other).await["status"] == "Accepted" || world.creates() == 0 {
+            yield_now().await;
+        }
+    })
+    .await;
+    world.settle().await;
+    assert_eq!(world.status(&other).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::Logs::LogGroup").len(), 40);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_renewed_while_a_call_runs() {
+    const THIRD: Duration = Duration::from_secs(10);
+    let world = World::builder().build().await;
+    world.hang(Some(ACCOUNT));
+    let reply = put(&world, ACCOUNT, LOG_GROUP, "log").await;
+    run_until(&world, 1, async || {
+        while world.asked_store("renew_lease") < 5 {
+            let before = world.asked_store("renew_lease");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            if world.asked_store("renew_lease") == before {
+                continue;
+            }
+            world.clock.advance(THIRD);
+            let term = LeaseTerm(THIRD);
+            let now = world.clock.now();
+            let claim = world.store.claim_due_operations("thief", now, term, 1);
+            assert!(claim.await.unwrap().is_empty(), "the lease was not renewed");
+        }
+    })
+    .await;
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::Logs::LogGroup").len(), 1);
+    world.finish().await;
+}
+
+/// A process that was given the new key too late hands back what it cannot open.
+#[apply(on_every_store)]
+async fn what_another_key_seals_is_handed_back(world: &World) {
+    let key = |byte| SealingKey::new([byte; 32]);
+    let rotate = async |current, previous| {
+        let ring = Keyring::new(key(current), vec![key(previous)]);
+        let entropy = SeededEntropy::new(9);
+        let resealed = reseal(world.store.as_ref(), &ring, &entropy);
+        resealed.await.expect("the store answers");
+    };
+    let reply = put(world, ACCOUNT, VPC, "vpc").await;
+    rotate(8, 7).await;
+    world.expect_log("step not finished");
+    world.step().await;
+    let next = world.store.next_claimable_at().await.unwrap();
+    let wait = next.expect("it is live").since(world.clock.now());
+    assert_eq!(wait, Duration::from_secs(5));
+    assert_eq!(world.status(&reply).await["status"], "Accepted");
+    // From here on the key is known.
+    rotate(7, 8).await;
+    world.clock.advance(wait);
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+}
+
+/// A process whose machine shows another time than the database is not ready.
+#[tokio::test]
+async fn a_machine_with_a_wrong_clock_is_not_ready() {
+    let world = World::builder().build().await;
+    world.clock.set_skew(Duration::from_secs(5));
+    world.get("/readyz").await.expect(200);
+    world.expect_log("not ready");
+    world.clock.set_skew(Duration::from_millis(5_001));
+    world.get("/readyz").await.expect(503);
+    world.get("/healthz").await.expect(200);
+    world.clock.set_skew(Duration::ZERO);
+    world.get("/readyz").await.expect(200);
+    world.finish().await;
+}
