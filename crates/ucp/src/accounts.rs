@@ -87,7 +87,17 @@ impl StoredCredentials {
                     .keys
                     .sealing
                     .open(AssociatedData::Credential(id), &sealed.0)
-                    .map_err(|_| unreadable())?;
+                    .map_err(|error| match error {
+                        // Another process may have it, or this one later.
+                        ucp_seal::Error::OtherKey { .. } => Fault::new(
+                            FaultClass::Transient,
+                            "ServiceUnavailable",
+                            format!(
+                                "The secret of {id} cannot be decrypted by this process: {error}."
+                            ),
+                        ),
+                        ucp_seal::Error::NotAKey | ucp_seal::Error::Corrupt => unreadable(),
+                    })?;
                 let secret = std::str::from_utf8(&secret).map_err(|_| unreadable())?;
                 Ok(BaseCredential::AccessKey {
                     access_key_id,
