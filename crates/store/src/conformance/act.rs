@@ -1,10 +1,10 @@
 //! Acts of writers on a stage of their own, for the cases that set writers against each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Kind, ReferenceChange};
+use ucp_model::operation::{Header, Kind, ReferenceChange};
 use ucp_model::{
     CredentialId, CredentialKind, Ended, GroupId, Identifier, NewCredential, OperationId, PlaneId,
     PlaneKind, Reference, ReferenceId, Scope, Target,
@@ -13,8 +13,9 @@ use ucp_model::{
 use super::fixture::*;
 use super::respelling::respelled;
 use crate::{
-    Adoption, Basis, Claimed, FinishOperation, LeaseTerm, NewLook, NewOperation, Precondition,
-    RecordedAlias, RecordedTarget, ReferenceUpdate, SealedPlace, Store, TypeSchema, rules,
+    Adoption, Basis, Claimed, FinishOperation, GroupUpdate, LeaseTerm, NewLook, NewOperation,
+    Precondition, RecordedAlias, RecordedTarget, ReferenceUpdate, SealedPlace, Store, TagsUpdate,
+    TypeSchema, rules,
 };
 
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
@@ -56,6 +57,17 @@ pub(super) enum Act {
     FinishOnGroup(u64),
     /// Claims a put and applies it.
     CarryOut(u64, &'static str),
+    /// Renews, releases or hands back the lease of a claimed operation.
+    Renew(u64),
+    Release(u64),
+    HandBack(u64),
+    /// Claims what is due in other scopes than this one.
+    ClaimElsewhere,
+    /// Seals the declaration of an operation anew.
+    Reseal(u64),
+    /// The same of the secret of a credential.
+    ResealCredential(&'static str),
+    UpdateGroup,
     Cancel(u64),
     Forget(&'static str),
     Own(&'static str),
@@ -73,7 +85,7 @@ pub(super) enum Act {
 }
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 3] = ["a", "b", "c"];
+const ALIASES: [&str; 4] = ["a", "b", "c", "d"];
 const OPERATIONS: u64 = 10;
 const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];
 
@@ -252,6 +264,53 @@ impl Stage {
                 .await
             }
             Act::CarryOut(number, resource) => self.carry_out(number, resource).await,
+            Act::Renew(number) => match self.claimed(number) {
+                Some(claimed) => {
+                    let renewed = store.renew_lease(&claimed.lease, at(22), TERM);
+                    format!("{:?}", renewed.await)
+                }
+                None => "not claimed".to_owned(),
+            },
+            Act::Release(number) => match self.claimed(number) {
+                Some(claimed) => format!("{:?}", store.release_lease(&claimed.lease).await),
+                None => "not claimed".to_owned(),
+            },
+            Act::HandBack(number) => match self.claimed(number) {
+                Some(claimed) => {
+                    format!("{:?}", store.hand_back(&claimed.lease, at(30)).await)
+                }
+                None => "not claimed".to_owned(),
+            },
+            Act::ClaimElsewhere => {
+                let crowded = BTreeSet::from([self.scope().key()]);
+                let claim = store.claim_elsewhere("worker", at(20), TERM, 9, &crowded);
+                for claimed in claim.await.unwrap() {
+                    store.release_lease(&claimed.lease).await.unwrap();
+                }
+                String::new()
+            }
+            Act::Reseal(number) => {
+                let place = SealedPlace::Desired(self.id(number));
+                let old = sealed("desired");
+                let reseal = store.reseal(&place, &old, sealed("anew"));
+                format!("{:?}", reseal.await)
+            }
+            Act::ResealCredential(secret) => {
+                let place = SealedPlace::Credential(self.credential());
+                let old = sealed(secret);
+                let reseal = store.reseal(&place, &old, sealed("anew"));
+                format!("{:?}", reseal.await)
+            }
+            Act::UpdateGroup => {
+                let added = BTreeMap::from([("added".to_owned(), Some("1".to_owned()))]);
+                let update = GroupUpdate {
+                    tags: TagsUpdate::Merge(added),
+                    default_tags: TagsUpdate::default(),
+                };
+                let (id, any) = (self.group(), Precondition::NONE);
+                let update = store.update_resource_group(&id, update, &any, at(22));
+                format!("{:?}", update.await)
+            }
             Act::Cancel(number) => {
                 let cancel = store.request_cancel(self.id(number), at(22));
                 format!("{:?}", cancel.await)
@@ -387,6 +446,40 @@ impl Stage {
         let own = looks.filter(|place| matches!(place, SealedPlace::Look(id) if ids.contains(id)));
         state.extend(own.map(|place| format!("{place:?}")));
         state
+    }
+
+    /// Checks the rules that hold whatever the writers do.
+    pub(super) async fn check(&self) {
+        let store: &dyn Store = self.store.as_ref();
+        let group = self.group();
+        let references = store.list_references(&group, None, None, usize::MAX);
+        let mut owned = BTreeSet::new();
+        for reference in references.await.unwrap_or_default() {
+            let target = reference.target().map(|target| target.key());
+            if let (true, Some(target)) = (reference.owned, target) {
+                assert!(owned.insert(target), "{} has two owners", reference.id);
+            }
+        }
+        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
+        let operations = store.get_operations(&ids).await.unwrap();
+        let live = || operations.iter().filter(|it| !it.is_terminal());
+        let mut aliases = BTreeSet::new();
+        for operation in live() {
+            if let Some(id) = operation.work.reference() {
+                assert!(aliases.insert(id.key()), "two operations work on {id}");
+            }
+            let Header { id, due_at, .. } = operation.header;
+            if operation.header.cancel_requested_at.is_some() {
+                assert!(due_at <= at(25), "{id} sleeps through a cancel request");
+            }
+            let Some(work) = operation.work.group() else {
+                continue;
+            };
+            let children = operations.iter().filter(|it| it.header.parent == Some(id));
+            if children.filter(|it| it.is_terminal()).count() > work.ended_children {
+                assert!(due_at <= at(25), "{id} sleeps through the end of a child");
+            }
+        }
     }
 
     /// Leases what is left, so that no later stage claims it.

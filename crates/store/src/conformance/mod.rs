@@ -225,6 +225,7 @@ macro_rules! races {
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource
+            every_pair_of_writers
         }
     };
     ($fresh:path: $($case:ident)+) => {

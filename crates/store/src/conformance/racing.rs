@@ -3,6 +3,7 @@
 //! gives in [`Memory`].
 
 mod deciding;
+mod pairs;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
+pub use self::pairs::every_pair_of_writers;
 use super::act::{Act, Stage};
 use super::fixture::Engine;
 use super::holding::Hold;
@@ -122,6 +124,7 @@ impl<'a> Race<'a> {
             other,
             state: stage.state().await,
         };
+        stage.check().await;
         stage.clear().await;
         (was_held, outcome)
     }
