@@ -80,38 +80,36 @@ impl Engine {
         &self.parts
     }
 
-    /// Makes a call under a lease. The lease is renewed before the call, unless it is fresh, and while the call runs. If
-    /// it is lost, the call is dropped.
+    /// Makes a call under a lease, which is renewed before the call unless it is fresh.
     pub(crate) async fn call<T>(
         &self,
         lease: &mut Lease,
         call: impl Future<Output = T>,
     ) -> Result<T, Abandoned> {
-        let term = self.settings.lease;
-        let fresh_for = term.0 / 3;
-        let now = self.now();
-        if lease.expires_at <= now.after(term.0 - fresh_for) {
+        let (term, now) = (self.settings.lease, self.now());
+        if lease.expires_at <= now.after(term.0 * 2 / 3) {
             *lease = self.parts.store.renew_lease(lease, now, term).await?;
         }
-        let renewing = async {
-            loop {
-                tokio::time::sleep(fresh_for).await;
-                let renewed = self.parts.store.renew_lease(lease, self.now(), term);
-                match renewed.await {
-                    Ok(renewed) => *lease = renewed,
-                    Err(error @ ucp_store::Error::LeaseLost) => return error,
-                    // The reply is still of use: nobody else may have claimed the operation by then.
-                    Err(error) => warn!(
-                        error = %ucp_model::chain(&error),
-                        "could not renew a lease"
-                    ),
+        Ok(call.await)
+    }
+
+    /// Renews a lease again and again while a step runs, which may wait for AWS or for its turn at the store. Returns when
+    /// the lease is lost.
+    async fn keep(&self, lease: Lease) -> Abandoned {
+        let term = self.settings.lease;
+        loop {
+            tokio::time::sleep(term.0 / 3).await;
+            let renewed = self.parts.store.renew_lease(&lease, self.now(), term);
+            match renewed.await {
+                Ok(_) => {}
+                // The step itself may have given the lease up with its last write, whose reply is on its way.
+                Err(error @ ucp_store::Error::LeaseLost) => {
+                    tokio::time::sleep(term.0 / 3).await;
+                    return error.into();
                 }
+                // The step is still of use: nobody else may have claimed the operation by then.
+                Err(error) => warn!(error = %ucp_model::chain(&error), "could not renew a lease"),
             }
-        };
-        tokio::select! {
-            biased;
-            reply = call => Ok(reply),
-            lost = renewing => Err(lost.into()),
         }
     }
 
@@ -159,6 +157,7 @@ impl Engine {
             correlation.id = %header.correlation_id,
             lease.generation = claimed.lease.generation,
         );
+        let lease = claimed.lease.clone();
         let step = async {
             if let Err(error) = self.can_open(&claimed.documents) {
                 // At once, so that a process that can goes on.
@@ -186,6 +185,13 @@ impl Engine {
                 refused: BTreeMap::new(),
             };
             stepper.run().await
+        };
+        let step = async {
+            tokio::select! {
+                biased;
+                done = step => done,
+                lost = self.keep(lease) => Err(lost),
+            }
         };
         match step.instrument(span).await {
             Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
