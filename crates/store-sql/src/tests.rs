@@ -310,7 +310,7 @@ async fn left_to_others(store: Sql) {
         limit: 9,
     };
     let listed = store.list_operations(&group(), page).await.unwrap();
-    assert_eq!(listed, [another.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&another));
     let ids = [operation_id(), another.header.id];
     assert_eq!(store.get_operations(&ids).await.unwrap(), [another]);
     assert_eq!(claim(1).await, 1);
