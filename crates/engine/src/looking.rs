@@ -115,11 +115,11 @@ impl Lister for Leased<'_> {
         &mut self,
         next_token: Option<&str>,
     ) -> Result<Result<ResourcePage, Fault>, Abandoned> {
-        *self.lease = self.engine.held(self.lease).await?;
         let ResourceWork {
             scope, type_name, ..
         } = self.work;
         let cloud = &self.engine.parts().cloud;
-        Ok(cloud.list_resources(scope, type_name, next_token).await)
+        let call = cloud.list_resources(scope, type_name, next_token);
+        self.engine.call(self.lease, call).await
     }
 }

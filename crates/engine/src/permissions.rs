@@ -5,7 +5,7 @@ use ucp_model::operation::{PERMISSIONS_SETTLE, Work};
 use ucp_store::Error;
 
 use crate::abandoned::Abandoned;
-use crate::engine::Stepper;
+use crate::engine::{Stepper, work};
 
 /// The types whose changes give and take permissions.
 const TYPES: [&str; 5] = [
@@ -23,7 +23,7 @@ impl Stepper<'_> {
     /// Finds out when a role or a policy of the account was last changed under the same group, if that was a moment ago.
     pub(crate) async fn note_permissions(&mut self) -> Result<(), Abandoned> {
         let now = self.engine.now();
-        let work = self.work()?;
+        let work = work(&self.claimed.operation.work)?;
         let (Some(reference), None) = (&work.reference, work.permissions_changed_at) else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
-use ucp_engine::{Abandoned, Nudges, Sweeper, Workers};
+use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Workers};
 use ucp_model::{Clock, GroupId, Identifier, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
@@ -229,6 +229,7 @@ impl World {
         Workers {
             engine: Arc::clone(&self.node.workers.engine),
             nudges: Nudges::default(),
+            pulse: Pulse::default(),
             concurrency: slots,
             poll_interval: Duration::from_millis(20),
             grace: Duration::from_secs(60),
