@@ -142,6 +142,13 @@ async fn s9_every_handler_error_code_of_a_create_an_update_and_a_delete_is_told(
         assert_eq!(refused.code(), told_code);
         let message = refused.body["error"]["message"].as_str().expect("text");
         assert!(message.contains("As ordered."), "{message}");
+        // Only a failure of tags may be that of the mark.
+        let told_of_tag = message.contains("--ownership-tags");
+        assert_eq!(
+            told_of_tag,
+            code == "UnauthorizedTaggingOperation",
+            "{message}"
+        );
         assert_explained(world, &refused).await;
         world.aws.clear_faults();
 

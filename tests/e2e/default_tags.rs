@@ -7,7 +7,7 @@ use ucp_testkit::{ACCOUNT, GROUP, World, apply, on_every_store, tracked_by};
 const VPC: &str = "AWS.EC2/VPC";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
-/// The tags of the only live VPC, as `key=value`, sorted.
+/// The tags of the only live VPC but for the mark of its reference, as `key=value`, sorted.
 fn tags(world: &World) -> Vec<String> {
     let resources = serde_json::to_value(world.aws.resources()).expect("the resources are JSON");
     let tags = &resources[0]["properties"]["Tags"];
@@ -16,7 +16,8 @@ fn tags(world: &World) -> Vec<String> {
         let part = |name: &str| tag[name].as_str().unwrap_or_default().to_owned();
         format!("{}={}", part("Key"), part("Value"))
     };
-    let mut tags: Vec<String> = tags.iter().map(text).collect();
+    let is_mark = |tag: &&Value| tag["Key"] == "ucp:reference";
+    let mut tags: Vec<String> = tags.iter().filter(|tag| !is_mark(tag)).map(text).collect();
     tags.sort();
     tags
 }

@@ -28,6 +28,7 @@ mod imports;
 mod looks;
 mod operation_lists;
 mod operations;
+mod ownership;
 mod paging;
 mod planes;
 mod plans;

@@ -81,7 +81,7 @@ async fn tags_of_others_survive_unless_the_put_is_strict(world: &World) {
         keys.sort();
         keys
     };
-    assert_eq!(keys(), ["cost", "team"]);
+    assert_eq!(keys(), ["cost", "team", "ucp:reference"]);
     let strict = json!({
         "trackedBy": tracked_by(LOG_GROUP, "ours"),
         "properties": tags(&["team"]),
@@ -90,7 +90,7 @@ async fn tags_of_others_survive_unless_the_put_is_strict(world: &World) {
     let reply = world.post(LOG_GROUP, "put", &strict).await;
     assert!(reply.status < 300, "{reply:?}");
     world.settle().await;
-    assert_eq!(keys(), ["team"]);
+    assert_eq!(keys(), ["team", "ucp:reference"]);
 }
 
 #[apply(on_every_store)]
@@ -125,6 +125,17 @@ async fn what_can_never_be_is_refused_with_its_place(world: &World) {
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
     let mut exported = live(world);
+    // D51: but not with the tag that is ours.
+    let refused = world.put(VPC, "main", exported.clone()).await.expect(400);
+    assert!(
+        refused.text.contains("/properties/Tags/0"),
+        "{}",
+        refused.text
+    );
+    exported
+        .as_object_mut()
+        .expect("an object")
+        .shift_remove("Tags");
     let again = world.put(VPC, "main", exported.clone()).await;
     assert_eq!(again.status, 200, "what was exported may be put: {again:?}");
     exported["DefaultNetworkAcl"] = json!("acl-other");

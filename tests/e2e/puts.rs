@@ -375,14 +375,17 @@ async fn an_existing_resource_with_a_computable_name_is_adopted_but_not_owned(wo
 
 #[apply(on_every_store)]
 async fn a_name_taken_in_a_race_is_adopted_but_not_owned(world: &World) {
+    let declared = json!({"LogGroupName": "logs"});
+    let by_name = json!({"properties": declared});
+    world.post(LOG_GROUP, "put", &by_name).await.expect(201);
+    world.settle().await;
+    // The look came before it.
     world.aws.add_fault(
-        fault(fail(HandlerErrorCode::AlreadyExists).made())
-            .on(Action::CreateResource)
+        fault(refuse(ExceptionCode::ResourceNotFound))
+            .on(Action::GetResource)
             .times(1),
     );
-    let ended = world
-        .put_and_settle(LOG_GROUP, "logs", json!({"LogGroupName": "logs"}))
-        .await;
+    let ended = world.put_and_settle(LOG_GROUP, "logs", declared).await;
     assert_eq!(ended["status"], "Succeeded", "{ended}");
     assert_eq!(world.references().await[0]["ownedResource"], false);
 }

@@ -248,7 +248,7 @@ async fn what_has_the_declared_name_already_is_never_touched(world: &World) {
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["foreign", "mine"]);
     assert_eq!(world.creates(), creates);
 
-    // The resource may also be created between the look and the create.
+    // What the failed create has left is ours if it carries our mark, and goes.
     let left = fail(HandlerErrorCode::NotStabilized).saying("later").made();
     fail_once(world, Action::CreateResource, left);
     let reply = replace(world, LOG_GROUP, logs("new"), ORDERS[0])
@@ -257,16 +257,35 @@ async fn what_has_the_declared_name_already_is_never_touched(world: &World) {
     world.settle().await;
     let error = &world.status(&reply).await["error"];
     assert_eq!(error["code"], "NotStabilized", "{error}");
-    assert!(
-        error["message"].as_str().unwrap().contains("'new'"),
-        "{error}"
-    );
-    assert_eq!(
-        world.live("AWS::Logs::LogGroup"),
-        ["foreign", "mine", "new"]
-    );
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["foreign", "mine"]);
     let reference = &world.references().await[0];
     assert_eq!(reference["mapsTo"]["primaryIdentifier"], "mine");
+}
+
+#[apply(on_every_store)]
+async fn what_has_the_declared_name_and_no_mark_stays(world: &World) {
+    const FILTER: &str = "AWS.Logs/MetricFilter";
+    let filter = |name: &str| {
+        json!({"LogGroupName": "g", "FilterName": name, "FilterPattern": "",
+            "MetricTransformations": [{"MetricName": "m", "MetricNamespace": "n", "MetricValue": "1"}]})
+    };
+    world.put_and_settle(FILTER, "main", filter("mine")).await;
+    // It may have been created between the look and the create.
+    let left = fail(HandlerErrorCode::NotStabilized).saying("later").made();
+    fail_once(world, Action::CreateResource, left);
+    let reply = replace(world, FILTER, filter("new"), ORDERS[0])
+        .await
+        .expect(201);
+    world.settle().await;
+    let error = &world.status(&reply).await["error"];
+    assert_eq!(error["code"], "NotStabilized", "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("g|new'"),
+        "{error}"
+    );
+    assert_eq!(world.live("AWS::Logs::MetricFilter"), ["g|mine", "g|new"]);
+    let reference = &world.references().await[0];
+    assert_eq!(reference["mapsTo"]["primaryIdentifier"], "g|mine");
 }
 
 #[apply(on_every_store)]

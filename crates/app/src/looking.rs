@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_look::{Look, Planned, Reader, Seen};
+use ucp_look::{Look, OwnershipTags, Planned, Reader, Seen};
 use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
@@ -277,6 +277,8 @@ impl App {
             schema: Some(schema),
             declared: Ok(desired),
             baseline: before.as_ref().and_then(|before| before.baseline.as_ref()),
+            // A request sends nothing.
+            ownership_tags: OwnershipTags::Off,
         };
         let look = look.at(work.subject().cloned(), &mut reader);
         let Ok(Ok((presence, planned))) = tokio::time::timeout_at(deadline, look).await else {
@@ -313,7 +315,7 @@ impl App {
         } = planned;
         let live = match (&presence, &outcome) {
             (Presence::Present { live, .. }, PlanOutcome::Update { .. }) => {
-                Some(schema.without_write_only(live))
+                Some(schema.shown(live))
             }
             _ => None,
         };
@@ -355,7 +357,7 @@ impl App {
                     return Ok(Outlook::Open);
                 }
                 if let Some(live) = &mut work.result {
-                    *live = schema.without_write_only(live);
+                    *live = schema.shown(live);
                 }
                 Ok(Outlook::Nothing(Box::new(Nothing {
                     warnings,

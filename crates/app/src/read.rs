@@ -153,7 +153,7 @@ impl App {
 
 /// Returns the live resource for the reply.
 fn shown(schema: &ResourceSchema, scope: &Scope, live: &ResourceDescription) -> LiveResource {
-    let properties = match schema.without_write_only(&live.properties) {
+    let properties = match schema.shown(&live.properties) {
         Value::Object(properties) => properties,
         _ => Map::new(),
     };

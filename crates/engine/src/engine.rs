@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::{CloudControl, Fault};
-use ucp_look::Planned;
+use ucp_look::{OwnershipTags, Planned};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
     Call, Chance, Effect, Holder, Intent, Next, Observation, ReferenceChange, ResourceWork, Taken,
@@ -52,12 +52,14 @@ pub struct Settings {
     pub owner: String,
     /// The duration of a lease.
     pub lease: LeaseTerm,
+    /// Whether what is created gets the mark of its reference.
+    pub ownership_tags: OwnershipTags,
 }
 
 /// Steps claimed operations.
 pub struct Engine {
     parts: Parts,
-    settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 impl Engine {
@@ -343,11 +345,11 @@ impl Stepper<'_> {
         reference: Option<ReferenceChange>,
         reason: &'static str,
     ) -> Result<Result<(), Taken>, Abandoned> {
-        // If AWS returns a write-only value after all, it is not stored.
+        // Neither a write-only value, should AWS return one after all, nor the mark is stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result
         {
-            *live = schema.without_write_only(live);
+            *live = schema.shown(live);
         }
         let baseline = match self.declared() {
             Ok(Some(desired)) => Some(desired.baseline),
@@ -383,12 +385,14 @@ impl Stepper<'_> {
         }
     }
 
-    /// Keeps the warnings of a plan with the operation. Those of a put stay while a replacement deletes a resource.
-    pub(crate) fn note_warnings(&mut self, planned: &Planned) {
+    /// Keeps the warnings of a plan, and whether there is a mark on its document, with the operation. Those of a put stay
+    /// while a replacement deletes a resource.
+    pub(crate) fn note(&mut self, planned: &Planned) {
         if let Work::Resource(work) = &mut self.claimed.operation.work
             && !work.deletes()
         {
             work.warnings.clone_from(&planned.warnings);
+            work.marked |= planned.marked;
         }
     }
 

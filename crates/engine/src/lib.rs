@@ -22,4 +22,5 @@ pub use engine::{Engine, Parts, Settings};
 pub use progress::ProgressListener;
 pub use pulse::Pulse;
 pub use sweeper::Sweeper;
+pub use ucp_look::OwnershipTags;
 pub use workers::{Nudges, Workers};

@@ -25,6 +25,7 @@ impl Stepper<'_> {
             schema: self.schema.as_deref(),
             declared: declared.as_ref().map(Option::as_ref),
             baseline: self.claimed.baseline.as_ref(),
+            ownership_tags: self.engine.settings.ownership_tags,
         };
         let mut reader = Leased {
             engine: self.engine,
@@ -34,7 +35,7 @@ impl Stepper<'_> {
         };
         let (presence, planned) = look.at(identifier, &mut reader).await?;
         let outcome = planned.outcome.clone();
-        self.note_warnings(&planned);
+        self.note(&planned);
         self.planned = Some(planned);
         Ok(Observation::Looked(presence, outcome))
     }
@@ -44,13 +45,14 @@ impl Stepper<'_> {
         &mut self,
         identifier: Option<Identifier>,
     ) -> Result<Presence, Abandoned> {
+        let work = work(&self.claimed.operation.work)?;
         let mut reader = Leased {
             engine: self.engine,
             lease: &mut self.claimed.lease,
-            work: work(&self.claimed.operation.work)?,
+            work,
             seen: None,
         };
-        ucp_look::read(self.schema.as_deref(), identifier, &mut reader).await
+        ucp_look::read(work, self.schema.as_deref(), identifier, &mut reader).await
     }
 
     /// Lists the type, to see whether the resource exists.

@@ -11,7 +11,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use ucp_model::operation::{Kind, PlanOutcome, Presence, ResourceWork};
-use ucp_model::{Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, ResourceDescription};
+use ucp_model::{
+    Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, Mark, Ownership,
+    ResourceDescription,
+};
 use ucp_plan::Desired;
 use ucp_schema::ResourceSchema;
 
@@ -47,6 +50,18 @@ pub struct Look<'a> {
     pub declared: Result<Option<&'a Desired>, &'a Failure>,
     /// The declaration of the last successful put under its alias.
     pub baseline: Option<&'a Baseline>,
+    /// Whether a create gets the mark of the reference.
+    pub ownership_tags: OwnershipTags,
+}
+
+/// Whether what is created gets the mark of its reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OwnershipTags {
+    /// It does, if its type has tags.
+    #[default]
+    On,
+    /// It does not. Marks that are there count nevertheless.
+    Off,
 }
 
 impl Look<'_> {
@@ -57,7 +72,7 @@ impl Look<'_> {
         identifier: Option<Identifier>,
         reader: &mut R,
     ) -> Result<(Presence, Planned), R::Error> {
-        let mut presence = read(self.schema, identifier.clone(), reader).await?;
+        let mut presence = self.read(identifier.clone(), reader).await?;
         let is_respelled = self
             .is_respelled(identifier.as_ref(), &presence, reader)
             .await?;
@@ -70,13 +85,21 @@ impl Look<'_> {
             && new != old
         {
             let new = new.clone();
-            match read(self.schema, Some(new.clone()), reader).await? {
+            match self.read(Some(new.clone()), reader).await? {
                 Presence::Absent | Presence::Unreadable(_) => {}
                 Presence::Present { .. } => planned = planner::name_is_taken(self.work, &new),
                 unknown @ Presence::Unknown(_) => presence = unknown,
             }
         }
         Ok((presence, planned))
+    }
+
+    async fn read<R: Reader>(
+        &self,
+        identifier: Option<Identifier>,
+        reader: &mut R,
+    ) -> Result<Presence, R::Error> {
+        read(self.work, self.schema, identifier, reader).await
     }
 
     /// Returns whether the declaration names the resource, but spells its identifier otherwise than AWS. It does if the
@@ -108,7 +131,7 @@ impl Look<'_> {
         if declared.as_str().to_lowercase() != identifier.as_str().to_lowercase() {
             return Ok(false);
         }
-        Ok(match read(self.schema, Some(declared), reader).await? {
+        Ok(match self.read(Some(declared), reader).await? {
             Presence::Present {
                 identifier: same, ..
             } => same == *identifier,
@@ -146,7 +169,12 @@ impl Look<'_> {
                     | Presence::Unreadable(_)
                     | Presence::Unknown(_) => Cow::Borrowed(desired),
                 };
-                planner::plan_put(work, &desired, self.baseline, presence, schema)
+                let mark = match self.ownership_tags {
+                    OwnershipTags::On => work.reference.as_ref().map(Mark::of),
+                    OwnershipTags::Off => None,
+                };
+                let mark = mark.as_ref();
+                planner::plan_put(work, &desired, self.baseline, presence, schema, mark)
             }
             (Err(failure), _) => failure.clone().into(),
             (Ok(None), _) => {
@@ -161,8 +189,9 @@ impl Look<'_> {
     }
 }
 
-/// Reads the resource from AWS. Without an identifier the resource counts as absent.
+/// Reads the resource of an operation from AWS. Without an identifier the resource counts as absent.
 pub async fn read<R: Reader>(
+    work: &ResourceWork,
     schema: Option<&ResourceSchema>,
     identifier: Option<Identifier>,
     reader: &mut R,
@@ -183,6 +212,10 @@ pub async fn read<R: Reader>(
                 None => identifier,
             },
             digest: reader.digest(&live),
+            ownership: {
+                let mark = schema.and_then(|schema| schema.mark_in(&live));
+                Ownership::of(mark, work.reference.as_ref())
+            },
             live,
         },
         Err(fault) if fault.class == FaultClass::Missing => Presence::Absent,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
-use ucp_model::{Baseline, Digest, Failure, Identifier, ReferenceId, Warning, json};
+use ucp_model::{Baseline, Digest, Failure, Identifier, Mark, ReferenceId, Warning, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
@@ -14,6 +14,8 @@ pub struct Planned {
     pub outcome: PlanOutcome,
     /// The document to send, if any.
     pub document: Option<String>,
+    /// Whether that is a create with the mark of the reference.
+    pub marked: bool,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
 }
@@ -23,6 +25,7 @@ impl From<PlanOutcome> for Planned {
         Self {
             outcome,
             document: None,
+            marked: false,
             warnings: Vec::new(),
         }
     }
@@ -104,6 +107,7 @@ pub(crate) fn plan_put(
     baseline: Option<&Baseline>,
     presence: &Presence,
     schema: &ResourceSchema,
+    mark: Option<&Mark>,
 ) -> Planned {
     let judgement = judge(&Question {
         desired,
@@ -122,6 +126,12 @@ pub(crate) fn plan_put(
     });
     let changes = judgement.plan.history();
     let warnings = judgement.plan.warnings.iter().map(Warning::from).collect();
+    let mut marked = false;
+    let mut marking = |document: Value| {
+        let with_mark = mark.and_then(|mark| schema.with_mark(&document, mark));
+        marked = with_mark.is_some();
+        with_mark.unwrap_or(document).to_string()
+    };
     let (outcome, document) = match judgement.verdict {
         Err(failure) => (PlanOutcome::Impossible(failure), None),
         Ok(Verdict::Nothing) => (PlanOutcome::Nothing, None),
@@ -133,7 +143,7 @@ pub(crate) fn plan_put(
                 identifier,
                 changes,
             };
-            (outcome, Some(document))
+            (outcome, Some(marking(document)))
         }
         Ok(Verdict::Update {
             identifier,
@@ -157,12 +167,13 @@ pub(crate) fn plan_put(
                 identifier,
                 changes,
             };
-            (outcome, document)
+            (outcome, document.map(marking))
         }
     };
     Planned {
         outcome,
         document,
+        marked,
         warnings,
     }
 }

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use crate::Mark;
+
 /// Tags that resources get without declaring them, from the server's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DefaultTags {
@@ -32,6 +34,9 @@ pub enum TagError {
         "`{0}` is not a valid tag key: it must have 1 to 128 characters and must not begin with `aws:`"
     )]
     Key(String),
+    /// The key is that of the [mark](Mark) of a reference.
+    #[error("`{0}` is the tag with which ucp marks what it creates; leave it out")]
+    Mark(String),
     /// The value of this key is too long.
     #[error("the value of the tag `{0}` is longer than 256 characters")]
     Value(String),
@@ -44,6 +49,9 @@ pub fn valid_tag(key: &str, value: &str) -> Result<(), TagError> {
         .is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"));
     if is_reserved || !(1..=128).contains(&key.chars().count()) {
         return Err(TagError::Key(key.chars().take(60).collect()));
+    }
+    if Mark::is_key(key) {
+        return Err(TagError::Mark(key.to_owned()));
     }
     if value.chars().count() > 256 {
         return Err(TagError::Value(key.to_owned()));
@@ -76,10 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn aws_keeps_keys_for_itself() {
+    fn aws_and_ucp_keep_keys_for_themselves() {
         assert_eq!(valid_tag("team", ""), Ok(()));
         for key in ["", "aws:x", "AWS:x", &"k".repeat(129)] {
             assert!(matches!(valid_tag(key, ""), Err(TagError::Key(_))));
+        }
+        for key in ["ucp:reference", "UCP:Reference"] {
+            assert!(matches!(valid_tag(key, ""), Err(TagError::Mark(_))));
         }
         let long = "v".repeat(257);
         assert_eq!(valid_tag("k", &long), Err(TagError::Value("k".to_owned())));

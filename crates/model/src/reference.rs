@@ -17,6 +17,8 @@ pub struct Reference {
     pub identifier: Option<Identifier>,
     /// Whether deleting the reference deletes the AWS resource.
     pub owned: bool,
+    /// Whether the caller has told the reference to own the resource, whose mark that may carry.
+    pub told_to_own: bool,
     /// ARM tags of the reference itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
     /// The live operation on the reference, if any.

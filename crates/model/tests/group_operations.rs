@@ -44,6 +44,7 @@ fn owned(alias: &str, live: Value) -> Reference {
         scope: scope(),
         identifier: Some(Identifier::new(alias)),
         owned: true,
+        told_to_own: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,

@@ -6,6 +6,7 @@ use ucp_model::pointer::{Pointer, PointerBuf};
 use ucp_schema::{Classes, Cursor};
 
 use crate::edit::{Edit, Why};
+use crate::tags;
 
 /// The placeholder for a write-only value in a [`Change`].
 pub const SENSITIVE: &str = "(sensitive)";
@@ -190,8 +191,11 @@ pub(crate) fn is_sensitive(value: &Value, cursor: Cursor<'_>) -> bool {
     json::children(value).any(|(step, child)| is_sensitive(child, cursor.below_or_anything(step)))
 }
 
-/// Returns `value` with write-only values replaced by [`SENSITIVE`].
+/// Returns `value` with write-only values replaced by [`SENSITIVE`], and without the mark of a reference.
 pub(crate) fn redacted(value: &Value, cursor: Cursor<'_>) -> Value {
+    if cursor.is(Classes::TAGS) {
+        return tags::without_mark(value);
+    }
     if cursor.is(Classes::WRITE_ONLY) {
         return Value::from(SENSITIVE);
     }

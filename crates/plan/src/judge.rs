@@ -78,7 +78,7 @@ pub enum Verdict {
     /// Create the resource.
     Create {
         /// The desired state to send.
-        document: String,
+        document: Value,
         /// The identifier, if the declaration determines it.
         identifier: Option<Identifier>,
     },
@@ -97,7 +97,7 @@ pub enum Verdict {
         order: ReplacementOrder,
         /// The desired state to send first. `None` if the old resource is deleted first: the create is judged again
         /// after that.
-        document: Option<String>,
+        document: Option<Value>,
         /// The new resource's identifier, if the declaration determines it.
         identifier: Option<Identifier>,
     },
@@ -163,7 +163,7 @@ impl<'a> Question<'a> {
         self.refuse_invalid()?;
         refuse(UNSATISFIABLE, plan.errors.clone())?;
         Ok(Verdict::Create {
-            document: plan.desired_state().to_string(),
+            document: plan.desired_state(),
             identifier: self.declared_identifier(),
         })
     }
@@ -185,7 +185,7 @@ impl<'a> Question<'a> {
             ReplacementOrder::CreateBeforeDelete if identifier.as_ref() == Some(old) => {
                 return Err(self.same_identifier(changed));
             }
-            ReplacementOrder::CreateBeforeDelete => Some(new.desired_state().to_string()),
+            ReplacementOrder::CreateBeforeDelete => Some(new.desired_state()),
             ReplacementOrder::DeleteBeforeCreate => None,
         };
         self.refuse_invalid()?;

@@ -1,9 +1,11 @@
-//! Tags reserved by AWS: ignored in declarations and live models, and never removed.
+//! Reserved tags, those of AWS and the mark of a reference: ignored in declarations and live models, and never removed.
 
 use serde_json::Value;
+use ucp_model::Mark;
+use ucp_model::json::{self, Step};
 use ucp_schema::{Classes, Cursor};
 
-/// The prefix of reserved tag keys.
+/// The prefix of tag keys that AWS reserves.
 const RESERVED: &str = "aws:";
 /// The names of the key member in lists of tags.
 pub(crate) const KEYS: [&str; 4] = ["Key", "key", "TagKey", "tagKey"];
@@ -15,7 +17,7 @@ pub(crate) fn is_reserved(tag: &Value) -> bool {
 
 /// Returns whether a key in a map of tags is reserved.
 pub(crate) fn is_reserved_key(key: &str) -> bool {
-    key.starts_with(RESERVED)
+    key.starts_with(RESERVED) || Mark::is_key(key)
 }
 
 pub(crate) fn key(tag: &Value) -> Option<&str> {
@@ -39,4 +41,16 @@ pub(crate) fn visible<'v>(
 ) -> impl Iterator<Item = &'v Value> {
     let counts = counts(cursor);
     elements.iter().filter(move |element| counts(element))
+}
+
+/// Returns tags as a change shows them: without the mark of a reference.
+pub(crate) fn without_mark(tags: &Value) -> Value {
+    let is_mark = |tag: &Value| key(tag).is_some_and(Mark::is_key);
+    json::map_children(tags, |step, tag| {
+        let is_shown = match step {
+            Step::Member(name) => !Mark::is_key(name),
+            Step::Element(_) => !is_mark(tag),
+        };
+        is_shown.then(|| tag.clone())
+    })
 }

@@ -241,6 +241,31 @@ fn tags_of_others_survive_and_ours_go_when_they_are_dropped() {
 }
 
 #[test]
+fn the_mark_of_a_reference_stays_and_is_never_shown() {
+    let tag = |key: &str| json!({"Key": key, "Value": "x"});
+    let tags = |keys: &[&str]| json!({"QueueName": "q", "Tags": keys.iter().map(|key| tag(key)).collect::<Vec<_>>()});
+    let schema = schema(QUEUE);
+    let marked = tags(&["ucp:reference", "a", "b"]);
+    for mode in [Mode::Merge, Mode::Replace] {
+        let unchanged = plan_in(mode, &schema, &tags(&["a", "b"]), &marked);
+        assert_eq!(unchanged.action, Action::Noop);
+        let plan = plan_in(mode, &schema, &tags(&["c", "d"]), &marked);
+        let planned = plan.planned["Tags"].as_array().unwrap();
+        assert!(planned.contains(&tag("ucp:reference")), "{planned:?}");
+        let shown = plan
+            .changes
+            .iter()
+            .flat_map(|change| [&change.before, &change.after]);
+        for value in shown.flatten() {
+            assert!(!value.to_string().contains("ucp:reference"), "{value}");
+        }
+    }
+    // Not even the last tag takes the mark with it.
+    let only = plan_in(Mode::Replace, &schema, &json!({"QueueName": "q"}), &marked);
+    assert_eq!(only.planned["Tags"], json!([tag("ucp:reference")]));
+}
+
+#[test]
 fn a_tag_that_is_declared_twice_or_not_known_costs_nobody_a_tag() {
     let tag = |key: Value, value: &str| json!({"Key": key, "Value": value});
     let queue = |tags: Vec<Value>| json!({"QueueName": "q", "Tags": tags});

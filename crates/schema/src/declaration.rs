@@ -18,7 +18,7 @@ impl Declaration {
     /// `named`, the [properties of the identifier](ResourceSchema::properties_of_identifier) in the URL, are added.
     ///
     /// Fails with all violations that do not depend on live state: values of a wrong type, unknown properties, control
-    /// characters, unknown values, and contradictions to the identifier.
+    /// characters, unknown values, contradictions to the identifier, and the tag that marks a reference's resource.
     pub fn parse(
         properties: Map<String, Value>,
         schema: &ResourceSchema,
@@ -60,6 +60,10 @@ impl Declaration {
         );
         violations.extend(schema.validate_declaration(&properties));
         violations.extend(control_characters(&properties));
+        violations.extend(invalid(
+            schema.declared_marks(&properties),
+            "is the tag with which ucp marks what it creates; leave it out, ucp keeps it on the resource",
+        ));
         (Self(properties), violations)
     }
 

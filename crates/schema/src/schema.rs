@@ -227,6 +227,13 @@ impl ResourceSchema {
         without_write_only(properties, self.root()).unwrap_or_default()
     }
 
+    /// Returns a live model as it is shown and remembered: without write-only values, and without the mark of a reference.
+    pub fn shown(&self, live: &Value) -> Value {
+        let mut shown = self.without_write_only(live);
+        self.remove_mark(&mut shown);
+        shown
+    }
+
     fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| Compiled::of(&self.document))
     }

@@ -1,8 +1,9 @@
-//! Default tags, added to the tag property of a type.
+//! Tags that are not declared, in the tag property of a type: default tags, and the mark of a reference.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use ucp_model::{Mark, pointer};
 
 use crate::{Classes, Cursor, ResourceSchema, Segment, Types};
 
@@ -55,11 +56,118 @@ impl ResourceSchema {
 
     /// Returns the path and the form of the tags, if they can be updated.
     fn tags_at(&self) -> Option<(Vec<String>, Form)> {
-        let tagging = self.document().get("tagging");
-        let may = |what: &str| tagging.and_then(|tagging| tagging.get(what)) != Some(&false.into());
-        if !(may("taggable") && may("tagUpdatable") && self.is_updatable()) {
+        if !(self.may_tag("taggable") && self.may_tag("tagUpdatable") && self.is_updatable()) {
             return None;
         }
+        let (names, cursor) = self.tags()?;
+        if cursor.is(Classes::FIXED) || cursor.is(Classes::READ_ONLY) {
+            return None;
+        }
+        Some((names, Form::of(cursor)?))
+    }
+
+    /// Returns the properties of a create with the mark of a reference. `None` if the type has no tags that a create can
+    /// set, or if the schema does not permit this one beside those declared.
+    pub fn with_mark(&self, properties: &Value, mark: &Mark) -> Option<Value> {
+        if !(self.may_tag("taggable") && self.may_tag("tagOnCreate")) {
+            return None;
+        }
+        let (path, cursor) = self.tags()?;
+        if cursor.is(Classes::READ_ONLY) {
+            return None;
+        }
+        let form = Form::of(cursor)?;
+        let mut marked = properties.clone();
+        let (last, holders) = path.split_last()?;
+        let holder = holders
+            .iter()
+            .try_fold(&mut marked, |value, name| value.get_mut(name));
+        let holder = holder?.as_object_mut()?;
+        let tag = BTreeMap::from([(Mark::KEY.to_owned(), mark.to_string())]);
+        form.add(holder.entry(last).or_insert(Value::Null), &tag);
+        let is_worse = self.validate_model(&marked).len() > self.validate_model(properties).len();
+        (!is_worse).then_some(marked)
+    }
+
+    /// Returns the mark that a model carries, if any.
+    pub fn mark_in<'v>(&self, model: &'v Value) -> Option<&'v str> {
+        let (path, _) = self.tags()?;
+        let tags = path.iter().try_fold(model, |value, name| value.get(name))?;
+        match tags {
+            Value::Array(tags) => tags.iter().filter(|tag| is_mark(tag)).find_map(|tag| {
+                let mut names = PAIRS.iter().map(|(_, value)| *value);
+                names.find_map(|value| tag.get(value)?.as_str())
+            }),
+            Value::Object(tags) => {
+                let mark = tags.iter().find(|(key, _)| Mark::is_key(key));
+                mark.and_then(|(_, value)| value.as_str())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        }
+    }
+
+    /// Returns the places of the marks that a declaration contains.
+    pub(crate) fn declared_marks(&self, declared: &Value) -> Vec<String> {
+        let Some((path, _)) = self.tags() else {
+            return Vec::new();
+        };
+        let at = path
+            .iter()
+            .fold(String::new(), |at, name| pointer::join(&at, name));
+        match declared.pointer(&at) {
+            Some(Value::Array(tags)) => {
+                let marks = tags.iter().enumerate().filter(|(_, tag)| is_mark(tag));
+                marks.map(|(index, _)| format!("{at}/{index}")).collect()
+            }
+            Some(Value::Object(tags)) => {
+                let marks = tags.keys().filter(|key| Mark::is_key(key));
+                marks.map(|key| pointer::join(&at, key)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Removes the mark from a model that is to be shown. Tags that consisted of it alone are removed too.
+    pub(crate) fn remove_mark(&self, model: &mut Value) {
+        if self.mark_in(model).is_none() {
+            return;
+        }
+        let Some((path, _)) = self.tags() else {
+            return;
+        };
+        let Some((last, holders)) = path.split_last() else {
+            return;
+        };
+        let holder = holders
+            .iter()
+            .try_fold(model, |value, name| value.get_mut(name));
+        let Some(Value::Object(holder)) = holder else {
+            return;
+        };
+        let is_left = match holder.get_mut(last) {
+            Some(Value::Array(tags)) => {
+                tags.retain(|tag| !is_mark(tag));
+                !tags.is_empty()
+            }
+            Some(Value::Object(tags)) => {
+                tags.retain(|key, _| !Mark::is_key(key));
+                !tags.is_empty()
+            }
+            _ => true,
+        };
+        if !is_left {
+            holder.shift_remove(last);
+        }
+    }
+
+    /// Returns whether the schema's `tagging` permits `what`. It does if it does not say.
+    fn may_tag(&self, what: &str) -> bool {
+        let tagging = self.document().get("tagging");
+        tagging.and_then(|tagging| tagging.get(what)) != Some(&false.into())
+    }
+
+    /// Returns the path of the tags, and the cursor there.
+    fn tags(&self) -> Option<(Vec<String>, Cursor<'_>)> {
         let mut cursor = self.root();
         let mut names = Vec::new();
         for segment in self.tag_property()?.segments() {
@@ -69,11 +177,15 @@ impl ResourceSchema {
             cursor = cursor.member(name)?;
             names.push(name.clone());
         }
-        if cursor.is(Classes::FIXED) || cursor.is(Classes::READ_ONLY) {
-            return None;
-        }
-        Some((names, Form::of(cursor)?))
+        Some((names, cursor))
     }
+}
+
+/// Returns whether an element of a list of tags is a mark.
+fn is_mark(tag: &Value) -> bool {
+    let mut names = PAIRS.iter().map(|(key, _)| *key);
+    let key = names.find_map(|key| tag.get(key)?.as_str());
+    key.is_some_and(Mark::is_key)
 }
 
 impl Form {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use ucp_model::TypeName;
+use ucp_model::{Mark, TypeName};
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
 /// Types whose tags can be updated by their schema, but are in a property that default tags do not support.
@@ -128,4 +128,59 @@ fn every_type_with_tags_gets_them() {
     println!("{count} types get tags, {untagged:?} do not");
     assert!(count > 1_000, "{count}");
     assert_eq!(untagged, EXCEPTIONS.map(str::to_owned).into());
+}
+
+fn mark() -> Mark {
+    let reference = "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/a";
+    Mark::of(&reference.parse().unwrap())
+}
+
+#[test]
+fn a_create_carries_the_mark_where_its_type_and_its_tags_permit_it() {
+    let mark = mark();
+    let marked = |name: &str, properties: Value| schema(name).with_mark(&properties, &mark);
+    let pair = json!({"Key": "ucp:reference", "Value": mark.as_str()});
+    let vpc = marked("AWS::EC2::VPC", json!({"CidrBlock": "10.0.0.0/16"})).unwrap();
+    assert_eq!(vpc["Tags"], json!([pair]));
+    let declared = json!({"Name": "p", "Type": "String", "Value": "v", "Tags": {"a": "b"}});
+    let parameter = marked("AWS::SSM::Parameter", declared).unwrap();
+    assert_eq!(
+        parameter["Tags"],
+        json!({"a": "b", "ucp:reference": mark.as_str()})
+    );
+    assert_eq!(marked("AWS::EC2::VPCGatewayAttachment", json!({})), None);
+    // Fifty tags are as many as a resource can have.
+    let tags = |count: usize| -> Value {
+        let tag = |index| json!({"Key": format!("k{index}"), "Value": "v"});
+        (0..count).map(tag).collect()
+    };
+    let limited = Catalogue::embedded();
+    let limited = limited.get(&TypeName::from_cloudformation("AWS::ECR::Repository").unwrap());
+    let limited = limited.unwrap();
+    assert!(
+        limited
+            .with_mark(&json!({"Tags": tags(49)}), &mark)
+            .is_some()
+    );
+    assert_eq!(limited.with_mark(&json!({"Tags": tags(50)}), &mark), None);
+}
+
+#[test]
+fn every_type_that_carries_the_mark_shows_it_to_us_and_to_nobody_else() {
+    let mark = mark();
+    let (mut carrying, mut fixed) = (0, 0);
+    let catalogue = Catalogue::embedded();
+    for name in catalogue.type_names() {
+        let schema = catalogue.get(name).unwrap();
+        let Some(marked) = schema.with_mark(&json!({}), &mark) else {
+            continue;
+        };
+        carrying += 1;
+        fixed += usize::from(!schema.takes_default_tags());
+        assert_eq!(schema.mark_in(&marked), Some(mark.as_str()), "{name}");
+        assert_eq!(schema.shown(&marked), json!({}), "{name}");
+    }
+    assert!(carrying > 800, "only {carrying} types carry the mark");
+    // Tags that only a create can set are enough.
+    assert!(fixed > 10, "only {fixed} of them cannot change their tags");
 }

@@ -26,6 +26,7 @@ macro_rules! files {
             "0011_looks",
             "0012_lost_resources",
             "0013_scopes",
+            "0014_told_to_own",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

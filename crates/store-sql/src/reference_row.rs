@@ -11,7 +11,7 @@ use crate::json::{corrupt, count, from_json, parsed, to_json};
 macro_rules! columns {
     () => {
         "id, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
-         observed_at, created_at, updated_at, revision, tags"
+         observed_at, created_at, updated_at, revision, tags, told_to_own"
     };
 }
 pub(crate) use columns;
@@ -20,13 +20,14 @@ statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
     /// inserts nothing.
     INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned, operation,
-            provisioning_state, baseline, observed, observed_at, updated_at, tags,
+            provisioning_state, baseline, observed, observed_at, updated_at, tags, told_to_own,
             id, group_key, plane, account, region, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
         ON CONFLICT (key) DO NOTHING"];
     UPDATE = ["UPDATE resource_references SET
             revision = $2, identifier = $3, target_key = $4, owned = $5, operation = $6,
-            provisioning_state = $7, baseline = $8, observed = $9, observed_at = $10, updated_at = $11, tags = $12
+            provisioning_state = $7, baseline = $8, observed = $9, observed_at = $10, updated_at = $11, tags = $12,
+            told_to_own = $13
         WHERE key = $1 AND revision = $2 - 1"];
     REMEMBER = ["UPDATE resource_references SET
             revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9
@@ -123,6 +124,7 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
         reference.observed_at.map(Timestamp::as_millis),
         reference.updated_at.as_millis(),
         to_json(&reference.tags)?,
+        reference.told_to_own,
     ];
     let statement = if reference.revision == 1 {
         values.extend(values![
@@ -213,6 +215,7 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         },
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,
+        told_to_own: row.flag("told_to_own")?,
         tags: from_json(row.get("tags")?)?,
         operation: operation.map(parsed).transpose()?,
         provisioning_state,

@@ -107,6 +107,7 @@ pub fn accept(
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
+        was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         state_before,
         sightings: Sightings::since(last_seen_at),
         asked_for: asked_for.filter(|_| reference.is_none()),
@@ -165,6 +166,7 @@ fn claim(
             scope: new.scope.clone(),
             identifier: None,
             owned: false,
+            told_to_own: false,
             tags: BTreeMap::new(),
             operation: Some(operation),
             provisioning_state: under_way(new.kind),
@@ -335,9 +337,13 @@ pub fn end(
             reference.observed_at.filter(|_| stays),
         ),
     };
+    let owned = (reference.owned && stays || owned) && !owned_elsewhere;
+    let is_told = work.options.take_ownership && state == ProvisioningState::Succeeded;
+    let was_told = reference.told_to_own && !work.created;
     Some(Reference {
         identifier: work.identifier.clone(),
-        owned: (reference.owned && stays || owned) && !owned_elsewhere,
+        owned,
+        told_to_own: owned && (is_told || was_told),
         operation: None,
         provisioning_state: state,
         baseline,
@@ -392,6 +398,7 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
 pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
     Reference {
         owned: update.owned.unwrap_or(reference.owned),
+        told_to_own: update.owned.unwrap_or(reference.told_to_own),
         tags: update.tags.unwrap_or(reference.tags),
         updated_at: now,
         revision: reference.revision + 1,

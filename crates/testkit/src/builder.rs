@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::UntrackedAlias;
+use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
 use ucp_observe::{CrashTurn, Process};
@@ -26,6 +27,7 @@ pub struct Builder {
     path_base: PathBase,
     default_tags: DefaultTags,
     untracked_alias: UntrackedAlias,
+    ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
     verdict_wait: Duration,
     crash: Option<CrashTurn>,
@@ -41,6 +43,7 @@ impl World {
             path_base: PathBase::default(),
             default_tags: DefaultTags::default(),
             untracked_alias: UntrackedAlias::default(),
+            ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
             crash: None,
@@ -85,6 +88,14 @@ impl Builder {
     pub fn ignoring_untracked_aliases(self) -> Self {
         Self {
             untracked_alias: UntrackedAlias::Ignore,
+            ..self
+        }
+    }
+
+    /// Creates without the marks of references.
+    pub fn without_ownership_tags(self) -> Self {
+        Self {
+            ownership_tags: OwnershipTags::Off,
             ..self
         }
     }
@@ -158,11 +169,12 @@ impl Builder {
             clock: Arc::clone(&clock) as _,
             entropy,
         };
-        let settings = Settings {
+        let mut settings = Settings {
             untracked_alias: self.untracked_alias,
             schema_source: self.schema_source,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
+        settings.engine.ownership_tags = self.ownership_tags;
         let node = ucp_node::assemble(parts, settings).await;
         let world = World {
             store: self.store,
@@ -199,6 +211,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,
+            ownership_tags: OwnershipTags::default(),
         },
         default_tags,
         untracked_alias: UntrackedAlias::default(),

@@ -309,6 +309,28 @@ pub(crate) struct Work {
     /// resource.
     #[arg(long, env = "UCP_UNTRACKED_ALIAS", default_value = "refuse")]
     pub(crate) untracked_alias: UntrackedAlias,
+    /// Whether what is created for a reference gets the tag `ucp:reference`, which proves later that it was. Types without
+    /// tags do not get it.
+    #[arg(long, env = "UCP_OWNERSHIP_TAGS", default_value = "on")]
+    pub(crate) ownership_tags: OwnershipTags,
+}
+
+/// Whether what is created gets the mark of its reference.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OwnershipTags {
+    /// It does.
+    On,
+    /// It does not. Tags that are there count nevertheless.
+    Off,
+}
+
+impl From<OwnershipTags> for ucp_engine::OwnershipTags {
+    fn from(given: OwnershipTags) -> Self {
+        match given {
+            OwnershipTags::On => Self::On,
+            OwnershipTags::Off => Self::Off,
+        }
+    }
 }
 
 /// What to do with an alias without `trackedBy`.

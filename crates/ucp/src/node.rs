@@ -79,6 +79,7 @@ impl Node {
             engine: ucp_engine::Settings {
                 owner,
                 lease: LeaseTerm(self.work.lease),
+                ownership_tags: self.work.ownership_tags.into(),
             },
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
-use ucp_model::{GroupBody, GroupId, NewResourceGroup, ResourceGroup, excerpt};
+use ucp_model::{GroupBody, GroupId, Mark, NewResourceGroup, ResourceGroup, excerpt};
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
@@ -117,13 +117,20 @@ fn tags_update(path: &str, value: Option<&Value>, violations: &mut Violations) -
     }
 }
 
-/// Refuses default tags that AWS would refuse on every resource.
+/// Refuses default tags that AWS would refuse on every resource, and the mark of a reference.
 fn refuse_reserved<'a>(keys: impl Iterator<Item = &'a String>, violations: &mut Violations) {
     for key in keys {
         let reserved = key.get(..4);
         if reserved.is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:")) {
             let path = format!("{DEFAULT_TAGS}['{}']", excerpt(key));
             violations.property(&path, "must not begin with 'aws:', which AWS reserves");
+        }
+        if Mark::is_key(key) {
+            let path = format!("{DEFAULT_TAGS}['{key}']");
+            violations.property(
+                &path,
+                "is the tag with which ucp marks what it creates; leave it out",
+            );
         }
     }
 }

@@ -144,7 +144,12 @@ impl GroupId {
     /// Returns the key that the store compares.
     pub fn key(&self) -> String {
         let plane = self.plane_id().key();
-        format!("{plane}/resourcegroups/{}", folded(&self.name))
+        format!("{plane}/resourcegroups/{}", self.folded_name())
+    }
+
+    /// Returns the name as it is compared.
+    pub(crate) fn folded_name(&self) -> String {
+        folded(&self.name)
     }
 }
 

@@ -47,8 +47,9 @@ fn on_resource(
     now: Timestamp,
     chance: Chance,
 ) -> Decision {
-    let respelled = observation.found().and_then(|found| work.respelled(found));
-    let work = respelled.as_ref().unwrap_or(work);
+    let found = observation.found();
+    let found = found.and_then(|(identifier, ownership)| work.found_as(identifier, ownership));
+    let work = found.as_ref().unwrap_or(work);
     let is_cancel_requested = header.cancel_requested_at.is_some();
     let last_error = if observation == Observation::Claimed {
         work.last_error.clone()

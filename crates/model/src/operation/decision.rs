@@ -6,8 +6,8 @@ use super::group::{Child, Survey};
 use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
 use crate::{
-    ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, OperationId, Progress,
-    ProgressStatus, ReferenceId, RequestToken,
+    ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, OperationId, Ownership,
+    Progress, ProgressStatus, ReferenceId, RequestToken,
 };
 
 /// What the engine has learned since the last decision.
@@ -89,11 +89,22 @@ impl Observation {
         }
     }
 
-    /// Returns the identifier of the resource that was found, as AWS spells it.
-    pub(crate) fn found(&self) -> Option<&Identifier> {
+    /// Returns the identifier of the resource that was found, as AWS spells it, and whose mark it carries.
+    pub(crate) fn found(&self) -> Option<(&Identifier, &Ownership)> {
         match self {
-            Observation::Looked(Presence::Present { identifier, .. }, _)
-            | Observation::Read(Presence::Present { identifier, .. }) => Some(identifier),
+            Observation::Looked(
+                Presence::Present {
+                    identifier,
+                    ownership,
+                    ..
+                },
+                _,
+            )
+            | Observation::Read(Presence::Present {
+                identifier,
+                ownership,
+                ..
+            }) => Some((identifier, ownership)),
             Observation::Claimed
             | Observation::Looked(..)
             | Observation::Read(_)
@@ -138,6 +149,8 @@ pub enum Presence {
         live: Value,
         /// A digest of the live properties.
         digest: String,
+        /// Whose mark it carries.
+        ownership: Ownership,
     },
     /// The type has no read handler, so it is unknown whether this resource exists.
     Unreadable(Identifier),

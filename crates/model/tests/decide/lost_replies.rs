@@ -40,6 +40,69 @@ fn a_create_is_resent_while_its_token_lives_and_never_after() {
     );
 }
 
+/// A name is no proof: only its mark shows that the create has made what stands there once the token has expired.
+#[test]
+fn a_create_whose_token_has_expired_owns_only_what_carries_its_mark() {
+    let create = Operation {
+        identifier: Some(name("vpc-1")),
+        created: true,
+        ..in_state(
+            operation(Kind::Put),
+            State::Submitting(intent(Action::Create, None)),
+        )
+    };
+    let owned = |ownership: Ownership, policy: AdoptionPolicy| {
+        let mut create = create.clone();
+        create.options.adoption_policy = policy;
+        let found = marked(ownership, PlanOutcome::Nothing);
+        let expired = START.after(CLIENT_TOKEN_LIFE);
+        match decide(&create, found, expired, chance(9)).next {
+            Next::Finish(finish) => (finish.ended.status(), finish.reference),
+            other => panic!("{other:?}"),
+        }
+    };
+    let applied = |owned| ("Succeeded", ReferenceChange::Applied { owned });
+    let theirs = || Ownership::Others("local/rg/other".to_owned());
+    let adopt = AdoptionPolicy::Adopt;
+    assert_eq!(owned(Ownership::Ours, adopt), applied(true));
+    assert_eq!(owned(Ownership::Unmarked, adopt), applied(false));
+    assert_eq!(owned(theirs(), adopt), applied(false));
+    let fail = AdoptionPolicy::Fail;
+    assert_eq!(owned(Ownership::Ours, fail), applied(true));
+    assert_eq!(owned(theirs(), fail), ("Failed", ReferenceChange::Removed));
+}
+
+/// A delete that was sent says nothing about what stands there now.
+#[test]
+fn a_delete_is_not_sent_again_to_what_carries_another_mark() {
+    let delete = in_state(
+        referenced(operation(Kind::Delete)),
+        State::Submitting(intent(Action::Delete, None)),
+    );
+    let theirs = || marked(Ownership::Others("local/rg/other".to_owned()), deletion());
+    assert_line(
+        &delete,
+        theirs(),
+        "failed: another reference's mark is on it",
+    );
+    for delete in [
+        Operation {
+            was_told_to_own: true,
+            ..delete.clone()
+        },
+        Operation {
+            reference: None,
+            ..delete
+        },
+    ] {
+        assert_line(
+            &delete,
+            theirs(),
+            "submitting, then Submit: still there: the same again",
+        );
+    }
+}
+
 #[test]
 fn a_refusal_says_nothing_about_an_earlier_send() {
     let with = |unanswered| {

@@ -18,14 +18,14 @@ use proptest::prelude::*;
 use serde_json::json;
 use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
-    Action, CLIENT_TOKEN_LIFE, Call, Chance, Change, Effect, Holder, Intent, Kind, Listing,
-    Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder, Replacing,
-    ResourceWork as Operation, SETTLING_WINDOW, Sightings, State, Taken, Verdict,
+    Action, AdoptionPolicy, CLIENT_TOKEN_LIFE, Call, Chance, Change, Effect, Holder, Intent, Kind,
+    Listing, Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder,
+    Replacing, ResourceWork as Operation, SETTLING_WINDOW, Sightings, State, Taken, Verdict,
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
-    HandlerErrorCode, HookFailure, Identifier, OperationId, Progress, ProgressStatus, RequestToken,
-    Scope, Setback, Timestamp, TypeName,
+    HandlerErrorCode, HookFailure, Identifier, OperationId, Ownership, Progress, ProgressStatus,
+    RequestToken, Scope, Setback, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -121,7 +121,19 @@ fn present_as(identifier: &str, digest: &str) -> Presence {
         identifier: name(identifier),
         live: json!({}),
         digest: digest.to_owned(),
+        ownership: Ownership::Unmarked,
     }
+}
+
+/// A look that finds the resource with this mark.
+fn marked(ownership: Ownership, plan: PlanOutcome) -> Observation {
+    let presence = Presence::Present {
+        identifier: name("vpc-1"),
+        live: json!({}),
+        digest: "d".to_owned(),
+        ownership,
+    };
+    Observation::Looked(presence, plan)
 }
 
 fn rejected() -> Fault {

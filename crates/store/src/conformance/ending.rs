@@ -20,6 +20,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
         scope: scope(),
         identifier: identifier("x"),
         owned: true,
+        told_to_own: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,

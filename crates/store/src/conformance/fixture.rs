@@ -403,6 +403,7 @@ pub(super) fn adopting(
         scope,
         identifier: identifier(resource),
         owned: false,
+        told_to_own: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,

@@ -11,11 +11,16 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::Kind;
-use super::{missing, progressing, replacing, submitting};
-use crate::{Action, Detail, ErrorCode, Failure, Fault, Identifier, RetryClass, Setback};
+use super::{marking, missing, progressing, replacing, submitting};
+use crate::{
+    Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, RetryClass, Setback,
+};
 
 /// Decides after the first look, before anything was sent.
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
+    if let Some(refusal) = marking::refuse_delete(step, &presence, &plan) {
+        return refusal;
+    }
     match presence {
         Presence::Unknown(fault) => look_again(step, &fault),
         presence if step.operation.kind == Kind::Import => imported(step, presence),
@@ -80,6 +85,9 @@ pub(super) fn after_lost_reply(
     presence: Presence,
     plan: PlanOutcome,
 ) -> Decision {
+    if let Some(refusal) = marking::refuse_delete(step, &presence, &plan) {
+        return refusal;
+    }
     let resend = |reason| submitting::send_again(step, intent, reason);
     match (intent.action(), presence) {
         (_, Presence::Unknown(fault))
@@ -94,11 +102,11 @@ pub(super) fn after_lost_reply(
             );
             step.outcome_unknown(intent, &what, "looking cannot tell what the lost reply did")
         }
-        (Action::Create, Presence::Present { .. })
+        (Action::Create, Presence::Present { ownership, .. })
             if let Some(Replacing::NewFirst { is_named, .. }) = &step.operation.replacing =>
         {
-            match is_named {
-                // AWS assigned the identifier to our create.
+            match *is_named && ownership != Ownership::Ours {
+                // AWS assigned the identifier to our create, or it carries our mark.
                 false => step
                     .to(State::Observing(Action::Create))
                     .then_read("it stands although the reply was lost"),
@@ -139,7 +147,25 @@ pub(super) fn after_lost_reply(
             "looking cannot tell what the lost reply did",
         ),
         (_, Presence::Absent | Presence::Unreadable(_)) => follow(step, None, plan),
-        (_, Presence::Present { live, digest, .. }) => follow(step, Some((live, digest)), plan),
+        (
+            Action::Create,
+            Presence::Present {
+                live,
+                digest,
+                ownership,
+                ..
+            },
+        ) => {
+            let operation = &marking::as_proven(step.operation, &ownership);
+            let step = &Step { operation, ..*step };
+            match refuses_adoption(step) {
+                true => refuse_adoption(step),
+                false => follow(step, Some((live, digest)), plan),
+            }
+        }
+        (Action::Update | Action::Delete, Presence::Present { live, digest, .. }) => {
+            follow(step, Some((live, digest)), plan)
+        }
     }
 }
 
@@ -156,12 +182,27 @@ pub(super) fn at_what_exists(
         {
             step.retry(None, "cannot tell yet who holds the identifier")
         }
-        Presence::Present { .. } if refuses_adoption(step) => refuse_adoption(step),
-        Presence::Present { .. } if matches!(plan, PlanOutcome::Replace { .. }) => step.fail(
-            failure.clone(),
-            "what has the identifier is not ours to replace",
-        ),
-        Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
+        Presence::Present {
+            live,
+            digest,
+            ownership,
+            ..
+        } => {
+            let operation = &marking::as_proven(step.operation, &ownership);
+            let step = &Step { operation, ..*step };
+            match &plan {
+                _ if refuses_adoption(step) => refuse_adoption(step),
+                PlanOutcome::Replace { .. } => step.fail(
+                    failure.clone(),
+                    "what has the identifier is not ours to replace",
+                ),
+                PlanOutcome::Create { .. }
+                | PlanOutcome::Update { .. }
+                | PlanOutcome::Delete(_)
+                | PlanOutcome::Nothing
+                | PlanOutcome::Impossible(_) => follow(step, Some((live, digest)), plan),
+            }
+        }
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => step.fail(
             failure.clone(),
             "the identifier is taken by something that cannot be seen",
@@ -301,7 +342,7 @@ pub(super) fn follow(
         PlanOutcome::Nothing => {
             let reference = match operation.kind {
                 Kind::Put if operation.identifier.is_some() => ReferenceChange::Applied {
-                    owned: operation.created || operation.options.take_ownership,
+                    owned: operation.comes_to_own(),
                 },
                 Kind::Put | Kind::Delete | Kind::Import => ReferenceChange::Removed,
             };
@@ -329,6 +370,7 @@ fn refuses_adoption(step: &Step<'_>) -> bool {
         && operation.reference.is_some()
         && !operation.was_referenced
         && !operation.created
+        && !operation.bears_mark
         && operation.options.adoption_policy == AdoptionPolicy::Fail
 }
 

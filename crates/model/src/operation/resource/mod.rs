@@ -9,6 +9,7 @@ mod ending;
 mod in_flight;
 mod intent;
 mod looking;
+mod marking;
 mod missing;
 mod options;
 mod patience;

@@ -6,6 +6,7 @@ use super::super::decision::{Effect, ReferenceChange};
 use super::decision::{Decision, Finish, Moved};
 use super::in_flight::CancelAsked;
 use super::intent::{Call, Intent};
+use super::marking;
 use super::patience::told;
 use super::replacement::Replacing;
 use super::retry_class::{Class, Course, Left, Problem, retry_class};
@@ -215,6 +216,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             hooks,
         } => {
             let failure = Failure::new(code.as_str(), message).with_additional_info(about(hooks));
+            let failure = marking::tell_of_tag(step.operation, intent.action(), failure);
             failed(step, intent, revealed, &Problem::Failed(code), failure)
         }
         // It was cancelled because it took too long, and not because somebody asked for that.

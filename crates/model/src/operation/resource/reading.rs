@@ -5,10 +5,12 @@ use serde_json::Value;
 use super::super::decision::{Presence, ReferenceChange};
 use super::decision::Decision;
 use super::replacement::Replacing;
-use super::replacing;
 use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
-use crate::{Action, AdditionalInfo, ErrorCode, Failure, Identifier, RetryClass, Setback};
+use super::{marking, replacing};
+use crate::{
+    Action, AdditionalInfo, ErrorCode, Failure, Identifier, Ownership, RetryClass, Setback,
+};
 
 /// Decides after a create or update that AWS reports as successful.
 pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> Decision {
@@ -45,7 +47,7 @@ fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decisi
     if let Some(decision) = replacing::stands(step, live.as_ref()) {
         return decision;
     }
-    let owned = step.operation.created || step.operation.options.take_ownership;
+    let owned = step.operation.comes_to_own();
     step.succeed(ReferenceChange::Applied { owned }, live, reason)
 }
 
@@ -61,6 +63,16 @@ pub(super) fn salvaged(
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
             step.retry(None, "what is left cannot be read yet")
+        }
+        (
+            Action::Create,
+            Presence::Present {
+                ownership: Ownership::Others(mark),
+                ..
+            },
+        ) => {
+            let told = marking::not_ours(step.operation.identifier.as_ref(), &mark);
+            step.end_create(with(setback, &told), None, "what is there is not ours")
         }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
         (Action::Create, presence) => nothing_of_ours(step, setback, &presence),
@@ -115,7 +127,8 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
     if let (Some(Replacing::NewFirst { old, is_named }), Some(left)) =
         (&operation.replacing, &operation.identifier)
     {
-        return replacing::undo(step, left, old, *is_named, setback.clone());
+        let may_be_others = *is_named && !operation.bears_mark;
+        return replacing::undo(step, left, old, may_be_others, setback.clone());
     }
     let advice = match operation.reference {
         Some(_) => "Put again to repair it, or delete it.",

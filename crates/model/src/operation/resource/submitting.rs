@@ -4,6 +4,7 @@ use super::super::decision::Effect;
 use super::decision::{Decision, Moved};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
+use super::marking;
 use super::progressing;
 use super::retry_class::{Class, Problem, retry_class};
 use super::state::State;
@@ -166,7 +167,7 @@ fn request_token_in(message: &str, intent: &Intent) -> Option<RequestToken> {
 /// Decides after AWS refused the call. A create has created nothing, unless an earlier send may have arrived: the
 /// refusal says nothing about that one.
 fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
-    let failure = Failure::from(fault);
+    let failure = marking::tell_of_tag(step.operation, call.action(), Failure::from(fault));
     match call {
         Call::Update(_) | Call::Delete(_) => step.fail(failure, "AWS refuses the change"),
         Call::Create if intent.answered().unanswered == 0 => {

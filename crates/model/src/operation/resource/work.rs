@@ -11,8 +11,8 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use crate::{
-    Action, Ended, Failure, Identifier, ProvisioningState, ReferenceId, Scope, Target, Timestamp,
-    TypeName, Warning,
+    Action, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope, Target,
+    Timestamp, TypeName, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -73,6 +73,9 @@ pub struct ResourceWork {
     /// Whether a delete without a reference takes references along: some stood for the resource when it was accepted.
     #[serde(default)]
     pub takes_references: bool,
+    /// Whether the reference had been told to own its resource when the operation was accepted, whose mark that may carry.
+    #[serde(default)]
+    pub was_told_to_own: bool,
     /// The provisioning state of the reference when the operation was accepted; `None` for a new alias.
     #[serde(default)]
     pub state_before: Option<ProvisioningState>,
@@ -116,6 +119,12 @@ pub struct ResourceWork {
     /// The paths that the recorded intent changes.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// Whether the latest look has found the reference's mark on the resource that `identifier` names.
+    #[serde(default)]
+    pub bears_mark: bool,
+    /// Whether the mark of the reference is on the document of a create.
+    #[serde(default)]
+    pub marked: bool,
     /// What the caller should know about the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -156,6 +165,7 @@ impl ResourceWork {
             was_referenced: false,
             was_owned: false,
             takes_references: false,
+            was_told_to_own: false,
             state_before: None,
             created: false,
             named: false,
@@ -170,6 +180,8 @@ impl ResourceWork {
             permissions_changed_at: None,
             time_limits: TimeLimits::default(),
             changes: Vec::new(),
+            bears_mark: false,
+            marked: false,
             result: None,
             last_error: None,
             warnings: Vec::new(),
@@ -236,15 +248,30 @@ impl ResourceWork {
         self.held().filter(|_| is_found)
     }
 
-    /// Returns the work under the identifier of the resource that was found, if it was known under another spelling.
-    pub(crate) fn respelled(&self, identifier: &Identifier) -> Option<Self> {
+    /// Returns the work with the identifier and the mark of the resource that was found, if either was unknown.
+    pub(crate) fn found_as(&self, identifier: &Identifier, ownership: &Ownership) -> Option<Self> {
         let known = self.identifier.as_ref()?;
-        let is_about_known = self.subject() == Some(known);
-        (is_about_known && identifier != known).then(|| Self {
+        if self.subject() != Some(known) {
+            return None;
+        }
+        let is_respelled = identifier != known;
+        let bears_mark = *ownership == Ownership::Ours;
+        (is_respelled || bears_mark != self.bears_mark).then(|| Self {
             identifier: Some(identifier.clone()),
-            spelled: Some(known.clone()),
+            spelled: match is_respelled {
+                true => Some(known.clone()),
+                false => self.spelled.clone(),
+            },
+            bears_mark,
             ..self.clone()
         })
+    }
+
+    /// Returns whether the reference comes to own the resource when the operation succeeds. The mark makes a reference
+    /// the owner that the store does not know of. One that it knows of may have been released.
+    pub(super) fn comes_to_own(&self) -> bool {
+        let was_found = self.bears_mark && !self.was_referenced;
+        self.created || self.options.take_ownership || was_found
     }
 
     /// Returns the caller's spelling of `identifier`, as far as known.
@@ -323,10 +350,10 @@ impl ResourceWork {
     }
 
     /// Returns whether it is proven that our create has made the resource which `identifier` names: AWS has named it in
-    /// an event of that create, or reports that the create succeeded.
+    /// an event of that create, or reports that the create succeeded; or it bears the mark of the reference.
     pub(super) fn is_ours(&self) -> bool {
         let has_succeeded = self.state == State::Observing(Action::Create);
-        self.created && (self.named || has_succeeded)
+        self.created && (self.named || has_succeeded) || self.bears_mark && !self.was_referenced
     }
 
     /// Returns whether something is lost if it is believed that [`ResourceWork::subject`] does not exist: a reference

@@ -1,0 +1,87 @@
+//! What the mark on a resource proves, and what it forbids.
+
+use super::super::decision::{PlanOutcome, Presence};
+use super::decision::Decision;
+use super::step::Step;
+use super::work::ResourceWork;
+use crate::{Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, excerpt};
+
+/// Refuses a plan that would delete, on behalf of a reference, a resource with another reference's mark. Returns `None`
+/// if that is not planned, or if the reference was told to own the resource.
+pub(super) fn refuse_delete(
+    step: &Step<'_>,
+    presence: &Presence,
+    plan: &PlanOutcome,
+) -> Option<Decision> {
+    let operation = step.operation;
+    let Presence::Present {
+        identifier,
+        ownership: Ownership::Others(mark),
+        ..
+    } = presence
+    else {
+        return None;
+    };
+    let is_to_be_deleted = match plan {
+        PlanOutcome::Delete(_) => true,
+        PlanOutcome::Replace { .. } => operation.was_owned,
+        PlanOutcome::Create { .. }
+        | PlanOutcome::Update { .. }
+        | PlanOutcome::Nothing
+        | PlanOutcome::Impossible(_) => false,
+    };
+    let reference = operation.reference.as_ref()?;
+    if !is_to_be_deleted || operation.was_told_to_own {
+        return None;
+    }
+    let mark = excerpt(mark);
+    let message = format!(
+        "'{identifier}' carries the mark of another reference: the tag {} is '{mark}'. It was not deleted. If it is yours, PATCH {reference} with ownedResource true and try again. If it is not, PATCH it with ownedResource false, which leaves the resource alone.",
+        Mark::KEY
+    );
+    let resource = operation.scope.resource(&operation.type_name, identifier);
+    let detail = Detail::at(
+        "MarkedByAnother",
+        format!("carries the mark '{mark}'"),
+        resource,
+    );
+    let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
+    Some(step.fail(failure, "another reference's mark is on it"))
+}
+
+/// The work of an operation whose create may have made the resource that was found: only its mark proves that it did.
+pub(super) fn as_proven(operation: &ResourceWork, ownership: &Ownership) -> ResourceWork {
+    ResourceWork {
+        created: *ownership == Ownership::Ours,
+        ..operation.clone()
+    }
+}
+
+/// Adds to the failure of a create that ucp's tag was on it, if AWS complains of tags.
+pub(super) fn tell_of_tag(
+    operation: &ResourceWork,
+    action: Action,
+    mut failure: Failure,
+) -> Failure {
+    let is_of_tags = || {
+        let mut texts = [&failure.code, &failure.message].into_iter();
+        texts.any(|text| text.to_ascii_lowercase().contains("tag"))
+    };
+    if action == Action::Create && operation.marked && is_of_tags() {
+        failure.message = format!(
+            "{} ucp had added its tag {} to the create. Permit tagging, or start ucp with --ownership-tags=off, which creates without it.",
+            failure.message.trim_end(),
+            Mark::KEY
+        );
+    }
+    failure
+}
+
+/// Says that what a failed create met carries another reference's mark.
+pub(super) fn not_ours(identifier: Option<&Identifier>, mark: &str) -> String {
+    let name = identifier.map_or("", Identifier::as_str);
+    format!(
+        "AWS has '{name}', which is not what the create made: it carries the mark of another reference, '{}'.",
+        excerpt(mark)
+    )
+}
