@@ -7,7 +7,7 @@ use ucp_model::operation::{Change, ReferenceChange};
 use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope, Target};
 
 use super::fixture::*;
-use crate::{Documents, Error, Event, FinishOperation, Forgotten};
+use crate::{Documents, Error, Event, FinishOperation, Forgotten, ReferenceUpdate};
 
 /// The reference takes the identifier, the live properties and the baseline.
 pub async fn applied_writes_the_reference(store: Engine) {
@@ -124,6 +124,38 @@ pub async fn ownership_once_had_stays(store: Engine) {
     assert!(map(&store, 2, "a", "x", false).await.owned);
     assert!(!map(&store, 3, "b", "x", false).await.owned);
     assert!(!map(&store, 4, "b", "x", false).await.owned);
+}
+
+/// What the caller says of the ownership counts until the resource is another one, and the next operation knows it.
+pub async fn a_reference_knows_whether_it_was_told_to_own(store: Engine) {
+    with_group(&store, "rg").await;
+    let told = async || reference(&store, "a").await.told_to_own;
+    map(&store, 1, "a", "x", true).await;
+    assert!(!told().await);
+    let taking = with(put(2, "a"), |new| new.options.take_ownership = true);
+    let claimed = accept_and_claim(&store, taking).await;
+    assert!(!resource_work(&claimed.operation).was_told_to_own);
+    let end = applied(&claimed.operation, "x", true);
+    finish(&store, &claimed.lease, end).await;
+    assert!(told().await);
+
+    let claimed = accept_and_claim(&store, put(3, "a")).await;
+    assert!(resource_work(&claimed.operation).was_told_to_own);
+    let created = stepped(&claimed.operation, |work| work.created = true);
+    let end = applied(&created, "y", true);
+    finish(&store, &claimed.lease, end).await;
+    assert!(!told().await, "it was created for the reference");
+
+    for owned in [true, false] {
+        let update = ReferenceUpdate {
+            owned: Some(owned),
+            tags: None,
+        };
+        let (id, correlation) = (alias("a"), correlation());
+        let updated = store.update_reference(&id, update, "caller", &correlation, at(9));
+        assert_eq!(updated.await.unwrap().told_to_own, owned);
+        assert_eq!(told().await, owned);
+    }
 }
 
 /// The end of an operation makes no second owner.

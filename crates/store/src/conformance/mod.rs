@@ -105,6 +105,7 @@ macro_rules! conformance {
                 untouched_restores_the_state
                 removed_takes_the_reference
                 ownership_once_had_stays
+                a_reference_knows_whether_it_was_told_to_own
                 only_one_reference_owns_a_resource
                 a_delete_takes_all_references_of_the_resource
                 a_delete_spares_references_that_are_worked_on
