@@ -34,6 +34,7 @@ mod planes;
 mod plans;
 mod private_types;
 mod processes;
+mod proof;
 mod puts;
 mod reads;
 mod reference_states;

@@ -375,7 +375,11 @@ impl Stepper<'_> {
     async fn perform(&mut self, effect: Effect) -> Result<Observation, Abandoned> {
         match effect {
             Effect::Look(identifier) => self.look(identifier).await,
-            Effect::Read(identifier) => Ok(Observation::Read(self.read(identifier).await?)),
+            Effect::Read(identifier) => {
+                let presence = self.read(identifier).await?;
+                self.prove(&presence);
+                Ok(Observation::Read(presence))
+            }
             Effect::List(identifier) => Ok(Observation::Listed(self.list(&identifier).await?)),
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
@@ -385,14 +389,15 @@ impl Stepper<'_> {
         }
     }
 
-    /// Keeps the warnings of a plan, and whether there is a mark on its document, with the operation. Those of a put stay
-    /// while a replacement deletes a resource.
+    /// Keeps the warnings of a plan, and what is known of its document, with the operation. Those of a put stay while a
+    /// replacement deletes a resource.
     pub(crate) fn note(&mut self, planned: &Planned) {
         if let Work::Resource(work) = &mut self.claimed.operation.work
             && !work.deletes()
         {
             work.warnings.clone_from(&planned.warnings);
             work.marked |= planned.marked;
+            work.sent.clone_from(&planned.sent);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use ucp_cloud::Fault;
 use ucp_look::{Lister, Look, Reader, Seen};
-use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, State};
+use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, State, Work};
 use ucp_model::{Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
 use ucp_store::Lease;
@@ -64,6 +64,21 @@ impl Stepper<'_> {
             seen: None,
         };
         ucp_look::list(self.schema.as_deref(), identifier, &mut lister).await
+    }
+
+    /// Notes with a put that AWS reports as successful what the resource proves of it.
+    pub(crate) fn prove(&mut self, presence: &Presence) {
+        let Ok(Some(desired)) = self.declared() else {
+            return;
+        };
+        let baseline = self.claimed.baseline.as_ref();
+        if let Some(schema) = self.schema.as_deref()
+            && let Work::Resource(work) = &mut self.claimed.operation.work
+            && matches!(work.state, State::Observing(_))
+            && let Some(proven) = ucp_look::proven(work, schema, &desired, baseline, presence)
+        {
+            **work = proven;
+        }
     }
 
     /// Takes what the request has seen. One that cannot be opened is as good as none: the worker looks itself.

@@ -189,6 +189,35 @@ impl Look<'_> {
     }
 }
 
+/// Returns the work of a put with proof of its change, if the read that follows its success shows any.
+pub fn proven(
+    work: &ResourceWork,
+    schema: &ResourceSchema,
+    desired: &Desired,
+    baseline: Option<&Baseline>,
+    presence: &Presence,
+) -> Option<ResourceWork> {
+    let live = match presence {
+        Presence::Present { live, .. } => Some(live),
+        Presence::Unreadable(_) => None,
+        Presence::Absent | Presence::Unknown(_) => return None,
+    };
+    let mode = work.options.update_mode;
+    let proof = ucp_plan::prove(&work.sent, desired, baseline, live, schema, mode);
+    let told = ucp_plan::unproven(&proof);
+    let mut warnings = work.warnings.clone();
+    if let Some(before) = &work.proof {
+        let before = ucp_plan::unproven(before);
+        warnings.retain(|warning| !before.contains(warning));
+    }
+    warnings.extend(told);
+    Some(ResourceWork {
+        proof: Some(proof),
+        warnings,
+        ..work.clone()
+    })
+}
+
 /// Reads the resource of an operation from AWS. Without an identifier the resource counts as absent.
 pub async fn read<R: Reader>(
     work: &ResourceWork,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork};
+use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork, Sent};
 use ucp_model::{Baseline, Digest, Failure, Identifier, Mark, ReferenceId, Warning, json};
 use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
@@ -16,6 +16,8 @@ pub struct Planned {
     pub document: Option<String>,
     /// Whether that is a create with the mark of the reference.
     pub marked: bool,
+    /// The places that it changes.
+    pub sent: Sent,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
 }
@@ -26,6 +28,7 @@ impl From<PlanOutcome> for Planned {
             outcome,
             document: None,
             marked: false,
+            sent: Sent::new(),
             warnings: Vec::new(),
         }
     }
@@ -125,6 +128,11 @@ pub(crate) fn plan_put(
         options: work.options,
     });
     let changes = judgement.plan.history();
+    let live = match presence {
+        Presence::Present { live, .. } => Some(live),
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
+    };
+    let sent = ucp_plan::sent(&judgement.plan, live, schema);
     let warnings = judgement.plan.warnings.iter().map(Warning::from).collect();
     let mut marked = false;
     let mut marking = |document: Value| {
@@ -174,6 +182,7 @@ pub(crate) fn plan_put(
         outcome,
         document,
         marked,
+        sent,
         warnings,
     }
 }

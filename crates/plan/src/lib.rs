@@ -15,6 +15,8 @@
 //! [`judge`] decides how a resource becomes as declared: nothing to do, a create, an update or a replacement, with the
 //! document to send; or why that is impossible (`docs/adr/0014-one-judge.md`). Every command that puts, previews or
 //! compares uses it.
+//!
+//! [`prove`] compares what a change has sent with what AWS shows afterwards.
 
 mod absent;
 mod change;
@@ -34,6 +36,7 @@ mod pairing;
 mod path;
 mod plan;
 mod planning;
+mod proof;
 mod removal;
 mod same;
 mod secrets;
@@ -49,5 +52,6 @@ pub use imported::imported;
 pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};
 pub use plan::{Action, Plan};
 pub use planning::plan;
+pub use proof::{prove, sent, unproven};
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

@@ -33,6 +33,10 @@ pub enum WarningCode {
     NotComparable,
     /// A tag key is reserved by AWS.
     ReservedTag,
+    /// AWS reports success, and the property is as it was before.
+    Dropped,
+    /// AWS reports success, and the property is neither as it was sent nor as it was before.
+    Different,
 }
 
 impl Warning {
@@ -58,6 +62,12 @@ impl Warning {
             WarningCode::ReservedTag => {
                 "contains tags that start with `aws:`, which only AWS sets; they are not sent"
             }
+            WarningCode::Dropped => {
+                "is as it was before, although AWS reports that the change succeeded; as long as that is so, each put that declares it sends it again, and AWS may drop it each time. Declare what AWS shows, or find out in AWS why it does not take the value"
+            }
+            WarningCode::Different => {
+                "is neither as it was sent nor as it was before, although AWS reports that the change succeeded; as long as that is so, each put that declares it sends it again. Declare what AWS shows if that is meant"
+            }
         };
         Self {
             code,
@@ -79,6 +89,8 @@ impl WarningCode {
             WarningCode::AlwaysSent => "AlwaysSent",
             WarningCode::NotComparable => "NotComparable",
             WarningCode::ReservedTag => "ReservedTag",
+            WarningCode::Dropped => "DroppedProperty",
+            WarningCode::Different => "DifferentProperty",
         }
     }
 }

@@ -2,7 +2,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
-use ucp_model::operation::{GroupWork, Kind, Work};
+use ucp_model::operation::{GroupWork, Kind, Proof, Work};
 use ucp_model::{Ended, Operation, Warning};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
@@ -54,7 +54,8 @@ pub(crate) struct OperationStatus {
     /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
     /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
     /// import into a group. `warnings` has what the caller should know about the declaration or the resource, each with a
-    /// `code`, a `target` and a `message`.
+    /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
+    /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
@@ -95,6 +96,8 @@ impl From<Operation> for OperationStatus {
                     target.map(|target| target.scope.resource(target.type_name, target.identifier));
                 let live = work.result.filter(|_| succeeded);
                 let shown = progress.or(live);
+                let proof = work.proof.filter(|_| is_terminal);
+                let shown = with_proof(shown, proof.as_ref());
                 (id, with_warnings(shown, work.warnings), None)
             }
             Work::Group(work) => {
@@ -124,6 +127,19 @@ impl From<Operation> for OperationStatus {
             error: error.map(ErrorBody::from),
         }
     }
+}
+
+/// Adds what AWS shows of the change to the properties.
+fn with_proof(properties: Option<Value>, proof: Option<&Proof>) -> Option<Value> {
+    let Some(proof) = proof else {
+        return properties;
+    };
+    let mut properties = properties.unwrap_or_else(|| Value::Object(Map::new()));
+    if let Value::Object(members) = &mut properties {
+        let proof = serde_json::to_value(proof).unwrap_or_default();
+        members.insert("proof".to_owned(), proof);
+    }
+    Some(properties)
 }
 
 /// Adds the warnings to the properties.

@@ -44,6 +44,10 @@ pub(crate) struct ActionRequest {
     #[serde(default, with = "ReplacementPolicy")]
     #[schema(value_type = Option<ReplacementPolicy>)]
     replacement_policy: operation::ReplacementPolicy,
+    /// Fail with `PartiallyApplied` if AWS reports success, but still shows a part of what was changed as it was before.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    require_proof: bool,
     /// Default tags, applied if the resource type supports tags. They override the default tags of server, account and
     /// group, and are overridden by declared tags.
     #[serde(default, deserialize_with = "tags")]
@@ -124,6 +128,7 @@ impl ActionRequest {
                 take_ownership: self.owned_resource,
                 replacement_policy: self.replacement_policy,
                 parent_retries: false,
+                require_proof: self.require_proof,
             },
         }
     }

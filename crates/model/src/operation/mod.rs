@@ -20,10 +20,10 @@ pub use header::Header;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
-    CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem,
+    CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem, Proof,
     REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork, Retrying,
-    SETTLING_WINDOW, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode, Verdict,
-    retry_class,
+    SETTLING_WINDOW, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode,
+    Verdict, digest_before, retry_class,
 };
 
 pub use crate::cloud::Action;

@@ -19,8 +19,9 @@ use serde_json::json;
 use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
     Action, AdoptionPolicy, CLIENT_TOKEN_LIFE, Call, Chance, Change, Effect, Holder, Intent, Kind,
-    Listing, Observation, PATIENCE, PlanOutcome, Presence, ReferenceChange, ReplacementOrder,
-    Replacing, ResourceWork as Operation, SETTLING_WINDOW, Sightings, State, Taken, Verdict,
+    Listing, Observation, Options, PATIENCE, PlanOutcome, Presence, Proof, ReferenceChange,
+    ReplacementOrder, Replacing, ResourceWork as Operation, SETTLING_WINDOW, Sightings, State,
+    Taken, Verdict,
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,

@@ -270,3 +270,37 @@ fn a_failed_request_is_named_with_the_hooks_that_refused_it() {
     let old: Failure = serde_json::from_value(old).unwrap();
     assert!(old.additional_info.is_empty());
 }
+
+/// What AWS shows as before may be an old read; it is believed only after the settling window.
+#[test]
+fn what_seems_dropped_is_read_again_within_the_settling_window() {
+    let observing = |require_proof, attempt| Operation {
+        attempt,
+        proof: Some(Proof {
+            dropped: vec!["/Name".to_owned()],
+            ..Proof::default()
+        }),
+        options: Options {
+            require_proof,
+            ..Options::default()
+        },
+        ..in_state(
+            referenced(operation(Kind::Put)),
+            State::Observing(Action::Update),
+        )
+    };
+    let later = START.after(CONSISTENCY_BOUND);
+    let read = || Observation::Read(present("d"));
+    for (attempt, now) in [(0, later), (9, START)] {
+        let expected = "observing: AWS shows what was there before";
+        assert_line_at(&observing(true, attempt), read(), now, expected);
+    }
+    assert_line_at(&observing(false, 9), read(), later, "succeeded: done");
+    let expected = "failed: AWS has dropped a part of it";
+    let decision = assert_line_at(&observing(true, 9), read(), later, expected);
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    assert!(matches!(finish.ended, Ended::Failed(failure) if failure.code == "PartiallyApplied"));
+}

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::decision::{Effect, ReferenceChange};
 use super::in_flight::CancelAsked;
 use super::intent::Change;
+use super::proof::Sent;
 use super::replacement::Replacing;
 use super::sightings::Sightings;
 use super::state::State;
@@ -167,6 +168,7 @@ impl Finish {
             retrying: None,
             cancel_asked: None,
             last_error: None,
+            sent: Sent::new(),
             result: self.live,
             ..work.clone()
         }

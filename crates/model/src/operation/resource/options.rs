@@ -63,4 +63,6 @@ pub struct Options {
     /// Whether the parent operation makes the change again if something else is changing or using the resource.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parent_retries: bool,
+    /// `"requireProof": true`: fail if AWS reports success, but has dropped a part of the change.
+    pub require_proof: bool,
 }

@@ -17,6 +17,9 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
     let within_bound = step.operation.attempt < LOOKS_MIN
         || step.now.since(step.operation.state_since) < SETTLING_WINDOW;
     match presence {
+        Presence::Present { .. } if within_bound && !dropped(step).is_empty() => {
+            step.retry(None, "AWS shows what was there before")
+        }
         Presence::Present { live, .. } => succeed(step, Some(live), "done"),
         Presence::Absent if within_bound => step.retry(None, "not visible yet"),
         Presence::Absent => never_visible(step, action),
@@ -43,9 +46,28 @@ fn never_visible(step: &Step<'_>, action: Action) -> Decision {
     step.fail(failure, REASON)
 }
 
+/// Returns what AWS shows as it was before the change.
+fn dropped<'a>(step: &Step<'a>) -> &'a [String] {
+    let proof = step.operation.proof.as_ref();
+    proof.map_or(&[], |proof| proof.dropped.as_slice())
+}
+
 fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
     if let Some(decision) = replacing::stands(step, live.as_ref()) {
         return decision;
+    }
+    let dropped = dropped(step);
+    if step.operation.options.require_proof && !dropped.is_empty() {
+        let message = format!(
+            "AWS reports that the change succeeded, but shows {} as before. Everything else was changed. Put again to send it again, or declare what AWS shows.",
+            dropped.join(", ")
+        );
+        let failure = Failure::new(ErrorCode::PartiallyApplied, message);
+        return step.end(
+            Setback::Failed(failure),
+            live,
+            "AWS has dropped a part of it",
+        );
     }
     let owned = step.operation.comes_to_own();
     step.succeed(ReferenceChange::Applied { owned }, live, reason)

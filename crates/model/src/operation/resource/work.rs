@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::in_flight::{CancelAsked, TimeLimits};
 use super::intent::Change;
 use super::options::Options;
+use super::proof::{Proof, Sent};
 use super::replacement::Replacing;
 use super::sightings::Sightings;
 use super::state::State;
@@ -125,6 +126,12 @@ pub struct ResourceWork {
     /// Whether the mark of the reference is on the document of a create.
     #[serde(default)]
     pub marked: bool,
+    /// The places that the recorded intent changes, with digests of what was there before.
+    #[serde(default, skip_serializing_if = "Sent::is_empty")]
+    pub sent: Sent,
+    /// What AWS shows of the change after it has reported success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// What the caller should know about the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -182,6 +189,8 @@ impl ResourceWork {
             changes: Vec::new(),
             bears_mark: false,
             marked: false,
+            sent: Sent::new(),
+            proof: None,
             result: None,
             last_error: None,
             warnings: Vec::new(),

@@ -1,0 +1,121 @@
+//! Proof of a change: what AWS shows after it has reported success, compared with what was sent and with what was there
+//! before. Values are compared as a plan compares them, so those that AWS stores in another form are confirmed.
+
+use serde_json::Value;
+use ucp_model::operation::{Proof, Sent, digest_before};
+use ucp_model::pointer::{self, Pointer};
+use ucp_model::{Baseline, Warning};
+use ucp_schema::{Classes, Cursor, ResourceSchema};
+
+use crate::warning::{self, WarningCode};
+use crate::{Change, ChangeKind, Desired, Mode, Plan, Reason, plan};
+
+/// The most places of a kind that a proof names.
+const PLACES_MAX: usize = 100;
+
+/// Returns what a plan sends, with digests of the live values that it was made on.
+pub fn sent(plan: &Plan, live: Option<&Value>, schema: &ResourceSchema) -> Sent {
+    let before = live.map(|live| schema.shown(live));
+    let mut sent = Sent::new();
+    for change in &plan.changes {
+        if change.reason == Reason::Tidied {
+            continue;
+        }
+        let is_seen = change.reason == Reason::Declared && !change.is_write_only;
+        match place(&change.path, before.as_ref(), schema.root()) {
+            Some(place) if is_seen => {
+                let value = before.as_ref().and_then(|live| live.pointer(&place));
+                let digest = digest_before(value);
+                sent.entry(place).or_insert(Some(digest));
+            }
+            Some(_) | None => {
+                sent.entry(change.path.clone()).or_insert(None);
+            }
+        }
+    }
+    sent
+}
+
+/// Returns the place of a change: its path up to the first list. `None` if reads may omit it.
+fn place(path: &str, live: Option<&Value>, root: Cursor<'_>) -> Option<String> {
+    let pointer = Pointer::parse(path).ok()?;
+    let (mut cursor, mut live, mut place) = (root, live, String::new());
+    for token in pointer.tokens() {
+        if live.is_some_and(Value::is_array) {
+            break;
+        }
+        let name = token.decoded();
+        cursor = cursor.member_or_anything(&name);
+        if cursor.is(Classes::WRITE_ONLY | Classes::DEPRECATED | Classes::NON_PUBLIC) {
+            return None;
+        }
+        live = live.and_then(|live| live.get(name.as_ref()));
+        place = pointer::join(&place, &name);
+    }
+    Some(place)
+}
+
+/// Compares what was sent with what AWS shows now; `None` if it cannot be read. `last` is the baseline that the change
+/// was planned with.
+pub fn prove(
+    sent: &Sent,
+    desired: &Desired,
+    last: Option<&Baseline>,
+    live: Option<&Value>,
+    schema: &ResourceSchema,
+    mode: Mode,
+) -> Proof {
+    let mut proof = Proof::default();
+    let Some(live) = live else {
+        proof.unreadable = sent.keys().take(PLACES_MAX).cloned().collect();
+        return proof;
+    };
+    let shown = schema.shown(live);
+    // What would be sent again, as after this put; and as before it, which tells what should have been removed.
+    let again = plan(desired, Some(&desired.baseline), Some(live), schema, mode);
+    let still = plan(desired, last, Some(live), schema, mode);
+    for (place, before) in sent {
+        let Some(before) = before else {
+            push(&mut proof.unreadable, place);
+            continue;
+        };
+        let is_here = |change: &&Change| {
+            let path = &change.path;
+            change.reason == Reason::Declared
+                && !change.is_write_only
+                && (pointer::is_within(path, place) || pointer::is_within(place, path))
+        };
+        let differs = again.changes.iter().any(|change| is_here(&change));
+        let mut left = still.changes.iter().filter(is_here);
+        let is_left = left.any(|change| change.kind == ChangeKind::Remove || takes_away(change));
+        let is_as_before = *before == digest_before(shown.pointer(place));
+        match (is_as_before, differs) {
+            (true, true) => push(&mut proof.dropped, place),
+            (true, false) if is_left => push(&mut proof.dropped, place),
+            (false, true) => push(&mut proof.different, place),
+            (_, false) => proof.confirmed = proof.confirmed.saturating_add(1),
+        }
+    }
+    proof
+}
+
+/// Returns whether a change may take away parts of a value: it replaces a list or an object.
+fn takes_away(change: &Change) -> bool {
+    let is_composed = |value: &Value| value.is_array() || value.is_object();
+    change.kind == ChangeKind::Replace && change.before.as_ref().is_some_and(is_composed)
+}
+
+fn push(places: &mut Vec<String>, place: &str) {
+    if places.len() < PLACES_MAX {
+        places.push(place.to_owned());
+    }
+}
+
+/// Returns the warnings about what was dropped, and what is different.
+pub fn unproven(proof: &Proof) -> Vec<Warning> {
+    let warning = |code| move |place: &String| warning::Warning::new(code, place.clone());
+    let dropped = proof.dropped.iter().map(warning(WarningCode::Dropped));
+    let different = proof.different.iter().map(warning(WarningCode::Different));
+    let all = dropped.chain(different);
+    all.map(|warning| Warning::from(&warning)).collect()
+}

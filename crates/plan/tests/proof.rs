@@ -1,0 +1,69 @@
+//! The proof of a change: what AWS shows of it, compared with what was sent and with what was there before.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use serde_json::{Value, json};
+use ucp_model::operation::Proof;
+use ucp_model::{Digest, TypeName};
+use ucp_plan::{Desired, Mode, plan, prove, sent};
+use ucp_schema::{Catalogue, Declaration};
+
+/// The proof of a put of `declared`, on a resource that was `before` and is `after`.
+fn proof(name: &str, before: Option<&Value>, declared: &Value, after: &Value) -> Proof {
+    let name = TypeName::from_cloudformation(name).unwrap();
+    let schema = Catalogue::embedded().get(&name).unwrap();
+    let desired = Declaration::stored(declared.clone());
+    let desired = Desired::new(desired, &schema, |_, _| Digest::default());
+    let planned = plan(&desired, None, before, &schema, Mode::Replace);
+    let sent = sent(&planned, before, &schema);
+    prove(&sent, &desired, None, Some(after), &schema, Mode::Replace)
+}
+
+fn confirmed(count: u32) -> Proof {
+    Proof {
+        confirmed: count,
+        ..Proof::default()
+    }
+}
+
+#[test]
+fn what_aws_stores_in_another_form_is_confirmed() {
+    const QUEUE: &str = "AWS::SQS::Queue";
+    let tags = |keys: &[&str]| -> Value {
+        let tag = |key: &&str| json!({"Key": key, "Value": "x"});
+        keys.iter().map(tag).collect()
+    };
+    let before = json!({"QueueName": "q", "Tags": tags(&["old"]), "VisibilityTimeout": 30});
+    let declared = json!({"QueueName": "q", "Tags": tags(&["b", "a"]), "VisibilityTimeout": "60",
+        "RedrivePolicy": {"deadLetterTargetArn": "arn", "maxReceiveCount": 3}});
+    let after = json!({"QueueName": "q", "Tags": tags(&["a", "b"]), "VisibilityTimeout": 60,
+        "RedrivePolicy": "{\"maxReceiveCount\":3,\"deadLetterTargetArn\":\"arn\"}"});
+    assert_eq!(proof(QUEUE, Some(&before), &declared, &after), confirmed(3));
+
+    let ours = json!({"Key": "ucp:reference", "Value": "x"});
+    let mut dropped = before.clone();
+    dropped["Tags"].as_array_mut().unwrap().push(ours);
+    let told = proof(QUEUE, Some(&before), &declared, &dropped);
+    let places = ["/RedrivePolicy", "/Tags", "/VisibilityTimeout"];
+    assert_eq!(
+        (told.confirmed, told.dropped),
+        (0, places.map(str::to_owned).into())
+    );
+
+    let other = json!({"QueueName": "q", "Tags": tags(&["a"]), "VisibilityTimeout": 45});
+    let told = proof(QUEUE, Some(&before), &declared, &other);
+    assert_eq!(told.dropped, ["/RedrivePolicy"]);
+    assert_eq!(told.different, ["/Tags", "/VisibilityTimeout"]);
+}
+
+#[test]
+fn what_a_create_sends_is_dropped_if_it_is_not_there() {
+    const GROUP: &str = "AWS::Logs::LogGroup";
+    let declared = json!({"LogGroupName": "g", "RetentionInDays": 7});
+    assert_eq!(proof(GROUP, None, &declared, &declared), confirmed(2));
+    let told = proof(GROUP, None, &declared, &json!({"LogGroupName": "g"}));
+    assert_eq!(
+        (told.confirmed, told.dropped),
+        (1, vec!["/RetentionInDays".to_owned()])
+    );
+}
