@@ -320,13 +320,10 @@ async fn a_failure_ends_alike_when_the_first_reply_was_lost(world: &World) {
         // The name is somebody else's.
         let alias = format!("stray-{is_lost}");
         let declared = json!({"LogGroupName": alias});
-        world
-            .put_and_settle(LOG_GROUP, &alias, declared.clone())
-            .await;
+        let untracked = json!({"properties": declared});
+        world.post(LOG_GROUP, "put", &untracked).await.expect(201);
+        world.settle().await;
         let path = tracked_by(LOG_GROUP, &alias);
-        let owned = json!({"ownedResource": false}).to_string();
-        world.call("PATCH", &path, &owned).await.expect(200);
-        world.call("DELETE", &path, "").await.expect(200);
         once(
             world,
             Action::GetResource,

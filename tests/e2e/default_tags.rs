@@ -112,7 +112,7 @@ async fn the_tags_of_a_request_are_placed_by_the_type(world: &World) {
     let mut body = json!({
         "trackedBy": tracked_by(attachment, "main"),
         "tags": {"a": "b"},
-        "properties": {"VpcId": "vpc-1"},
+        "properties": {"VpcId": "vpc-0123456789abcdef0"},
     });
     let refused = world.post(attachment, "put", &body).await.expect(400);
     assert!(refused.text.contains("/tags"), "{}", refused.text);

@@ -142,7 +142,7 @@ async fn what_has_no_reference_or_no_tags_gets_no_mark(world: &World) {
         .put(
             attachment,
             "a",
-            json!({"VpcId": "vpc-1", "InternetGatewayId": "igw-1"}),
+            json!({"VpcId": "vpc-0123456789abcdef0", "InternetGatewayId": "igw-0123456789abcdef0"}),
         )
         .await
         .expect(201);

@@ -286,6 +286,32 @@ fn what_a_failed_create_has_left_takes_the_place_of_what_was_lost() {
     assert_eq!(finish.reference, ReferenceChange::Kept { owned: true });
 }
 
+/// It is watched after its handler has given up, and does not become as declared.
+#[test]
+fn what_is_watched_in_vain_takes_the_place_of_what_was_lost() {
+    let gave_up = Observation::Submitted(Ok(progress(failed("NotStabilized"), Some("vpc-2"))));
+    let decision = resource::decide(&creating_anew(), false, gave_up, START, chance(1));
+    let Next::Move(moved) = decision.next else {
+        panic!("it is watched")
+    };
+    let watched = Operation {
+        attempt: 1_000,
+        ..moved.of(&creating_anew(), START)
+    };
+    let differs = PlanOutcome::Update {
+        identifier: name("vpc-2"),
+        changes: Vec::new(),
+    };
+    let looked = Observation::Looked(present_as("vpc-2", "d"), differs);
+    let later = START.after(Duration::from_secs(24 * 3600));
+    let decision = resource::decide(&watched, false, looked, later, chance(2));
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends: {decision}")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-2")));
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: true });
+}
+
 #[test]
 fn a_name_that_is_in_use_after_all_is_what_seemed_to_be_lost() {
     let named = Operation {

@@ -289,7 +289,7 @@ fn what_seems_dropped_is_read_again_within_the_settling_window() {
             State::Observing(Action::Update),
         )
     };
-    let later = START.after(CONSISTENCY_BOUND);
+    let later = START.after(SETTLING_WINDOW);
     let read = || Observation::Read(present("d"));
     for (attempt, now) in [(0, later), (9, START)] {
         let expected = "observing: AWS shows what was there before";

@@ -117,7 +117,12 @@ pub(super) fn after_lost_reply(
                 ),
             }
         }
-        (Action::Create, Presence::Present { .. }) if !step.operation.is_ours() => {
+        // It may be somebody else's, which is not to be replaced, and is not lost either.
+        (Action::Create, Presence::Present { .. })
+            if !step.operation.is_ours()
+                && (step.operation.replacing.is_some()
+                    || matches!(plan, PlanOutcome::Replace { .. })) =>
+        {
             progressing::taken(step, name_is_in_use(step))
         }
         (Action::Update, Presence::Present { digest, .. })

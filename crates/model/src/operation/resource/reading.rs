@@ -62,12 +62,13 @@ fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decisi
             "AWS reports that the change succeeded, but shows {} as before. Everything else was changed. Put again to send it again, or declare what AWS shows.",
             dropped.join(", ")
         );
-        let failure = Failure::new(ErrorCode::PartiallyApplied, message);
-        return step.end(
-            Setback::Failed(failure),
-            live,
-            "AWS has dropped a part of it",
-        );
+        let setback = Setback::Failed(Failure::new(ErrorCode::PartiallyApplied, message));
+        let reason = "AWS has dropped a part of it";
+        return match step.operation.replacing {
+            // The new one stands.
+            Some(_) => step.end_at_new(setback, live, reason),
+            None => step.end(setback, live, reason),
+        };
     }
     let owned = step.operation.comes_to_own();
     step.succeed(ReferenceChange::Applied { owned }, live, reason)

@@ -190,6 +190,12 @@ pub(super) fn end(
         Replacing::OldFirst | Replacing::OldGone { .. } => {
             step.end_unreplaced(setback, live, reason)
         }
+        // What was created in its place exists, and is ours.
+        Replacing::Lost { .. }
+            if live.is_some() && (step.operation.is_ours() || step.operation.bears_mark) =>
+        {
+            step.end_at_new(setback, live, reason)
+        }
         Replacing::NewFirst { old, .. } | Replacing::Lost { old } => {
             keep(step, old, setback, reason)
         }
