@@ -255,3 +255,30 @@ fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
         failure.message
     );
 }
+/// Looks at the new resource that did not find it say nothing about the old one.
+#[test]
+fn the_looks_for_the_old_resource_are_counted_anew() {
+    let creating = Operation {
+        identifier: Some(name("vpc-2")),
+        created: true,
+        sightings: Sightings {
+            missed: 4,
+            missed_in_all: 4,
+            missed_since: Some(START),
+            ..Sightings::default()
+        },
+        replacing: Some(Replacing::NewFirst {
+            old: name("vpc-1"),
+            is_named: false,
+        }),
+        state: State::Observing(Action::Create),
+        ..owning(operation(Kind::Put))
+    };
+    let deleting = step(
+        &creating,
+        Observation::Read(Presence::Unknown(denied())),
+        "submitting, then Submit: the new one stands, so the old one can go",
+    );
+    assert_eq!(deleting.subject(), Some(&name("vpc-1")));
+    assert_eq!(deleting.sightings, Sightings::default());
+}

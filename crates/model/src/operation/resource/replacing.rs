@@ -52,8 +52,16 @@ fn delete(
     changes: Vec<Change>,
     reason: &'static str,
 ) -> Decision {
+    // What was seen of the new resource says nothing about the old one.
+    let is_seen = step.operation.subject() == Some(&identifier);
+    let sightings = if is_seen {
+        step.sightings
+    } else {
+        Sightings::default()
+    };
     let intent = step.intend(Call::Delete(identifier), None);
     let moved = Moved {
+        sightings,
         replacing,
         planned: Some(changes),
         ..step.to(State::Submitting(intent.clone()))
@@ -163,6 +171,7 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
         }
         .then_look("there is room for the new one"),
         Replacing::OldLast { .. } => Moved {
+            sightings: Sightings::default(),
             replacing: None,
             retrying: None,
             ..step.to(State::Observing(Action::Create))
