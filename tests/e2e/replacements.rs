@@ -137,7 +137,9 @@ async fn a_failed_create_leaves_the_old_resource_and_nothing_else(world: &World)
 async fn an_old_resource_that_cannot_be_deleted_is_named(world: &World) {
     let old = with_vpc(world).await;
     let kept = fail(HandlerErrorCode::InvalidRequest).saying("has dependencies");
-    fail_once(world, Action::DeleteResource, kept.clone());
+    // As often as it is tried.
+    let refused = fault(kept.clone()).on(Action::DeleteResource);
+    world.aws.add_fault(refused.times(5));
     let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[0]).await;
     let reply = reply.expect(201);
     world.settle().await;

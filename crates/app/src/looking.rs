@@ -341,6 +341,7 @@ impl App {
             Next::Finish {
                 operation,
                 reference: Some(change),
+                leftover: _,
             } => {
                 let mut operation = *operation;
                 let Work::Resource(work) = &mut operation.work else {
@@ -365,6 +366,7 @@ impl App {
                         operation,
                         reference: Some(change),
                         baseline: desired.map(|desired| desired.baseline.clone()),
+                        leftover: None,
                     },
                     before: claim.before,
                     claimed: claim.claimed,

@@ -47,6 +47,7 @@ impl Wake for AtOnce {
             identifier: None,
             reference: ReferenceChange::Untouched,
             live: None,
+            leftover: None,
         };
         let work = finish.of(work.resource().unwrap(), NOW);
         let operation = Operation {
@@ -57,6 +58,7 @@ impl Wake for AtOnce {
             operation: operation.clone(),
             reference: Some(ReferenceChange::Untouched),
             baseline: None,
+            leftover: None,
         };
         answered(self.store.finish_operation(&claimed.lease, finish)).unwrap();
         self.awaiting.progressed(&operation);

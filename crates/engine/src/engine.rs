@@ -12,7 +12,7 @@ use ucp_model::operation::{
     TimeLimits, Work, decide,
 };
 use ucp_model::{
-    Clock, Entropy, ErrorCode, Failure, FaultClass, Operation, Progress, RequestToken,
+    Clock, Entropy, ErrorCode, Failure, FaultClass, NewLeftover, Operation, Progress, RequestToken,
 };
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
@@ -285,8 +285,9 @@ impl Stepper<'_> {
                 Next::Finish {
                     operation,
                     reference,
+                    leftover,
                 } => {
-                    let end = self.finish(*operation, reference, decision.reason);
+                    let end = self.finish(*operation, reference, leftover, decision.reason);
                     match end.await? {
                         Ok(()) => return Ok(()),
                         Err(taken) => Err(taken),
@@ -343,6 +344,7 @@ impl Stepper<'_> {
         &self,
         mut operation: Operation,
         reference: Option<ReferenceChange>,
+        leftover: Option<NewLeftover>,
         reason: &'static str,
     ) -> Result<Result<(), Taken>, Abandoned> {
         // Neither a write-only value, should AWS return one after all, nor the mark is stored.
@@ -358,10 +360,12 @@ impl Stepper<'_> {
         let kind = operation.work.kind();
         let outcome = operation.status();
         let code = operation.failure().map(|failure| failure.code.clone());
+        let left_over = leftover.clone();
         let finish = FinishOperation {
             operation: operation.clone(),
             reference,
             baseline,
+            leftover,
         };
         let store = &self.engine.parts.store;
         if let Err(error) = store.finish_operation(&self.claimed.lease, finish).await {
@@ -369,6 +373,13 @@ impl Stepper<'_> {
         }
         self.engine.parts.progress.progressed(&operation);
         info!(kind, outcome, code, reason, "operation ended");
+        if let Some(NewLeftover {
+            identifier, reason, ..
+        }) = left_over
+        {
+            let identifier = identifier.as_ref().map(tracing::field::display);
+            info!(identifier, %reason, "something is left over in AWS");
+        }
         Ok(Ok(()))
     }
 

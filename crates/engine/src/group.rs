@@ -1,9 +1,9 @@
 //! The effects of operations on groups: survey the group and start children.
 
 use tracing::debug;
-use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey};
+use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{Detail, ErrorCode, Failure, OperationId};
+use ucp_model::{Detail, ErrorCode, Failure, OperationId, Register};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
 use crate::abandoned::Abandoned;
@@ -14,16 +14,20 @@ impl Stepper<'_> {
     pub(crate) async fn survey(&self) -> Result<Survey, Abandoned> {
         let Parts { store, .. } = self.engine.parts();
         let operation = &self.claimed.operation;
-        let references = match operation.work.group() {
-            Some(work) => {
-                store
-                    .list_references(&work.group, None, None, usize::MAX)
-                    .await?
+        let Some(work) = operation.work.group() else {
+            return Ok(Survey::default());
+        };
+        let group = &work.group;
+        let leftovers = match work.task {
+            Task::Delete => {
+                let register = Register::Group(group.clone());
+                store.list_leftovers(&register, None, usize::MAX).await?
             }
-            None => Vec::new(),
+            Task::Import(_) => Vec::new(),
         };
         Ok(Survey {
-            references,
+            references: store.list_references(group, None, None, usize::MAX).await?,
+            leftovers,
             children: store.list_children(operation.header.id).await?,
             refused: self.refused.clone(),
         })

@@ -9,6 +9,7 @@
 mod abandoned;
 mod engine;
 mod group;
+mod keeper;
 mod looking;
 mod permissions;
 mod progress;
@@ -19,6 +20,7 @@ mod workers;
 
 pub use abandoned::Abandoned;
 pub use engine::{Engine, Parts, Settings};
+pub use keeper::Keeper;
 pub use progress::ProgressListener;
 pub use pulse::Pulse;
 pub use sweeper::Sweeper;

@@ -17,6 +17,7 @@ mod excerpt;
 mod failure;
 pub mod ids;
 pub mod json;
+mod leftover;
 mod mark;
 pub mod operation;
 pub mod pointer;
@@ -45,6 +46,7 @@ pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
 };
+pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register};
 pub use mark::{Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};

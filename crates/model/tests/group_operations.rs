@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use ucp_model::operation::group::{self, Decision, GroupWork, Next, Refusal, Survey, Task};
 use ucp_model::operation::{Header, Kind, ResourceWork, State, Work};
 use ucp_model::{
-    CorrelationId, Ended, Failure, GroupId, Identifier, Operation, OperationId, ProvisioningState,
-    Reference, ReferenceId, Scope, Timestamp, TypeName,
+    CorrelationId, Ended, Failure, GroupId, Identifier, Leftover, LeftoverId, LeftoverReason,
+    Operation, OperationId, ProvisioningState, Reference, ReferenceId, Register, Scope, Timestamp,
+    TypeName,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -99,7 +100,7 @@ fn next(references: &[Reference], children: &[Operation], now: i64) -> Decision 
     let survey = Survey {
         references: references.to_vec(),
         children: children.to_vec(),
-        refused: BTreeMap::new(),
+        ..Survey::default()
     };
     group::decide(&deletion(3), false, &survey, at(now))
 }
@@ -274,8 +275,8 @@ fn what_something_else_works_on_is_tried_again() {
     let refused = BTreeMap::from([(left[0].id.key(), Refusal::Busy)]);
     let survey = Survey {
         references: left.to_vec(),
-        children: Vec::new(),
         refused,
+        ..Survey::default()
     };
     let Next::Wait(moved) = group::decide(&deletion(1), false, &survey, at(1)).next else {
         panic!("expected a wait")
@@ -300,7 +301,7 @@ fn what_is_cancelled_starts_nothing_more() {
         let survey = Survey {
             references: references.clone(),
             children: children.to_vec(),
-            refused: BTreeMap::new(),
+            ..Survey::default()
         };
         group::decide(&deletion(3), true, &survey, at(6)).to_string()
     };
@@ -310,4 +311,56 @@ fn what_is_cancelled_starts_nothing_more() {
         line(&[running]),
         "wait: cancelled, but deletes are under way"
     );
+}
+
+/// What is left over and ours blocks the deletion of its group; what may be somebody else's goes with it.
+#[test]
+fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
+    let left = |name: i64, reason| Leftover {
+        id: LeftoverId {
+            register: Register::Group(group()),
+            name: operation_id(name),
+        },
+        scope: scope(),
+        type_name: TypeName::from_cloudformation("AWS::EC2::VPC").unwrap(),
+        identifier: Some(Identifier::new(format!("vpc-{name}"))),
+        reason,
+        reference: None,
+        operation: operation_id(name),
+        since: at(0),
+        tries: 2,
+        last_error: Some(Failure::new("DependencyViolation", "It has subnets.")),
+        next_try_at: at(9),
+    };
+    let ended = |leftovers: Vec<Leftover>| {
+        let survey = Survey {
+            leftovers,
+            ..Survey::default()
+        };
+        match group::decide(&deletion(0), false, &survey, at(1)).next {
+            Next::Finish(finish) => finish.ended,
+            other => panic!("expected the end, got {other:?}"),
+        }
+    };
+    let theirs = [
+        LeftoverReason::Salvage,
+        LeftoverReason::Misnamed,
+        LeftoverReason::OutcomeUnknown,
+    ];
+    let theirs: Vec<Leftover> = theirs.map(|reason| left(3, reason)).into();
+    assert_eq!(ended(theirs), Ended::Succeeded);
+    for reason in [LeftoverReason::Undeleted, LeftoverReason::Orphan] {
+        let Ended::Failed(failure) = ended(vec![left(1, reason)]) else {
+            panic!("{reason} blocks")
+        };
+        assert_eq!(failure.code, "ResourceGroupDeletionBlocked");
+        let [detail] = &failure.details[..] else {
+            panic!("one detail: {failure:?}")
+        };
+        assert_eq!(detail.code, "DependencyViolation");
+        for part in ["'vpc-1'", "It has subnets", "/leftovers/", "tried again"] {
+            assert!(detail.message.contains(part), "{}", detail.message);
+        }
+        assert!(detail.target.as_ref().unwrap().ends_with("VPC/vpc-1"));
+    }
 }

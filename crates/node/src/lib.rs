@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::Router;
 use ucp_app::{Accounts, App, Awaiting, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
-use ucp_engine::{Engine, Nudges, ProgressListener, Pulse, Sweeper, Workers};
+use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
 use ucp_registry::Registry;
@@ -74,6 +74,8 @@ pub struct Settings {
     pub operation_retention: Duration,
     /// The interval between sweeps of ended operations.
     pub sweep_interval: Duration,
+    /// The interval at which the keeper looks for leftovers to try again.
+    pub keep_interval: Duration,
 }
 
 /// An assembled process of the control plane, not yet running.
@@ -84,6 +86,8 @@ pub struct Node {
     pub workers: Workers,
     /// The sweeper, which removes ended operations.
     pub sweeper: Sweeper,
+    /// The keeper of the register of leftovers.
+    pub keeper: Keeper,
 }
 
 struct WakeWorkers {
@@ -164,6 +168,14 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         retention: settings.operation_retention,
         interval: settings.sweep_interval,
     };
+    let keeper = Keeper {
+        store: store.clone(),
+        types: Arc::clone(&types),
+        clock: Arc::clone(&clock),
+        entropy: Arc::clone(&entropy),
+        nudges: nudges.clone(),
+        interval: settings.keep_interval,
+    };
     let engine = ucp_engine::Parts {
         store,
         cloud,
@@ -185,5 +197,6 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         router: ucp_api::router(app, settings.api),
         workers,
         sweeper,
+        keeper,
     })
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
-    CorrelationId, Credential, CredentialId, GroupId, NewCredential, NewPlane, NewResourceGroup,
-    Operation, OperationId, Plane, PlaneId, PlaneKind, Reference, ReferenceId, ResourceGroup,
-    Scope, Target, Timestamp, TypeName,
+    CorrelationId, Credential, CredentialId, GroupId, Leftover, LeftoverId, NewCredential,
+    NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind, Reference,
+    ReferenceId, Register, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, Basis, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
-    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, NewOperation, OperationPage,
-    Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
-    References, Sealed, SealedKey, SealedPlace, SealedValues, Store, StoredCredential, TypeSchema,
-    TypeSchemas,
+    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, Leftovers, NewOperation,
+    OperationPage, Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
+    ReferenceUpdate, References, Retried, Sealed, SealedKey, SealedPlace, SealedValues, Store,
+    StoredCredential, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -209,6 +209,29 @@ observed! {
         fn finish_operation(lease: &Lease, finish: FinishOperation) -> ();
         fn request_cancel(id: OperationId, now: Timestamp) -> Option<Operation>;
         fn remove_ended_operations(before: Timestamp, limit: usize) -> u64;
+    }
+}
+
+observed! {
+    Leftovers {
+        fn list_leftovers(
+            register: &Register,
+            after: Option<OperationId>,
+            limit: usize
+        ) -> Vec<Leftover>;
+        fn get_leftover(id: &LeftoverId) -> Option<Leftover>;
+        fn forget_leftover(
+            id: &LeftoverId,
+            caller: &str,
+            correlation_id: &CorrelationId,
+            now: Timestamp
+        ) -> bool;
+        fn claim_due_leftovers(
+            now: Timestamp,
+            until: Timestamp,
+            limit: usize
+        ) -> Vec<Leftover>;
+        fn retry_leftover(id: &LeftoverId, new: NewOperation) -> Retried;
     }
 }
 

@@ -243,6 +243,7 @@ impl World {
             identifier: Some(Identifier::new("a")),
             reference: ReferenceChange::Applied { owned: true },
             live: Some(json!({})),
+            leftover: None,
         };
         let mut header = header.clone();
         header.ended_at = Some(NOW);
@@ -253,6 +254,7 @@ impl World {
                 work: Work::Resource(Box::new(finish.of(work.resource().unwrap(), NOW))),
             },
             baseline: None,
+            leftover: None,
         };
         self.store.finish_operation(&claimed.lease, end).await
     }

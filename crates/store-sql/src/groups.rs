@@ -12,7 +12,7 @@ use ucp_store::{
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, page, transaction, values};
 use crate::json::{corrupt, parsed};
-use crate::{Sql, busy, operation_row, reference_row};
+use crate::{Sql, busy, leftover_row, operation_row, reference_row};
 
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
@@ -98,7 +98,9 @@ impl Groups for Sql {
                 return Err(Error::Busy(busy).into());
             }
             let members = reference_row::count_of_group(&mut tx, id).await?;
-            if members.all == 0 {
+            let key = id.key();
+            if members.all == 0 && !leftover_row::has_ours(&mut tx, &key).await? {
+                leftover_row::delete_register(&mut tx, &key).await?;
                 delete(&mut tx, id).await?;
                 return Ok(GroupDeletion::Removed);
             }

@@ -19,6 +19,8 @@ mod groups;
 
 mod json;
 mod leases;
+mod leftover_row;
+mod leftovers;
 mod migrations;
 mod nudges;
 mod open;

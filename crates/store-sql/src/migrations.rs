@@ -27,6 +27,7 @@ macro_rules! files {
             "0012_lost_resources",
             "0013_scopes",
             "0014_told_to_own",
+            "0015_leftovers",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

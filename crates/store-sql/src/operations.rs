@@ -13,7 +13,7 @@ use ucp_store::{
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::{corrupt, to_json};
 use crate::operation_row::{self, body, columns, find, generation, insert, read};
-use crate::{Sql, busy, events, groups, reference_row};
+use crate::{Sql, busy, events, groups, leftover_row, reference_row};
 
 statements! {
     /// The ids are a JSON array.
@@ -196,7 +196,7 @@ impl Sql {
 
 /// Accepts an operation. Of two concurrent ones on the same alias or AWS resource, both of which found it idle, a
 /// unique index lets one through; the retry of the other finds it busy.
-async fn accept(
+pub(crate) async fn accept(
     transaction: &mut Transaction,
     new: &NewOperation,
     by: Claimant,
@@ -441,18 +441,20 @@ async fn finish_on_resource(
         reference_row::lock_all(transaction, target).await?;
     }
     refuse_taken(transaction, &finish.operation).await?;
+    let mut left = None;
     if let Some(reference) = reference {
         let id = reference.id.clone();
         let elsewhere = owned_elsewhere(transaction, &reference, work.target()).await?;
-        match rules::end(reference, work, finish, elsewhere) {
-            Some(reference) => reference_row::put(transaction, &reference).await?,
+        left = rules::end(reference, work, finish, elsewhere);
+        match &left {
+            Some(reference) => reference_row::put(transaction, reference).await?,
             None => reference_row::delete(transaction, &id).await?,
         }
     }
     if let Some(target) = &deleted {
         reference_row::delete_idle(transaction, target).await?;
     }
-    Ok(())
+    leftover_row::at_end(transaction, work, finish, left.as_ref()).await
 }
 
 async fn finish_on_group(
@@ -468,6 +470,7 @@ async fn finish_on_group(
             let event = rules::forgot_with_group(&reference, header);
             events::append(transaction, &event, Some(&reference.id)).await?;
         }
+        leftover_row::delete_register(transaction, &work.group.key()).await?;
         groups::delete(transaction, &work.group).await?;
     } else if group.is_some_and(|group| group.body.deletion == Some(header.id)) {
         groups::set_deletion(transaction, &work.group, None).await?;

@@ -71,13 +71,14 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 7] = [
     "operations",
     "resource_references",
     "resource_groups",
     "credentials",
     "events",
     "type_schemas",
+    "leftovers",
 ];
 
 /// Returns what `statement` reads, according to Postgres, and undoes it.

@@ -10,7 +10,7 @@ use ucp_store::{
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::reference_row::{self, columns, delete, lock, other_owner, put};
-use crate::{Sql, busy, events, groups};
+use crate::{Sql, busy, events, groups, leftover_row};
 
 statements! {
     RECORDED = ["SELECT groups.*, ", columns!(), ",
@@ -141,6 +141,9 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
     let is_adopted = rules::adopt(adoption, current.as_ref(), &target, owner)?;
     if is_adopted {
         put(transaction, reference).await?;
+        if let Some(target) = reference.target() {
+            leftover_row::settle(transaction, &target.key()).await?;
+        }
         events::append(transaction, event, Some(&reference.id)).await?;
     }
     Ok(is_adopted)

@@ -23,8 +23,8 @@ use ucp_store::{
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, busy, credentials, events, groups, leases, migrations, operation_row,
-    operations, planes, reference_row, references, sealed, store, type_schemas,
+    OpenError, Sql, busy, credentials, events, groups, leases, leftover_row, migrations,
+    operation_row, operations, planes, reference_row, references, sealed, store, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -112,6 +112,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("groups", groups::STATEMENTS),
         ("store", store::STATEMENTS),
         ("leases", leases::STATEMENTS),
+        ("leftover_row", leftover_row::STATEMENTS),
         ("reference_row", reference_row::STATEMENTS),
         ("references", references::STATEMENTS),
         ("busy", busy::STATEMENTS),

@@ -9,9 +9,10 @@ pub struct Event {
     pub at: Timestamp,
     /// Who requested it.
     pub caller: String,
-    /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget` or `update`.
+    /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget`,
+    /// `forgetLeftover` or `update`.
     pub kind: String,
-    /// The operation. `None` for `update`, for an adoption, and for `forget` unless its group was deleted.
+    /// The operation. `None` for `update`, `forgetLeftover`, for an adoption, and for `forget` unless its group was deleted.
     pub operation: Option<OperationId>,
     /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,

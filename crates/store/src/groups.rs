@@ -14,7 +14,7 @@ use crate::{Error, KeyRange, NewOperation, Precondition};
 pub enum GroupDeletion {
     /// The group does not exist.
     Absent,
-    /// The group had no references and was removed.
+    /// The group had no references and nothing of ours was left over, so it was removed.
     Removed,
     /// The operation that deletes the group was recorded.
     Accepted(Box<Operation>),
@@ -116,7 +116,8 @@ pub trait Groups: Send + Sync {
     /// - [`Error::PreconditionFailed`] if `precondition` does not hold.
     /// - [`GroupDeletion::Running`] if it is already being deleted.
     /// - [`Error::Busy`] if an operation on one of its references, or an import into it, is live.
-    /// - [`GroupDeletion::Removed`] if it has no references: it is removed.
+    /// - [`GroupDeletion::Removed`] if it has no references and no leftovers that are [ours](ucp_model::LeftoverReason::is_ours): it
+    ///   is removed, with its other leftovers.
     /// - [`GroupDeletion::Accepted`]: the operation is recorded and due at once. Its total is the number of owned
     ///   references. From now on only its children may change the group or its references.
     async fn delete_resource_group(

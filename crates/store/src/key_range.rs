@@ -1,3 +1,5 @@
+use ucp_model::{OperationId, Register};
+
 /// The keys of a page of a list: those between `start` and `end`, both excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
@@ -16,6 +18,13 @@ impl KeyRange {
             end: format!("{parent}0"),
             start: after.filter(|after| *after > start).unwrap_or(start),
         }
+    }
+
+    /// Returns the range of the leftovers of a register that come after the one named `after`.
+    pub fn below_register(register: &Register, after: Option<OperationId>) -> Self {
+        let parent = register.keys();
+        let after = after.map(|name| format!("{parent}/{name}"));
+        Self::below(&parent, after)
     }
 
     /// Returns whether it can have keys. A page after a key of another list may not.

@@ -12,6 +12,7 @@ mod events;
 mod groups;
 mod key_range;
 mod leases;
+mod leftovers;
 mod memory;
 mod operations;
 mod planes;
@@ -29,6 +30,7 @@ pub use events::Event;
 pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate, group_keys};
 pub use key_range::KeyRange;
 pub use leases::{Claimed, Lease, LeaseTerm, Leases};
+pub use leftovers::{Leftovers, Retried};
 pub use memory::Memory;
 pub use operations::{
     Accepted, FinishOperation, NewOperation, NewResourceWork, NewWork, OperationPage, Operations,

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId,
-    Scope, Target, Timestamp, TypeName,
+    Baseline, CorrelationId, GroupId, Identifier, NewLeftover, Operation, OperationId, Reference,
+    ReferenceId, Scope, Target, Timestamp, TypeName,
 };
 
 use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
@@ -105,6 +105,8 @@ pub struct FinishOperation {
     pub reference: Option<ReferenceChange>,
     /// The declaration of a put, for [`ReferenceChange::Applied`].
     pub baseline: Option<Baseline>,
+    /// What it leaves in AWS, to enter in the register unless a reference stands for it.
+    pub leftover: Option<NewLeftover>,
 }
 
 /// A page of the operations of a group.
@@ -283,8 +285,12 @@ pub trait Operations: Send + Sync {
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///
+    /// What it leaves is entered in the register of the reference's group, or without a reference in that of the account
+    /// and region, unless a reference stands for the AWS resource. If the register has an entry for it, that one gets the
+    /// new reason, reference, operation and failure, and is tried anew; it keeps its name and the time of its entry.
+    ///
     /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
-    /// group is removed; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
+    /// group is removed with its leftovers; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
     /// is usable again.
     ///
     /// A success under another spelling of the identifier is refused as in [`Operations::commit_step`].

@@ -2,6 +2,7 @@
 //! functions, and writes the result.
 
 mod history;
+mod leftovers;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,8 @@ use ucp_model::{
 };
 
 use self::history::ended_at;
-pub use self::history::{adopted, ended, forgot, forgot_with_group, updated};
+pub use self::history::{adopted, ended, forgot, forgot_leftover, forgot_with_group, updated};
+pub use self::leftovers::{Attempt, failed_delete, left_over, settled};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,

@@ -2,7 +2,8 @@ use async_trait::async_trait;
 use ucp_model::Timestamp;
 
 use crate::{
-    Credentials, Error, Groups, Leases, Operations, Planes, References, SealedValues, TypeSchemas,
+    Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References, SealedValues,
+    TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -26,6 +27,7 @@ pub trait Store:
     + References
     + Operations
     + Leases
+    + Leftovers
     + TypeSchemas
     + SealedValues
     + Reachable
@@ -39,6 +41,8 @@ impl<S> Store for S where
         + References
         + Operations
         + Leases
+        + Leftovers
+        + Leftovers
         + TypeSchemas
         + SealedValues
         + Reachable

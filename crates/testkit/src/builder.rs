@@ -224,5 +224,6 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         grace: Duration::ZERO,
         operation_retention: Duration::ZERO,
         sweep_interval: Duration::ZERO,
+        keep_interval: Duration::ZERO,
     }
 }

@@ -129,6 +129,12 @@ impl World {
         sweeper.sweep().await.expect("the store answers")
     }
 
+    /// Tries the leftovers that are due. Returns how many operations were accepted.
+    pub async fn keep(&self) -> usize {
+        let kept = self.node.keeper.keep().await;
+        kept.expect("the store answers")
+    }
+
     /// Sends a request with `Prefer: respond-async`.
     pub async fn send_without_waiting(&self, method: &str, path: &str, body: &str) -> Reply {
         let mut request = request(method, path, body);

@@ -22,6 +22,8 @@ use crate::{connections, pause, shutdown, version};
 
 /// How often expired operations are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
+/// How often leftovers that are due are looked for.
+const KEEP_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The parts of a process.
 pub(crate) struct Node {
@@ -91,6 +93,7 @@ impl Node {
             grace: shutdown::STEP_GRACE,
             operation_retention: self.work.operation_retention,
             sweep_interval: SWEEP_INTERVAL,
+            keep_interval: KEEP_INTERVAL,
         };
         let mut parts = ucp_node::Parts {
             store: self.store,
@@ -116,8 +119,10 @@ impl Node {
         });
         if self.works {
             let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
+            let keeping = tokio::spawn(node.keeper.run(shutdown.clone()));
             node.workers.run(shutdown.clone()).await;
             sweeping.await?;
+            keeping.await?;
         }
         match api {
             Some(api) => Ok(api.await?),

@@ -105,6 +105,7 @@ fn end(claimed: &Claimed) -> FinishOperation {
         identifier: None,
         reference: ReferenceChange::Untouched,
         live: None,
+        leftover: None,
     };
     let mut header = header.clone();
     header.ended_at = Some(NOW);
@@ -115,6 +116,7 @@ fn end(claimed: &Claimed) -> FinishOperation {
         },
         reference: Some(ReferenceChange::Untouched),
         baseline: None,
+        leftover: None,
     }
 }
 

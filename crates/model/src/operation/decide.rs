@@ -74,6 +74,7 @@ fn on_resource(
         },
         resource::Next::Finish(finish) => Next::Finish {
             reference: Some(finish.reference),
+            leftover: finish.leftover.clone(),
             operation: Box::new(Operation {
                 header: ended(header, now),
                 work: Work::Resource(Box::new(finish.of(work, now))),
@@ -109,6 +110,7 @@ fn on_group(header: &Header, work: &GroupWork, survey: Survey, now: Timestamp) -
         group::Next::Finish(finish) => {
             let next = Next::Finish {
                 reference: None,
+                leftover: None,
                 operation: Box::new(Operation {
                     header: ended(header, now),
                     work: Work::Group(Box::new(finish.of(work))),

@@ -6,8 +6,8 @@ use super::group::{Child, Survey};
 use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
 use crate::{
-    ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, OperationId, Ownership,
-    Progress, ProgressStatus, ReferenceId, RequestToken,
+    ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, NewLeftover,
+    OperationId, Ownership, Progress, ProgressStatus, ReferenceId, RequestToken,
 };
 
 /// What the engine has learned since the last decision.
@@ -245,6 +245,8 @@ pub enum Next {
         operation: Box<Operation>,
         /// The change to the reference, for an operation on a resource.
         reference: Option<ReferenceChange>,
+        /// What it leaves in AWS that no reference stands for, if anything.
+        leftover: Option<NewLeftover>,
     },
 }
 

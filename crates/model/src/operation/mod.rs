@@ -7,6 +7,7 @@ mod decide;
 mod decision;
 pub mod group;
 mod header;
+mod persistence;
 mod record;
 pub mod resource;
 

@@ -25,8 +25,8 @@ use ucp_model::operation::{
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
-    HandlerErrorCode, HookFailure, Identifier, OperationId, Ownership, Progress, ProgressStatus,
-    RequestToken, Scope, Setback, Timestamp, TypeName,
+    HandlerErrorCode, HookFailure, Identifier, LeftoverReason, OperationId, Ownership, Progress,
+    ProgressStatus, RequestToken, Scope, Setback, Timestamp, TypeName,
 };
 use uuid::Uuid;
 

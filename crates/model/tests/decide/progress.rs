@@ -168,7 +168,10 @@ fn a_cancel_counts_when_aws_confirms_it() {
         "canceled: cancelled before AWS took it",
     );
     let removing = Operation {
-        replacing: Some(Replacing::OldLast { old: name("vpc-0") }),
+        replacing: Some(Replacing::OldLast {
+            old: name("vpc-0"),
+            tries: 0,
+        }),
         ..throttled(Action::Delete)
     };
     assert_line(

@@ -12,6 +12,20 @@ fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
     }
 }
 
+/// A delete that fails because of another resource.
+fn in_use() -> ProgressStatus {
+    match failed("InvalidRequest") {
+        ProgressStatus::Failed { code, hooks, .. } => ProgressStatus::Failed {
+            code,
+            message: "It has dependencies.".to_owned(),
+            hooks,
+        },
+        other @ (ProgressStatus::Running | ProgressStatus::Success | ProgressStatus::Canceled) => {
+            other
+        }
+    }
+}
+
 fn owning(operation: Operation) -> Operation {
     Operation {
         was_owned: true,
@@ -72,6 +86,10 @@ fn the_alias_moves_when_the_new_resource_stands() {
     };
     assert_eq!(finish.identifier, Some(name("vpc-2")));
     assert_eq!(finish.reference, ReferenceChange::Applied { owned: true });
+    let left = finish.leftover.expect("the old one is left");
+    assert_eq!(left.identifier, Some(name("vpc-1")));
+    assert_eq!(left.reason, LeftoverReason::Undeleted);
+    assert_eq!(left.error.map(|error| error.code), Some(rejected().code));
     let Ended::Failed(failure) = finish.ended else {
         panic!("it fails")
     };
@@ -161,7 +179,58 @@ fn a_failed_replacement_leaves_the_old_resource_referenced() {
         "{}",
         failure.message
     );
+    let left = finish.leftover.as_ref().expect("the new one is left");
+    assert_eq!(left.identifier, Some(name("vpc-2")));
+    assert_eq!(left.reason, LeftoverReason::Undeleted);
     ends_at_old(decision);
+}
+
+/// A delete of what something depends on is tried again under a new token, for as long as a group's deletion would.
+#[test]
+fn what_has_to_go_is_deleted_again_while_something_depends_on_it() {
+    let setback = Setback::Failed(Failure::new("NotStabilized", "later"));
+    for replacing in [
+        Replacing::OldLast {
+            old: name("vpc-1"),
+            tries: 0,
+        },
+        Replacing::Undoing {
+            old: name("vpc-1"),
+            setback,
+            tries: 0,
+        },
+    ] {
+        let intent = intent_to(Call::Delete(name("vpc-9")), None);
+        let mut deleting = Operation {
+            identifier: Some(name("vpc-2")),
+            replacing: Some(replacing),
+            state: State::Submitting(intent.clone()),
+            ..owning(operation(Kind::Put))
+        };
+        let mut tokens = vec![intent.client_token];
+        for (turn, seconds) in [(1, 2), (2, 4), (3, 8), (4, 16)] {
+            let conflict = Observation::Submitted(Ok(progress(in_use(), None)));
+            let decision = decide(&deleting, conflict, START, chance(100 + turn));
+            assert_eq!(
+                decision.to_string(),
+                "submitting: what could not be deleted is tried again"
+            );
+            let Next::Move(moved) = decision.next else {
+                panic!("it goes on")
+            };
+            assert_eq!(moved.due_at.since(START).as_secs(), seconds);
+            let State::Submitting(again) = &moved.state else {
+                panic!("it is submitted again")
+            };
+            assert!(!tokens.contains(&again.client_token));
+            assert_eq!(again.unanswered, 0, "nothing is sent yet");
+            tokens.push(again.client_token);
+            deleting = moved.of(&deleting, START);
+        }
+        let conflict = Observation::Submitted(Ok(progress(in_use(), None)));
+        let last = decide(&deleting, conflict, START, chance(105)).to_string();
+        assert!(!last.contains("tried again"), "{last}");
+    }
 }
 
 /// After a failed create, a resource with the declared identifier may be someone else's.
@@ -193,6 +262,9 @@ fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {
         panic!("it fails")
     };
     assert!(failure.message.contains("'vpc-2'"), "{}", failure.message);
+    let left = finish.leftover.expect("something may be left");
+    assert_eq!(left.identifier, Some(name("vpc-2")));
+    assert_eq!(left.reason, LeftoverReason::Salvage);
 }
 
 #[test]

@@ -56,6 +56,12 @@ INSERT INTO operations (id, kind, status, target_key, schema_fingerprint, accept
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO events (at, caller, kind, correlation_id, reference_key, changes, outcome)
     SELECT i, '', 'put', '', 'reference-' || (i / 4), '[]', 'Succeeded' FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO leftovers (key, register_key, subject_key, target_key, name, plane, account, region, type_name, reason, operation,
+        since, tries, next_try_at)
+    SELECT 'leftover-' || i, 'group-' || (i / 20), 'left-' || i, 'left-' || i, '', '', '', '', '',
+        CASE WHEN i < 4000 THEN 'Undeleted' ELSE 'Salvage' END, '', 1, 0, i
+    FROM numbers;
 ";
 
 /// The sealed values are binary, which the databases spell differently.
@@ -155,6 +161,42 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // When SQLite is opened.
         ("leases::RELEASE_ALL", (values![], EVERYTHING)),
         ("leases::NEXT", (values![], 1)),
+        // Two statements of a row that conflicts: it is found, and written.
+        (
+            "leftover_row::ENTER",
+            (
+                [
+                    values!["leftover-new", "group-200", "left-4002", "left-4002"],
+                    values!["", none.clone(), "", "", "", "", "left-4002", "Undeleted"],
+                    values![none.clone(), "", 1, none.clone(), 1],
+                ]
+                .concat(),
+                1,
+            ),
+        ),
+        ("leftover_row::GET", (values!["leftover-4002"], 1)),
+        (
+            "leftover_row::LIST",
+            (values!["leftover-2", "leftover-3", limit], PAGE),
+        ),
+        // None of them is ours.
+        ("leftover_row::OURS", (values!["group-300"], IN_GROUP)),
+        ("leftover_row::DELETE", (values!["leftover-4002"], 1)),
+        ("leftover_row::SETTLE", (values!["left-4002"], 1)),
+        (
+            "leftover_row::DELETE_REGISTER",
+            (values!["group-300"], IN_GROUP),
+        ),
+        ("leftover_row::LOCK_ALL", (values!["left-4002"], 1)),
+        (
+            "leftover_row::NOTE_TRY",
+            (values!["leftover-4002", 1, none.clone(), 1], 1),
+        ),
+        // Twice: the rows are found, and then written.
+        (
+            "leftover_row::CLAIM",
+            (values![4_000, limit, 9_000], 4 * PAGE),
+        ),
         (
             "leases::CLAIM_ELSEWHERE",
             (

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, ReferenceChange};
 use ucp_model::{
-    CredentialId, CredentialKind, Ended, GroupId, Identifier, NewCredential, OperationId, PlaneId,
-    PlaneKind, Reference, ReferenceId, Scope, Target,
+    CredentialId, CredentialKind, Ended, GroupId, Identifier, LeftoverId, LeftoverReason,
+    NewCredential, NewLeftover, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Register,
+    Scope, Target,
 };
 
 use super::fixture::*;
@@ -51,6 +52,12 @@ pub(super) enum Act {
     Apply(u64, &'static str),
     /// The end of a put whose create failed.
     Fail(u64),
+    /// The end of a put that leaves another resource.
+    Leave(u64, &'static str, &'static str),
+    /// Accepts a delete of what the end of another operation left.
+    Retry(u64, u64, &'static str),
+    ForgetLeftover(u64),
+    FailDelete(u64),
     FinishDelete(u64),
     /// The same of a delete that has learned how AWS spells the resource.
     FinishDeleteRespelled(u64),
@@ -242,6 +249,41 @@ impl Stage {
                 })
                 .await
             }
+            Act::Leave(number, resource, old) => {
+                self.finish(number, |claimed| FinishOperation {
+                    leftover: Some(NewLeftover {
+                        identifier: identifier(old),
+                        reason: LeftoverReason::Undeleted,
+                        error: None,
+                    }),
+                    ..applied(&claimed.operation, resource, true)
+                })
+                .await
+            }
+            Act::Retry(number, left, resource) => {
+                let new = untracked(self.delete(number, "a"), resource);
+                let id = self.leftover(left);
+                let retried = store.retry_leftover(&id, new);
+                format!("{:?}", retried.await)
+            }
+            Act::ForgetLeftover(left) => {
+                let (id, correlation) = (self.leftover(left), correlation());
+                let forget = store.forget_leftover(&id, "caller", &correlation, at(23));
+                format!("{:?}", forget.await)
+            }
+            Act::FailDelete(number) => {
+                self.finish(number, |claimed| {
+                    let identifier = &resource_work(&claimed.operation).identifier;
+                    let name = identifier.as_ref().map(Identifier::as_str);
+                    end(
+                        &claimed.operation,
+                        failed(),
+                        ReferenceChange::Untouched,
+                        name,
+                    )
+                })
+                .await
+            }
             Act::FinishDelete(number) => {
                 // Later than all that was due before, as in life.
                 self.finish(number, |claimed| {
@@ -424,6 +466,10 @@ impl Stage {
                     .await
             ),
         ];
+        for register in [Register::Group(self.group()), Register::Place(self.scope())] {
+            let leftovers = store.list_leftovers(&register, None, usize::MAX);
+            state.push(format!("{:?}", leftovers.await));
+        }
         let credential = store.get_credential(&self.credential()).await;
         state.push(format!("{credential:?}"));
         let (scope, type_name) = (self.scope(), type_name());
@@ -529,6 +575,14 @@ impl Stage {
 
     fn credential(&self) -> CredentialId {
         CredentialId::new("aws", &format!("credential{}", self.number)).unwrap()
+    }
+
+    /// What the end of this operation left.
+    fn leftover(&self, number: u64) -> LeftoverId {
+        LeftoverId {
+            register: Register::Group(self.group()),
+            name: self.id(number),
+        }
     }
 
     fn alias(&self, name: &str) -> ReferenceId {

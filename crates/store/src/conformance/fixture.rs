@@ -290,12 +290,14 @@ pub(super) fn end(
         identifier: name.map(Identifier::new),
         reference,
         live,
+        leftover: None,
     };
     let work = finish.of(resource_work(operation), at(3));
     FinishOperation {
         operation: ended_at(operation, Work::Resource(Box::new(work)), at(3)),
         reference: Some(reference),
         baseline: None,
+        leftover: None,
     }
 }
 
@@ -310,6 +312,7 @@ pub(super) fn end_on_group(
         operation: ended_at(operation, last.work, now),
         reference: None,
         baseline: None,
+        leftover: None,
     }
 }
 

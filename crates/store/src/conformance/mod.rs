@@ -15,6 +15,7 @@ mod fixture;
 pub mod groups;
 pub mod holding;
 pub mod leasing;
+pub mod leftovers;
 pub mod preconditions;
 pub mod racing;
 pub mod random;
@@ -173,6 +174,20 @@ macro_rules! conformance {
                 ended_operations_are_removed
                 a_cancel_of_a_group_operation_reaches_its_children
             }
+            leftovers {
+                an_end_enters_what_it_leaves
+                what_no_group_has_is_entered_for_its_place
+                what_is_entered_again_keeps_its_name
+                what_a_reference_stands_for_is_not_entered
+                a_deleted_resource_is_no_longer_left_over
+                a_referenced_resource_is_no_longer_left_over
+                a_failed_delete_is_a_try
+                due_leftovers_are_claimed_once
+                only_what_is_left_over_is_tried
+                a_leftover_is_forgotten_when_told
+                leftovers_are_listed_by_page
+                a_group_keeps_what_is_ours
+            }
             type_schemas {
                 a_type_schema_belongs_to_an_account_and_a_region
                 the_type_schema_fetched_last_is_current
@@ -227,6 +242,7 @@ macro_rules! races {
             parent_and_children
             spellings_of_a_resource
             every_pair_of_writers
+            what_is_left_over
         }
     };
     ($fresh:path: $($case:ident)+) => {

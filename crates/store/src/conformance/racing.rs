@@ -300,6 +300,87 @@ pub async fn spellings_of_a_resource(store: Engine, database: &dyn Database) {
     }
 }
 
+/// What is left over, against whatever comes to stand for it or works on it.
+pub async fn what_is_left_over(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Claim,
+        Act::Read("b"),
+        Act::ReadTarget("old"),
+    ]);
+    for act in [
+        Act::Adopt("b", "old", false),
+        Act::PutNamed(2, "b", "old"),
+        Act::DeleteByName(2, "old"),
+    ] {
+        race.both(Act::Leave(1, "x", "old"), act).await;
+    }
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+    ]);
+    race.both(Act::Leave(1, "x", "old"), Act::Leave(2, "y", "old"))
+        .await;
+    race.both(Act::Leave(1, "x", "old"), Act::Apply(2, "old"))
+        .await;
+
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Claim,
+        Act::Leave(1, "x", "old"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Read("c"),
+        Act::ReadTarget("old"),
+    ]);
+    for act in [
+        Act::Adopt("c", "old", false),
+        Act::PutNamed(4, "c", "old"),
+        Act::Reveal(2, "old"),
+        Act::Apply(2, "old"),
+        Act::ForgetLeftover(1),
+        Act::Retry(4, 1, "old"),
+        Act::DeleteByName(4, "old"),
+    ] {
+        race.both(Act::Retry(3, 1, "old"), act).await;
+    }
+    race.both(Act::ForgetLeftover(1), Act::Leave(2, "y", "old"))
+        .await;
+
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Claim,
+        Act::Leave(1, "x", "old"),
+        Act::Put(2, "b"),
+        Act::Retry(3, 1, "old"),
+        Act::Claim,
+    ]);
+    for end in [Act::FinishDelete(3), Act::FailDelete(3)] {
+        race.both(end, Act::ForgetLeftover(1)).await;
+        race.both(end, Act::Leave(2, "y", "old")).await;
+        race.both(end, Act::Apply(2, "old")).await;
+    }
+
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Claim,
+        Act::Leave(1, "x", "old"),
+        Act::Delete(2, "a"),
+        Act::Claim,
+        Act::FinishDelete(2),
+    ]);
+    race.both(Act::DeleteGroup(3), Act::Retry(4, 1, "old"))
+        .await;
+    race.both(Act::DeleteGroup(3), Act::ForgetLeftover(1)).await;
+}
+
 /// The deletion of a group, against whatever happens in the group.
 pub async fn the_deletion_of_a_group(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

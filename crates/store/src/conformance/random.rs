@@ -9,7 +9,10 @@ use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{
     Action, Call, GroupWork, Intent, Kind, ReferenceChange, ResourceWork, State, Work,
 };
-use ucp_model::{Ended, Identifier, Operation, PlaneKind, Scope, Timestamp};
+use ucp_model::{
+    Ended, Failure, Identifier, LeftoverId, LeftoverReason, NewLeftover, Operation, PlaneKind,
+    Register, Scope, Timestamp,
+};
 
 use super::fixture::*;
 use crate::{
@@ -71,6 +74,10 @@ enum Command {
     ListOperations(String, OperationPage),
     ListEvents(String, String),
     ListPlanesAndGroups,
+    ListLeftovers(Register),
+    ClaimLeftovers(Timestamp, usize),
+    ForgetLeftover(LeftoverId, Timestamp),
+    RetryLeftover(LeftoverId, NewOperation),
     Next,
 }
 
@@ -167,6 +174,24 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             store.list_planes(None, None, usize::MAX).await,
             store.list_resource_groups("LOCAL", None, usize::MAX).await
         ),
+        Command::ListLeftovers(register) => {
+            let leftovers = store.list_leftovers(&register, None, usize::MAX).await;
+            format!("{leftovers:?}")
+        }
+        Command::ClaimLeftovers(now, limit) => {
+            let until = now.after(Duration::from_secs(5));
+            let claimed = store.claim_due_leftovers(now, until, limit).await;
+            format!("{claimed:?}")
+        }
+        Command::ForgetLeftover(id, now) => {
+            let correlation = correlation();
+            let forgotten = store.forget_leftover(&id, "caller", &correlation, now);
+            format!("{:?}", forgotten.await)
+        }
+        Command::RetryLeftover(id, new) => {
+            let retried = store.retry_leftover(&id, new).await;
+            format!("{:?} {retried:?}", store.get_leftover(&id).await)
+        }
         Command::Next => format!("{:?}", store.next_claimable_at().await),
     };
     Reply { text, claimed }
@@ -230,7 +255,8 @@ impl Player {
     }
 
     fn draw(&mut self) -> Command {
-        match self.below(30) {
+        match self.below(32) {
+            30 | 31 => self.on_leftover(),
             24 => match self.flip() {
                 true => Command::DeleteGroup(self.new_on_group(Task::Delete)),
                 false => Command::Accept(self.import()),
@@ -439,6 +465,7 @@ impl Player {
                 true => json!({ "At": self.now }),
                 false => json!({ "Name": name }),
             }),
+            leftover: None,
         };
         let now = self.now();
         let work = Work::Resource(Box::new(finish.of(work, now)));
@@ -446,6 +473,54 @@ impl Player {
             operation: ended_at(operation, work, now),
             reference: Some(reference),
             baseline: matches!(reference, ReferenceChange::Applied { .. }).then(|| baseline(name)),
+            leftover: self.leftover(),
+        }
+    }
+
+    fn leftover(&mut self) -> Option<NewLeftover> {
+        let reason = LeftoverReason::ALL[usize::try_from(self.below(5)).unwrap()];
+        let name = self.pick(&NAMES);
+        (self.below(3) == 0).then(|| NewLeftover {
+            identifier: self.flip().then(|| Identifier::new(name)),
+            reason,
+            error: self.flip().then(|| Failure::new("Code", "Text.")),
+        })
+    }
+
+    fn register(&mut self) -> Register {
+        match self.below(3) {
+            0 => Register::Place(self.scope()),
+            _ => Register::Group(group(&self.group())),
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::new("aws", &format!("{:012}", self.seed), "us-west-2").unwrap()
+    }
+
+    /// A leftover that there may be: an operation may have left it.
+    fn leftover_id(&mut self) -> LeftoverId {
+        LeftoverId {
+            register: self.register(),
+            name: operation_id(self.seed * 10_000 + 1 + self.below(self.operations + 1)),
+        }
+    }
+
+    fn on_leftover(&mut self) -> Command {
+        match self.below(4) {
+            0 => Command::ClaimLeftovers(self.now(), usize::try_from(self.below(4)).unwrap()),
+            1 => Command::ForgetLeftover(self.leftover_id(), self.now()),
+            _ => {
+                let new = self.new_operation();
+                let id = self.leftover_id();
+                Command::RetryLeftover(
+                    id,
+                    with(new, |new| {
+                        new.kind = Kind::Delete;
+                        new.reference = None;
+                    }),
+                )
+            }
         }
     }
 
@@ -453,7 +528,10 @@ impl Player {
     fn questions(&self) -> Vec<Command> {
         let groups = ["g", "h"].map(|first| format!("{first}{}", self.seed));
         let mut questions = vec![Command::ListPlanesAndGroups, Command::Next];
+        questions.push(Command::ListLeftovers(Register::Place(self.scope())));
         for group in groups {
+            let register = Register::Group(super::fixture::group(&group));
+            questions.push(Command::ListLeftovers(register));
             questions.push(Command::ListReferences(group.clone()));
             let page = OperationPage {
                 status: None,

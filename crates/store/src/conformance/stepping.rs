@@ -385,7 +385,7 @@ pub async fn a_replacement_moves_the_reference_when_it_says_so(store: Engine) {
     );
 
     let deleting = stepped(&creating, |work| {
-        work.replacing = Some(Replacing::OldLast { old });
+        work.replacing = Some(Replacing::OldLast { old, tries: 0 });
     });
     let lease = step(&store, &lease, &deleting).await;
     let moved = Reference {

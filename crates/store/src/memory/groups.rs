@@ -86,7 +86,8 @@ impl Groups for Memory {
             return Err(Error::Busy(busy));
         }
         let references = tables.references_of(id);
-        if references.is_empty() {
+        if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
+            tables.remove_register(&key);
             tables.groups.remove(&key);
             return Ok(GroupDeletion::Removed);
         }

@@ -3,6 +3,7 @@
 mod credentials;
 mod groups;
 mod leases;
+mod leftovers;
 mod operations;
 mod planes;
 mod references;

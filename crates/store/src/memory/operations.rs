@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{GroupWork, Work};
+use ucp_model::operation::{GroupWork, ResourceWork, Work};
 use ucp_model::{GroupId, Operation, OperationId, ReferenceId, Target, Timestamp};
 
 use super::Memory;
@@ -165,6 +165,7 @@ impl Operations for Memory {
                 {
                     tables.remove_idle_references(&target);
                 }
+                tables.finish_leftovers(work, &finish);
             }
             Work::Group(work) => tables.finish_on_group(&finish.operation, work),
         }
@@ -211,7 +212,7 @@ impl Operations for Memory {
 }
 
 impl Tables {
-    fn accept(&mut self, new: NewOperation, by: Claimant) -> Result<Accepted, Error> {
+    pub(super) fn accept(&mut self, new: NewOperation, by: Claimant) -> Result<Accepted, Error> {
         let (header, now) = (new.header(), new.accepted_at);
         let new = match new.work {
             NewWork::Resource(new) => *new,
@@ -321,6 +322,20 @@ impl Tables {
         row.is_some_and(|row| !row.operation.is_terminal())
     }
 
+    /// Enters what the operation leaves, and removes what it has settled.
+    fn finish_leftovers(&mut self, work: &ResourceWork, finish: &FinishOperation) {
+        let reference = self.reference_of(work).cloned();
+        if let Some(target) = rules::settled(work, reference.as_ref()) {
+            self.settle(&target.key());
+        }
+        if let Some(attempt) = rules::failed_delete(finish) {
+            self.note_try(&attempt);
+        }
+        if let Some(leftover) = rules::left_over(finish) {
+            self.enter(leftover);
+        }
+    }
+
     fn finish_on_group(&mut self, operation: &Operation, work: &GroupWork) {
         let key = work.group.key();
         if rules::removes_group(work) {
@@ -329,6 +344,7 @@ impl Tables {
                 let event = rules::forgot_with_group(&reference, &operation.header);
                 self.events.push(event);
             }
+            self.remove_register(&key);
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
             && group.body.deletion == Some(operation.header.id)

@@ -109,6 +109,9 @@ impl References for Memory {
         let is_adopted = rules::adopt(&adoption, tables.references.get(&key), &recorded, owner)?;
         if is_adopted {
             tables.references.insert(key, reference.clone());
+            if let Some(target) = &target {
+                tables.settle(target);
+            }
             tables.events.push(event.clone());
         }
         Ok(is_adopted)

@@ -3,7 +3,8 @@ use std::ops::Bound;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    GroupId, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, Leftover, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup,
+    Timestamp,
 };
 
 use crate::rules::{Alias, Claimant};
@@ -21,6 +22,7 @@ pub(super) struct Tables {
     pub(super) references: BTreeMap<String, Reference>,
     pub(super) operations: BTreeMap<OperationId, Row>,
     pub(super) events: Vec<Event>,
+    pub(super) leftovers: BTreeMap<String, Leftover>,
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) digest_key: Option<SealedKey>,

@@ -1,7 +1,7 @@
 //! The events of the history.
 
 use ucp_model::operation::{Header, Kind, Replacing, Work};
-use ucp_model::{CorrelationId, Operation, Reference, Target, Timestamp};
+use ucp_model::{CorrelationId, Leftover, Operation, Reference, Target, Timestamp};
 
 use crate::Event;
 
@@ -60,6 +60,31 @@ pub fn forgot(
     now: Timestamp,
 ) -> Event {
     without_operation("forget", reference, caller, correlation_id, now)
+}
+
+/// Returns the event for a leftover that is forgotten.
+pub fn forgot_leftover(
+    leftover: &Leftover,
+    caller: &str,
+    correlation_id: &CorrelationId,
+    now: Timestamp,
+) -> Event {
+    let reference = leftover.reference.as_ref();
+    Event {
+        at: now,
+        caller: caller.to_owned(),
+        kind: "forgetLeftover".to_owned(),
+        operation: None,
+        correlation_id: correlation_id.clone(),
+        reference: reference.map(ToString::to_string),
+        resource: leftover
+            .target()
+            .map(|target| target.scope.resource(target.type_name, target.identifier)),
+        lost: None,
+        changes: Vec::new(),
+        outcome: "Succeeded".to_owned(),
+        code: None,
+    }
 }
 
 /// Returns the event for a reference that is updated.

@@ -1,23 +1,18 @@
 //! Deletion of a group: the owned resources are deleted in waves, each after those that refer to it, then the group.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
+use super::super::persistence::{DELETE_TRIES_MAX, Persistence, delete_again_after, persistence};
 use super::super::record::Operation;
 use super::decision::{Decision, Finish, Next};
 use super::naming::Names;
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
 use super::survey::{Child, ChildGoal, Survey};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reason, Reference, Timestamp, retry};
+use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Leftover, Reference, Timestamp};
 
-/// The maximum number of tries of a delete that fails for a transient reason, since another resource was last deleted.
-const TRIES_MAX: u32 = 5;
 /// The maximum total number of tries of one delete. Clock skew must not lead to endless tries.
 const TRIES_IN_ALL_MAX: usize = 50;
-/// Delays between tries.
-const FIRST_RETRY: Duration = Duration::from_secs(2);
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Decides the next step of a deletion.
 pub(super) fn decide(
@@ -82,7 +77,7 @@ pub(super) fn decide(
             reason: "deletes are tried again later",
         };
     }
-    let (ended, reason) = match members.blocked() {
+    let (ended, reason) = match members.blocked(&survey.leftovers) {
         None => (Ended::Succeeded, "nothing owned is left"),
         Some(failure) => (Ended::Failed(failure), "what is left cannot be deleted"),
     };
@@ -254,14 +249,16 @@ impl<'a> Members<'a> {
         indices.map(|index| &self.0[index]).collect()
     }
 
-    /// The failure that explains the remaining members, or `None` if there are none.
-    fn blocked(&self) -> Option<Failure> {
-        if self.0.is_empty() {
+    /// The failure that explains the remaining members, and what is left over that is ours. `None` if there are none.
+    fn blocked(&self, leftovers: &[Leftover]) -> Option<Failure> {
+        let members = (0..self.0.len()).map(|index| self.detail(index));
+        let ours = leftovers.iter().filter(|left| left.reason.is_ours());
+        let details: Vec<Detail> = members.chain(ours.map(of_leftover)).collect();
+        if details.is_empty() {
             return None;
         }
-        let details: Vec<Detail> = (0..self.0.len()).map(|index| self.detail(index)).collect();
         let message = format!(
-            "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Fix the causes, or release the resources (PATCH their references with ownedResource false), then delete the group again.",
+            "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Fix the causes, release the resources (PATCH their references with ownedResource false) or forget the leftovers (DELETE them), then delete the group again.",
             details.len()
         );
         Some(Failure::new(ErrorCode::ResourceGroupDeletionBlocked, message).with_details(details))
@@ -293,6 +290,31 @@ impl<'a> Members<'a> {
     }
 }
 
+/// What is left over, how it comes to an end by itself, and how to end it.
+fn of_leftover(leftover: &Leftover) -> Detail {
+    let Leftover {
+        id,
+        identifier,
+        last_error,
+        next_try_at,
+        ..
+    } = leftover;
+    let name = identifier.as_ref().map_or("", Identifier::as_str);
+    let (code, cause) = match last_error {
+        Some(error) => {
+            let cause = error.message.trim_end_matches('.');
+            (error.code.as_str(), format!(" ({cause})"))
+        }
+        None => ("LeftOver", String::new()),
+    };
+    let message = format!(
+        "'{name}' is left over and could not be deleted{cause}. Its deletion is tried again at {next_try_at}. Or delete it yourself, or forget it with a DELETE of {id}"
+    );
+    let target = leftover.target();
+    let resource = target.map(|target| target.scope.resource(target.type_name, target.identifier));
+    Detail::at(code, message, resource.unwrap_or_else(|| id.to_string()))
+}
+
 /// The status of a reference after these tries of its delete, and how many of them began since another resource was
 /// last deleted.
 fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
@@ -318,9 +340,8 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
             Standing::Settled(failure.clone())
         }
         Persistence::Passing | Persistence::OfThisMoment if count == 0 => Standing::Ready,
-        Persistence::Passing if count < TRIES_MAX => {
-            let wait = retry::backoff(count - 1, FIRST_RETRY, LONGEST_RETRY, 1.0);
-            match ended_at.after(wait) {
+        Persistence::Passing if count < DELETE_TRIES_MAX => {
+            match ended_at.after(delete_again_after(count)) {
                 until if until <= now => Standing::Ready,
                 until => Standing::Later(until),
             }
@@ -328,31 +349,4 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
         Persistence::Passing | Persistence::OfThisMoment => Standing::Settled(failure.clone()),
     };
     (standing, count)
-}
-
-/// How long the reason of a failed delete is likely to last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Persistence {
-    /// It passes by itself, or when other resources of the group are deleted.
-    Passing,
-    /// It may pass when another resource of the group is deleted.
-    OfThisMoment,
-    /// It lasts until someone fixes the cause.
-    Lasting,
-}
-
-/// Classifies a failure. Services report dependencies in words of their own, often with the code `InvalidRequest`.
-fn persistence(failure: &Failure) -> Persistence {
-    const DEPENDENCY: [&str; 5] = ["depend", "in use", "being used", "not empty", "attached"];
-    let message = failure.message.to_lowercase();
-    match failure.reason() {
-        Reason::Lasting => Persistence::Lasting,
-        Reason::Passing => Persistence::Passing,
-        Reason::NotFound | Reason::Other
-            if DEPENDENCY.iter().any(|word| message.contains(word)) =>
-        {
-            Persistence::Passing
-        }
-        Reason::NotFound | Reason::Other => Persistence::OfThisMoment,
-    }
 }

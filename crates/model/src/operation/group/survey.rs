@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::super::record::Operation;
-use crate::{Failure, Identifier, Reference, ReferenceId, Scope};
+use crate::{Failure, Identifier, Leftover, Reference, ReferenceId, Scope};
 
 /// The input of a decision about a group: its rows, and the children that could not be started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
     /// The references of the group, in the order of their keys.
     pub references: Vec<Reference>,
+    /// What is left over of the group, for its deletion.
+    pub leftovers: Vec<Leftover>,
     /// The children so far, oldest first.
     pub children: Vec<Operation>,
     /// Why children could not be started just now, by the key of their reference.

@@ -13,7 +13,7 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use super::work::ResourceWork;
-use crate::{Ended, Identifier, Timestamp};
+use crate::{Ended, Identifier, NewLeftover, Timestamp};
 
 /// What to write, what to do once it is durable, and the reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,8 @@ pub struct Finish {
     pub reference: ReferenceChange,
     /// The live properties, if they were read.
     pub live: Option<Value>,
+    /// What the operation leaves in AWS that no reference stands for, if anything.
+    pub leftover: Option<NewLeftover>,
 }
 
 impl Decision {
@@ -95,6 +97,14 @@ impl Decision {
             effect: None,
             reason,
         }
+    }
+
+    /// The same end, which leaves something in AWS.
+    pub(crate) fn leaving(mut self, leftover: NewLeftover) -> Self {
+        if let Next::Finish(finish) = &mut self.next {
+            finish.leftover = Some(leftover);
+        }
+        self
     }
 }
 

@@ -8,7 +8,7 @@ use super::intent::Intent;
 use super::replacing;
 use super::state::State;
 use super::step::Step;
-use crate::{ErrorCode, Failure, Identifier, Setback};
+use crate::{Action, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
 
 impl Step<'_> {
     /// Ends without success. The reference stays if it stands for something.
@@ -49,6 +49,7 @@ impl Step<'_> {
             identifier,
             reference: ReferenceChange::Removed,
             live: None,
+            leftover: None,
         };
         self.finish(finish, reason)
     }
@@ -79,7 +80,15 @@ impl Step<'_> {
             "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
             intent.client_token, intent.issued_at, operation.type_name
         );
-        self.fail(Failure::new(ErrorCode::OutcomeUnknown, message), reason)
+        let end = self.fail(Failure::new(ErrorCode::OutcomeUnknown, message), reason);
+        match intent.action() {
+            Action::Create => end.leaving(NewLeftover {
+                identifier: operation.identifier.clone(),
+                reason: LeftoverReason::OutcomeUnknown,
+                error: None,
+            }),
+            Action::Update | Action::Delete => end,
+        }
     }
 }
 

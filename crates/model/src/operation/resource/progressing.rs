@@ -16,8 +16,8 @@ use super::tries::Retrying;
 use super::{missing, replacing};
 use crate::{
     Action, AdditionalInfo, CloudControlRequest, Ended, ErrorCode, Failure, Fault, FaultClass,
-    HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus, RequestToken, Setback,
-    Timestamp, retry,
+    HandlerErrorCode, HookFailure, Identifier, LeftoverReason, NewLeftover, Progress,
+    ProgressStatus, RequestToken, Setback, Timestamp, retry,
 };
 
 /// How long AWS keeps a request token.
@@ -405,6 +405,11 @@ fn misnamed(
         identifier: Some(made.clone()),
         reference: ReferenceChange::Removed,
         live: None,
+        leftover: Some(NewLeftover {
+            identifier: Some(made.clone()),
+            reason: LeftoverReason::Misnamed,
+            error: None,
+        }),
     };
     step.finish(finish, "AWS created it under another name")
 }

@@ -9,7 +9,8 @@ use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
 use super::{marking, replacing};
 use crate::{
-    Action, AdditionalInfo, ErrorCode, Failure, Identifier, Ownership, RetryClass, Setback,
+    Action, AdditionalInfo, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Ownership,
+    RetryClass, Setback,
 };
 
 /// Decides after a create or update that AWS reports as successful.
@@ -162,7 +163,20 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
         Some(_) => "the failed create left a resource",
         None => "the failed create may have left a resource",
     };
-    step.end_at_new(with(setback, &told), live, reason)
+    let end = step.end_at_new(with(setback, &told), live, reason);
+    match operation.reference {
+        Some(_) => end,
+        None => end.leaving(salvage(step)),
+    }
+}
+
+/// What a failed create has left, or may have.
+fn salvage(step: &Step<'_>) -> NewLeftover {
+    NewLeftover {
+        identifier: step.operation.identifier.clone(),
+        reason: LeftoverReason::Salvage,
+        error: None,
+    }
 }
 
 /// Decides after a failed create that named nothing. Whatever has the declared identifier is not known to be ours.
@@ -188,7 +202,18 @@ fn nothing_of_ours(step: &Step<'_>, setback: &Setback, presence: &Presence) -> D
             with(setback, &told)
         }
     };
-    step.end_create(setback, None, REASON)
+    let end = step.end_create(setback, None, REASON);
+    match presence {
+        Presence::Absent => end,
+        // Somebody else's for certain.
+        Presence::Present {
+            ownership: Ownership::Others(_),
+            ..
+        } => end,
+        Presence::Present { .. } | Presence::Unreadable(_) | Presence::Unknown(_) => {
+            end.leaving(salvage(step))
+        }
+    }
 }
 
 fn name_of<'a>(step: &Step<'a>) -> &'a str {

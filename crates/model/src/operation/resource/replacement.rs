@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Identifier, Setback};
+use crate::{Failure, Identifier, NewLeftover, Setback};
 
 /// The order of create and delete in a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,17 @@ pub enum Replacing {
     OldLast {
         /// The old resource, which is being deleted.
         old: Identifier,
+        /// How often its deletion has failed for a reason that passes.
+        #[serde(default)]
+        tries: u32,
     },
     /// `identifier` is the new resource, which exists and is referenced. The old one could not be deleted.
     OldLeft {
         /// The failure to report.
         failure: Failure,
+        /// The old resource. `None` if an earlier version left it.
+        #[serde(default)]
+        leftover: Option<NewLeftover>,
     },
     /// `identifier` is what a failed create left of the new resource, which is being deleted.
     Undoing {
@@ -53,6 +59,9 @@ pub enum Replacing {
         /// How the create ended.
         #[serde(rename = "failure")]
         setback: Setback,
+        /// How often the deletion has failed for a reason that passes.
+        #[serde(default)]
+        tries: u32,
     },
 }
 
@@ -68,7 +77,7 @@ impl Replacing {
         identifier: Option<&'a Identifier>,
     ) -> Option<&'a Identifier> {
         match replacing {
-            Some(Replacing::OldLast { old }) => Some(old),
+            Some(Replacing::OldLast { old, .. }) => Some(old),
             Some(
                 Replacing::OldFirst
                 | Replacing::OldGone { .. }

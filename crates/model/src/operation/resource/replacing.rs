@@ -5,13 +5,18 @@
 use serde_json::Value;
 
 use super::super::decision::{Effect, ReferenceChange};
+use super::super::persistence::{DELETE_TRIES_MAX, delete_again_after, tells_of_dependency};
 use super::decision::{Decision, Finish, Moved};
-use super::intent::{Call, Change};
+use super::intent::{Call, Change, Intent};
 use super::replacement::{ReplacementOrder, Replacing};
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Ended, ErrorCode, Failure, Identifier, Setback};
+use crate::{Action, Ended, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
+
+/// What becomes of a resource that could not be deleted.
+const LEFT_OVER: &str =
+    "among the leftovers of the resource group, and deleting it is tried again from there";
 
 /// Begins a planned replacement of `old`.
 pub(super) fn begin(
@@ -77,16 +82,20 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
         Some(Replacing::NewFirst { old, .. }) if operation.was_owned => Some(delete(
             step,
             old.clone(),
-            Some(Replacing::OldLast { old: old.clone() }),
+            Some(Replacing::OldLast {
+                old: old.clone(),
+                tries: 0,
+            }),
             operation.changes.clone(),
             "the new one stands, so the old one can go",
         )),
-        Some(Replacing::OldLeft { failure }) => {
+        Some(Replacing::OldLeft { failure, leftover }) => {
             let finish = Finish {
                 ended: Ended::Failed(failure.clone()),
                 identifier: operation.identifier.clone(),
                 reference: ReferenceChange::Applied { owned: true },
                 live: live.cloned(),
+                leftover: leftover.clone(),
             };
             Some(step.finish(finish, "the new one stands beside the old one"))
         }
@@ -117,13 +126,22 @@ pub(super) fn undo(
             setback.failure().message,
         );
         let setback = setback.told_as(message);
-        return keep(step, old, setback, "what is left may be somebody else's");
+        let kept = keep(step, old, setback, "what is left may be somebody else's");
+        return kept.leaving(NewLeftover {
+            identifier: Some(left.clone()),
+            reason: LeftoverReason::Salvage,
+            error: None,
+        });
     }
     let old = old.clone();
     delete(
         step,
         left.clone(),
-        Some(Replacing::Undoing { old, setback }),
+        Some(Replacing::Undoing {
+            old,
+            setback,
+            tries: 0,
+        }),
         step.operation.changes.clone(),
         "what the failed create left has to go",
     )
@@ -177,7 +195,7 @@ pub(super) fn deleted(step: &Step<'_>, replacing: &Replacing, reason: &'static s
             ..step.to(State::Observing(Action::Create))
         }
         .then_read("only the new one is left"),
-        Replacing::Undoing { old, setback } => keep(step, old, setback.clone(), reason),
+        Replacing::Undoing { old, setback, .. } => keep(step, old, setback.clone(), reason),
         Replacing::NewFirst { .. }
         | Replacing::OldGone { .. }
         | Replacing::Lost { .. }
@@ -208,36 +226,49 @@ pub(super) fn end(
         Replacing::NewFirst { old, .. } | Replacing::Lost { old } => {
             keep(step, old, setback, reason)
         }
-        Replacing::OldLeft { failure } => {
+        Replacing::OldLeft { failure, leftover } => {
             let finish = Finish {
                 ended: Ended::Failed(failure.clone()),
                 identifier: step.operation.identifier.clone(),
                 reference: ReferenceChange::Kept { owned: true },
                 live,
+                leftover: leftover.clone(),
             };
             step.finish(finish, reason)
+        }
+        Replacing::OldLast { .. } | Replacing::Undoing { .. }
+            if let Some(again) = delete_again(step, replacing, &setback) =>
+        {
+            again
         }
         Replacing::Undoing {
             old,
             setback: first,
+            ..
         } => {
-            let message = format!(
-                "{} The failed create left '{shown}' in AWS, and deleting it failed ({}). Delete it in AWS; '{old}' was left as it was.",
-                first.failure().message,
-                in_words(setback.failure())
-            );
-            keep(step, old, first.clone().told_as(message), reason)
-        }
-        Replacing::OldLast { old } => {
             let cause = setback.failure();
             let message = format!(
-                "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({}). Delete it in AWS.",
+                "{} The failed create left '{shown}' in AWS, and deleting it failed ({}). It is {LEFT_OVER}. '{old}' was left as it was.",
+                first.failure().message,
+                in_words(cause)
+            );
+            let kept = keep(step, old, first.clone().told_as(message), reason);
+            match new {
+                Some(new) => kept.leaving(undeleted(new, cause)),
+                None => kept,
+            }
+        }
+        Replacing::OldLast { old, .. } => {
+            let cause = setback.failure();
+            let message = format!(
+                "'{shown}' has taken the place of '{old}', but deleting '{old}' failed ({}). It is {LEFT_OVER}.",
                 in_words(cause)
             );
             let failure = Failure::new(ErrorCode::PartiallyApplied, message)
                 .with_additional_info(cause.additional_info.clone());
+            let leftover = Some(undeleted(old, cause));
             Moved {
-                replacing: Some(Replacing::OldLeft { failure }),
+                replacing: Some(Replacing::OldLeft { failure, leftover }),
                 ..step.to(State::Observing(Action::Create))
             }
             .then_read("the new one stands beside the old one")
@@ -252,8 +283,61 @@ fn keep(step: &Step<'_>, old: &Identifier, setback: Setback, reason: &'static st
         identifier: Some(old.clone()),
         reference: ReferenceChange::Kept { owned: false },
         live: None,
+        leftover: None,
     };
     step.finish(finish, reason)
+}
+
+/// Tries a delete again that failed because something depends on the resource, as the deletion of a group does. Other
+/// reasons that pass have been waited for before. `None` if it has been tried often enough.
+fn delete_again(step: &Step<'_>, replacing: &Replacing, setback: &Setback) -> Option<Decision> {
+    let (Replacing::OldLast { tries, .. } | Replacing::Undoing { tries, .. }) = replacing else {
+        return None;
+    };
+    let may_pass = match setback {
+        Setback::Failed(failure) => tells_of_dependency(failure),
+        Setback::Canceled(_) => false,
+    };
+    let tries = tries.saturating_add(1);
+    if !may_pass || tries >= DELETE_TRIES_MAX {
+        return None;
+    }
+    let replacing = match replacing.clone() {
+        Replacing::OldLast { old, .. } => Replacing::OldLast { old, tries },
+        Replacing::Undoing { old, setback, .. } => Replacing::Undoing {
+            old,
+            setback,
+            tries,
+        },
+        other @ (Replacing::OldFirst
+        | Replacing::OldGone { .. }
+        | Replacing::Lost { .. }
+        | Replacing::NewFirst { .. }
+        | Replacing::OldLeft { .. }) => other,
+    };
+    let subject = step.operation.subject()?.clone();
+    // Nothing is sent yet.
+    let intent = Intent {
+        unanswered: 0,
+        ..step.intend(Call::Delete(subject), None)
+    };
+    let moved = Moved {
+        replacing: Some(replacing),
+        planned: Some(step.operation.changes.clone()),
+        retrying: None,
+        due_at: step.now.after(delete_again_after(tries)),
+        ..step.to(State::Submitting(intent))
+    };
+    Some(moved.wait("what could not be deleted is tried again"))
+}
+
+/// What is left because deleting it failed.
+fn undeleted(left: &Identifier, cause: &Failure) -> NewLeftover {
+    NewLeftover {
+        identifier: Some(left.clone()),
+        reason: LeftoverReason::Undeleted,
+        error: Some(cause.clone()),
+    }
 }
 
 fn in_words(cause: &Failure) -> String {

@@ -146,6 +146,7 @@ impl Step<'_> {
             identifier: self.operation.identifier.clone(),
             reference,
             live,
+            leftover: None,
         };
         self.finish(finish, reason)
     }
@@ -176,6 +177,7 @@ impl Step<'_> {
             identifier: operation.identifier.clone(),
             reference,
             live,
+            leftover: None,
         };
         self.finish(finish, reason)
     }
@@ -206,6 +208,7 @@ impl Step<'_> {
             identifier: self.operation.identifier.clone(),
             reference: ReferenceChange::Kept { owned: true },
             live,
+            leftover: None,
         };
         self.finish(finish, reason)
     }

@@ -237,7 +237,7 @@ impl ResourceWork {
             Some(
                 Replacing::Lost { old }
                 | Replacing::NewFirst { old, .. }
-                | Replacing::OldLast { old },
+                | Replacing::OldLast { old, .. },
             ) => old,
             Some(
                 Replacing::OldFirst

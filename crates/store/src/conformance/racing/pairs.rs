@@ -36,6 +36,7 @@ const WRITERS: &[Act] = &[
     Act::Await(5, 0),
     Act::Apply(4, "x"),
     Act::Fail(4),
+    Act::Leave(4, "x", "left"),
     Act::FinishDelete(6),
     Act::FinishOnGroup(5),
     Act::Claim,

@@ -1,0 +1,127 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tracing::{info, warn};
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId};
+use ucp_schema::ResourceTypes;
+use ucp_store::{Error, Leftovers, NewOperation, NewResourceWork, NewWork, Retried};
+
+use crate::Nudges;
+
+/// The number of leftovers claimed in one transaction.
+const BATCH: usize = 50;
+/// How long other processes leave alone what one has claimed. By then the operation that it has accepted keeps them off.
+const CLAIM: Duration = Duration::from_secs(5 * 60);
+/// The caller that the history names.
+const CALLER: &str = "ucp";
+
+/// Keeps the register of leftovers: deletes again what is ours. Each try is an ordinary operation, which any worker
+/// carries out. Several processes may keep the register concurrently.
+pub struct Keeper {
+    /// The register.
+    pub store: Arc<dyn Leftovers>,
+    /// The resource types.
+    pub types: Arc<dyn ResourceTypes>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// Tells the workers of the operations.
+    pub nudges: Nudges,
+    /// The interval at which it looks for what is due.
+    pub interval: Duration,
+}
+
+impl Keeper {
+    /// Keeps the register until `shutdown` turns true.
+    pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
+        while !*shutdown.borrow() {
+            if let Err(error) = self.keep().await {
+                warn!(
+                    error = %ucp_model::chain(&error),
+                    "could not look after the leftovers"
+                );
+            }
+            tokio::select! {
+                () = tokio::time::sleep(self.interval) => {}
+                _ = shutdown.changed() => {}
+            }
+        }
+    }
+
+    /// Tries all leftovers that are due. Returns how many operations were accepted.
+    pub async fn keep(&self) -> Result<usize, Error> {
+        let mut count = 0;
+        loop {
+            let now = self.clock.now();
+            let due = self.store.claim_due_leftovers(now, now.after(CLAIM), BATCH);
+            let due = due.await?;
+            if due.is_empty() {
+                return Ok(count);
+            }
+            for leftover in due {
+                count += usize::from(self.retry(&leftover).await?);
+            }
+        }
+    }
+
+    /// Accepts an operation on a leftover, if it is to be tried now. Returns whether there is one.
+    async fn retry(&self, leftover: &Leftover) -> Result<bool, Error> {
+        let Some(new) = self.delete(leftover).await else {
+            return Ok(false);
+        };
+        let id = new.id;
+        match self.store.retry_leftover(&leftover.id, new).await {
+            Ok(Retried::Accepted(_)) => {
+                self.nudges.due();
+                info!(operation.id = %id, leftover.id = %leftover.id, "a leftover is tried again");
+                Ok(true)
+            }
+            // Somebody works on it. It is due again later.
+            Ok(Retried::Gone | Retried::Referenced) | Err(Error::Busy(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The delete of a leftover. `None` if it may not be ours, or if its type cannot be deleted.
+    async fn delete(&self, leftover: &Leftover) -> Option<NewOperation> {
+        let Leftover {
+            scope,
+            type_name,
+            identifier: Some(identifier),
+            reason,
+            operation,
+            ..
+        } = leftover
+        else {
+            return None;
+        };
+        let schema = self.types.get(scope, type_name).await.ok()?;
+        if !reason.is_ours() || !schema.handlers().delete {
+            return None;
+        }
+        Some(NewOperation {
+            id: OperationId(self.entropy.uuid("operation")),
+            parent: None,
+            correlation_id: CorrelationId::new(operation.to_string()),
+            caller: CALLER.to_owned(),
+            accepted_at: self.clock.now(),
+            work: NewWork::Resource(Box::new(NewResourceWork {
+                kind: Kind::Delete,
+                scope: scope.clone(),
+                type_name: type_name.clone(),
+                reference: None,
+                identifier: Some(identifier.clone()),
+                spelled: None,
+                // One "not found" does not prove that it is gone, either.
+                is_referenced: true,
+                options: Options::default(),
+                desired: None,
+                look: None,
+                schema_fingerprint: schema.fingerprint().to_owned(),
+            })),
+        })
+    }
+}

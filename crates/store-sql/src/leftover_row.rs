@@ -1,0 +1,237 @@
+//! The row of a leftover.
+
+use ucp_model::operation::ResourceWork;
+use ucp_model::{
+    Identifier, Leftover, LeftoverId, LeftoverReason, Reference, Register, Scope, Timestamp,
+    TypeName,
+};
+use ucp_store::rules::{self, Attempt};
+use ucp_store::{Error, FinishOperation, KeyRange};
+
+use crate::busy;
+use crate::database::{Abort, Database, Row, Transaction, page, statements, values};
+use crate::json::{corrupt, from_json, parsed, to_json};
+
+/// The columns of a [`Leftover`].
+macro_rules! columns {
+    () => {
+        "name, group_id, plane, account, region, type_name, identifier, reason, reference, operation, since, tries, \
+         last_error, next_try_at"
+    };
+}
+
+statements! {
+    /// Nothing enters that a reference stands for. The entry of a subject keeps its name and the time of its entry.
+    ENTER = ["INSERT INTO leftovers (key, register_key, subject_key, target_key,
+            name, group_id, plane, account, region, type_name, identifier, reason, reference, operation,
+            since, tries, last_error, next_try_at)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+            CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT)
+        WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $4)
+        ON CONFLICT (register_key, subject_key) DO UPDATE SET
+            plane = excluded.plane, account = excluded.account, region = excluded.region,
+            type_name = excluded.type_name, identifier = excluded.identifier, reason = excluded.reason,
+            reference = excluded.reference, operation = excluded.operation, tries = 0,
+            last_error = excluded.last_error, next_try_at = excluded.next_try_at"];
+    GET = ["SELECT ", columns!(), " FROM leftovers WHERE key = $1"];
+    LIST = ["SELECT ", columns!(), " FROM leftovers WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
+    /// Those of a group that are ours.
+    OURS = ["SELECT name FROM leftovers
+        WHERE register_key = $1 AND reason IN ('Undeleted', 'Orphan') LIMIT 1"];
+    DELETE = ["DELETE FROM leftovers WHERE key = $1 RETURNING ", columns!()];
+    /// The AWS resource is settled.
+    SETTLE = ["DELETE FROM leftovers WHERE target_key = $1"];
+    DELETE_REGISTER = ["DELETE FROM leftovers WHERE register_key = $1"];
+    LOCK_ALL = ["SELECT ", columns!(), " FROM leftovers WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
+    NOTE_TRY = ["UPDATE leftovers SET tries = $2, last_error = $3, next_try_at = $4 WHERE key = $1"];
+    /// Processes claim concurrently: each takes rows that no other has locked.
+    CLAIM = ["WITH due AS (
+            SELECT key AS due_key FROM leftovers WHERE next_try_at <= $1
+            ORDER BY next_try_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        UPDATE leftovers SET next_try_at = $3 WHERE key "]
+        postgres "= ANY(ARRAY(SELECT due_key FROM due))" sqlite "IN (SELECT due_key FROM due)" ["
+        RETURNING ", columns!()];
+}
+
+/// Enters what the operation leaves, and removes what it has settled. `reference` is the reference after its end.
+pub(crate) async fn at_end(
+    transaction: &mut Transaction,
+    work: &ResourceWork,
+    finish: &FinishOperation,
+    reference: Option<&Reference>,
+) -> Result<(), Abort> {
+    if let Some(target) = rules::settled(work, reference).map(|target| target.key()) {
+        // What another operation leaves is entered before this, or finds the reference.
+        if reference.is_some() {
+            busy::lock(transaction, &target).await?;
+        }
+        settle(transaction, &target).await?;
+    }
+    if let Some(attempt) = rules::failed_delete(finish) {
+        note_try(transaction, &attempt).await?;
+    }
+    if let Some(leftover) = rules::left_over(finish) {
+        enter(transaction, &leftover).await?;
+    }
+    Ok(())
+}
+
+/// Enters a leftover, unless a reference stands for its AWS resource. The resource is locked, so that none comes to
+/// stand for it meanwhile.
+async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abort> {
+    let target = new.target().map(|target| target.key());
+    if let Some(target) = &target {
+        busy::lock(transaction, target).await?;
+    }
+    let group = match &new.id.register {
+        Register::Group(group) => Some(group.to_string()),
+        Register::Place(_) => None,
+    };
+    let values = values![
+        new.id.key(),
+        new.id.register.key(),
+        new.subject_key(),
+        target,
+        new.id.name.to_string(),
+        group,
+        new.scope.plane.as_str(),
+        new.scope.account.as_str(),
+        new.scope.region.as_str(),
+        new.type_name.as_str(),
+        new.identifier.as_ref().map(Identifier::as_str),
+        new.reason.as_str(),
+        new.reference.as_ref().map(ToString::to_string),
+        new.operation.to_string(),
+        new.since.as_millis(),
+        new.last_error.as_ref().map(to_json).transpose()?,
+        new.next_try_at.as_millis(),
+    ];
+    transaction.execute(ENTER, values).await?;
+    Ok(())
+}
+
+/// Returns the leftover, outside a transaction.
+pub(crate) async fn get(database: &Database, id: &LeftoverId) -> Result<Option<Leftover>, Error> {
+    let rows = database.read(GET, values![id.key()]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// Returns the leftover, within a transaction.
+pub(crate) async fn find(
+    transaction: &mut Transaction,
+    id: &LeftoverId,
+) -> Result<Option<Leftover>, Abort> {
+    let row = transaction.fetch_optional(GET, values![id.key()]).await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Returns up to `limit` leftovers with these keys, outside a transaction.
+pub(crate) async fn list(
+    database: &Database,
+    keys: KeyRange,
+    limit: usize,
+) -> Result<Vec<Leftover>, Error> {
+    let rows = database.read(LIST, page(keys, limit)).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Returns whether the register of a group has what is ours.
+pub(crate) async fn has_ours(transaction: &mut Transaction, group: &str) -> Result<bool, Abort> {
+    let row = transaction.fetch_optional(OURS, values![group]).await?;
+    Ok(row.is_some())
+}
+
+/// Removes a leftover and returns it.
+pub(crate) async fn delete(
+    transaction: &mut Transaction,
+    id: &LeftoverId,
+) -> Result<Option<Leftover>, Abort> {
+    let row = transaction
+        .fetch_optional(DELETE, values![id.key()])
+        .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Removes every entry of an AWS resource.
+pub(crate) async fn settle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
+    transaction.execute(SETTLE, values![target]).await?;
+    Ok(())
+}
+
+/// Removes the register of a group.
+pub(crate) async fn delete_register(
+    transaction: &mut Transaction,
+    group: &str,
+) -> Result<(), Abort> {
+    transaction.execute(DELETE_REGISTER, values![group]).await?;
+    Ok(())
+}
+
+/// Records a try of every entry of an AWS resource.
+async fn note_try(transaction: &mut Transaction, attempt: &Attempt) -> Result<(), Abort> {
+    let target = attempt.target.as_str();
+    for row in &transaction.fetch(LOCK_ALL, values![target]).await? {
+        let tried = read(row)?.tried(Some(attempt.error.clone()), attempt.at);
+        let values = values![
+            tried.id.key(),
+            i64::from(tried.tries),
+            tried.last_error.as_ref().map(to_json).transpose()?,
+            tried.next_try_at.as_millis(),
+        ];
+        transaction.execute(NOTE_TRY, values).await?;
+    }
+    Ok(())
+}
+
+/// Claims up to `limit` leftovers that are due, and puts their next try off.
+pub(crate) async fn claim(
+    transaction: &mut Transaction,
+    now: Timestamp,
+    until: Timestamp,
+    limit: usize,
+) -> Result<Vec<Leftover>, Abort> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = values![now.as_millis(), limit, until.as_millis()];
+    let rows = transaction.fetch(CLAIM, values).await?;
+    let claimed: Result<Vec<Leftover>, Error> = rows.iter().map(read).collect();
+    let mut claimed = claimed?;
+    claimed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    Ok(claimed)
+}
+
+fn read(row: &Row) -> Result<Leftover, Error> {
+    let scope = Scope {
+        plane: row.get("plane")?,
+        account: row.get("account")?,
+        region: row.get("region")?,
+    };
+    let group: Option<&str> = row.get("group_id")?;
+    let register = match group {
+        Some(group) => Register::Group(parsed(group)?),
+        None => Register::Place(scope.clone()),
+    };
+    let word: &str = row.get("reason")?;
+    let Some(reason) = LeftoverReason::parse(word) else {
+        return corrupt(format!("unknown reason '{word}' of a leftover"));
+    };
+    let type_name = TypeName::from_cloudformation(row.get("type_name")?);
+    let identifier: Option<String> = row.get("identifier")?;
+    let reference: Option<&str> = row.get("reference")?;
+    let last_error: Option<&str> = row.get("last_error")?;
+    Ok(Leftover {
+        id: LeftoverId {
+            register,
+            name: parsed(row.get("name")?)?,
+        },
+        scope,
+        type_name: type_name.map_err(|error| Error::Corrupt(error.to_string()))?,
+        identifier: identifier.map(Identifier::new),
+        reason,
+        reference: reference.map(parsed).transpose()?,
+        operation: parsed(row.get("operation")?)?,
+        since: Timestamp::from_millis(row.get("since")?),
+        tries: row.count("tries")?,
+        last_error: last_error.map(from_json).transpose()?,
+        next_try_at: Timestamp::from_millis(row.get("next_try_at")?),
+    })
+}

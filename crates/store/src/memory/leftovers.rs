@@ -1,0 +1,148 @@
+use async_trait::async_trait;
+use ucp_model::{CorrelationId, Leftover, LeftoverId, OperationId, Register, Timestamp};
+
+use super::Memory;
+use super::tables::{Tables, page};
+use crate::rules::{self, Attempt, Claimant};
+use crate::{Error, KeyRange, Leftovers, NewOperation, Retried};
+
+#[async_trait]
+impl Leftovers for Memory {
+    async fn list_leftovers(
+        &self,
+        register: &Register,
+        after: Option<OperationId>,
+        limit: usize,
+    ) -> Result<Vec<Leftover>, Error> {
+        let tables = self.tables();
+        if let Register::Group(group) = register {
+            tables.group(group)?;
+        }
+        let keys = KeyRange::below_register(register, after);
+        Ok(page(&tables.leftovers, keys, limit))
+    }
+
+    async fn get_leftover(&self, id: &LeftoverId) -> Result<Option<Leftover>, Error> {
+        Ok(self.tables().leftovers.get(&id.key()).cloned())
+    }
+
+    async fn forget_leftover(
+        &self,
+        id: &LeftoverId,
+        caller: &str,
+        correlation_id: &CorrelationId,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let mut tables = self.tables();
+        let Some(leftover) = tables.leftovers.remove(&id.key()) else {
+            return Ok(false);
+        };
+        let event = rules::forgot_leftover(&leftover, caller, correlation_id, now);
+        tables.events.push(event);
+        Ok(true)
+    }
+
+    async fn claim_due_leftovers(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Leftover>, Error> {
+        let mut tables = self.tables();
+        let rows = tables.leftovers.iter();
+        let mut due: Vec<(Timestamp, String)> = rows
+            .filter(|(_, leftover)| leftover.next_try_at <= now)
+            .map(|(key, leftover)| (leftover.next_try_at, key.clone()))
+            .collect();
+        due.sort_unstable();
+        due.truncate(limit);
+        let mut claimed = Vec::new();
+        for (_, key) in due {
+            if let Some(leftover) = tables.leftovers.get_mut(&key) {
+                leftover.next_try_at = until;
+                claimed.push(leftover.clone());
+            }
+        }
+        claimed.sort_unstable_by(|one: &Leftover, other| one.id.cmp(&other.id));
+        Ok(claimed)
+    }
+
+    async fn retry_leftover(&self, id: &LeftoverId, new: NewOperation) -> Result<Retried, Error> {
+        let mut tables = self.tables();
+        let Some(leftover) = tables.leftovers.get(&id.key()) else {
+            return Ok(Retried::Gone);
+        };
+        let target = leftover.target().map(|target| target.key());
+        if let Some(target) = &target {
+            let recorded = tables.recorded(target);
+            if let Some(busy) = recorded.holder {
+                return Err(Error::Busy(busy));
+            }
+            if recorded.is_referenced {
+                tables.settle(target);
+                return Ok(Retried::Referenced);
+            }
+        }
+        let accepted = tables.accept(new, Claimant::Anyone)?;
+        Ok(Retried::Accepted(Box::new(accepted.operation)))
+    }
+}
+
+impl Tables {
+    /// Enters a leftover, unless a reference stands for its AWS resource.
+    pub(super) fn enter(&mut self, new: Leftover) {
+        let target = new.target().map(|target| target.key());
+        if target.is_some_and(|target| self.recorded(&target).is_referenced) {
+            return;
+        }
+        let (register, subject) = (new.id.register.key(), new.subject_key());
+        let known = self
+            .leftovers
+            .values_mut()
+            .find(|known| known.id.register.key() == register && known.subject_key() == subject);
+        match known {
+            Some(known) => {
+                *known = Leftover {
+                    id: known.id.clone(),
+                    since: known.since,
+                    ..new
+                }
+            }
+            None => {
+                self.leftovers.insert(new.id.key(), new);
+            }
+        }
+    }
+
+    /// Removes every entry of an AWS resource.
+    pub(super) fn settle(&mut self, target: &str) {
+        self.leftovers
+            .retain(|_, leftover| leftover.target().is_none_or(|own| own.key() != target));
+    }
+
+    /// Records a try of every entry of an AWS resource.
+    pub(super) fn note_try(&mut self, attempt: &Attempt) {
+        for leftover in self.leftovers.values_mut() {
+            if leftover
+                .target()
+                .is_some_and(|own| own.key() == attempt.target)
+            {
+                *leftover = leftover
+                    .clone()
+                    .tried(Some(attempt.error.clone()), attempt.at);
+            }
+        }
+    }
+
+    /// Returns whether the register of a group has what is ours.
+    pub(super) fn has_leftovers_of_ours(&self, group: &str) -> bool {
+        let mut of_group = self.leftovers.values();
+        of_group.any(|leftover| leftover.reason.is_ours() && leftover.id.register.key() == group)
+    }
+
+    /// Removes the register of a group.
+    pub(super) fn remove_register(&mut self, group: &str) {
+        self.leftovers
+            .retain(|_, leftover| leftover.id.register.key() != group);
+    }
+}

@@ -1,0 +1,91 @@
+//! What enters the register of leftovers, and what leaves it.
+
+use ucp_model::operation::{Kind, ResourceWork};
+use ucp_model::{
+    Ended, Failure, Leftover, LeftoverId, NewLeftover, Reference, Register, Target, Timestamp,
+};
+
+use super::history::ended_at;
+use super::removes_all_references;
+use crate::FinishOperation;
+
+/// Returns the entry that the end of an operation makes, if any. The engine enters it unless a reference stands for its
+/// AWS resource.
+pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
+    let NewLeftover {
+        identifier,
+        reason,
+        error,
+    } = finish.leftover.clone()?;
+    let header = &finish.operation.header;
+    let ResourceWork {
+        reference,
+        scope,
+        type_name,
+        ..
+    } = finish.operation.work.resource()?;
+    let now = ended_at(header);
+    let register = match reference {
+        Some(reference) => Register::Group(reference.group.clone()),
+        None => Register::Place(scope.clone()),
+    };
+    Some(Leftover {
+        id: LeftoverId {
+            register,
+            name: header.id,
+        },
+        scope: scope.clone(),
+        type_name: type_name.clone(),
+        identifier,
+        reason,
+        reference: reference.clone(),
+        operation: header.id,
+        since: now,
+        tries: 0,
+        last_error: error.map(brief),
+        next_try_at: Leftover::tried_again_at(0, now),
+    })
+}
+
+/// Returns the AWS resource whose entries leave the register at the end of an operation: it was deleted, or `reference`,
+/// which the operation leaves, came to stand for it.
+pub fn settled<'a>(work: &'a ResourceWork, reference: Option<&Reference>) -> Option<Target<'a>> {
+    let target = work.target()?;
+    let comes_to_stand =
+        |reference: &Reference| reference.identifier.as_ref() == Some(target.identifier);
+    let is_new = !work.was_referenced || work.created || work.spelled.is_some();
+    let stands = is_new && reference.is_some_and(comes_to_stand);
+    (stands || removes_all_references(work)).then_some(target)
+}
+
+/// A try to delete a leftover that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The key of the AWS resource.
+    pub target: String,
+    /// Why it failed.
+    pub error: Failure,
+    /// When it ended.
+    pub at: Timestamp,
+}
+
+/// Returns the try that the end of an operation was, if it was a delete without a reference that did not succeed.
+pub fn failed_delete(finish: &FinishOperation) -> Option<Attempt> {
+    let work = finish.operation.work.resource()?;
+    let error = match work.state.ended()? {
+        Ended::Failed(failure) | Ended::Canceled(failure) => failure.clone(),
+        Ended::Succeeded => return None,
+    };
+    let is_try = work.kind == Kind::Delete && work.reference.is_none();
+    let target = work.target().filter(|_| is_try)?;
+    Some(Attempt {
+        target: target.key(),
+        error: brief(error),
+        at: ended_at(&finish.operation.header),
+    })
+}
+
+/// Only the code and the message are kept.
+fn brief(failure: Failure) -> Failure {
+    Failure::new(failure.code, failure.message)
+}
