@@ -25,6 +25,7 @@ mod groups;
 mod handlers;
 mod identifiers;
 mod imports;
+mod leftovers;
 mod looks;
 mod operation_lists;
 mod operations;

@@ -1,6 +1,8 @@
 //! Paging (contract section 10, D45). Lists from AWS have AWS's pages (D23) and are tested with the reads.
 
 use serde_json::{Value, json};
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
@@ -75,6 +77,27 @@ fn path_of(link: &Value) -> String {
     path.expect("an absolute URL").to_owned()
 }
 
+/// Replaces as many resources whose old ones cannot be deleted. Returns the names of the leftovers, in order.
+async fn leave(world: &World, count: usize) -> Vec<String> {
+    let kept = fail(HandlerErrorCode::NotUpdatable);
+    world.aws.add_fault(fault(kept).on(Action::DeleteResource));
+    let mut names = Vec::new();
+    for number in 0..count {
+        let body = json!({
+            "trackedBy": tracked_by("AWS.EC2/VPC", "vpc"),
+            "replacementPolicy": "createBeforeDelete",
+            "properties": {"CidrBlock": format!("10.{}.0.0/16", number + 1)},
+        });
+        let reply = world.post("AWS.EC2/VPC", "put", &body).await.expect(201);
+        world.settle().await;
+        let status = world.status(&reply).await;
+        names.push(status["name"].as_str().expect("a name").to_owned());
+    }
+    world.aws.clear_faults();
+    names.sort();
+    names
+}
+
 /// Every list of ours takes `top`, and its pages have each item once, in order.
 #[apply(on_every_store)]
 async fn every_list_is_paged(world: &World) {
@@ -89,6 +112,8 @@ async fn every_list_is_paged(world: &World) {
     }
     let vpc = json!({"CidrBlock": "10.0.0.0/16"});
     world.put_and_settle("AWS.EC2/VPC", "vpc", vpc).await;
+    let left = leave(world, 3).await;
+    let left = left.iter().map(String::as_str).collect();
     let groups = "/planes/radius/local/resourceGroups";
     let of_type = tracked_by(LOG_GROUP, "");
     for (path, all) in [
@@ -110,6 +135,7 @@ async fn every_list_is_paged(world: &World) {
             vec!["vpc", "a-1", "a-2", "a-3", "a-4"],
         ),
         (of_type, vec!["a-1", "a-2", "a-3", "a-4"]),
+        (format!("{GROUP}/leftovers"), left),
     ] {
         for (top, size) in [("", 100), ("&top=2", 2), ("&$top=1", 1), ("&top=4", 4)] {
             let found = pages(world, &format!("{path}?{API_VERSION}{top}")).await;

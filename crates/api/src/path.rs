@@ -5,7 +5,8 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use ucp_model::ids::InvalidId;
 use ucp_model::{
-    CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId, Scope, TypeName,
+    CredentialId, ErrorCode, Failure, GroupId, LeftoverId, PlaneId, PlaneKind, ReferenceId,
+    Register, Scope, TypeName, excerpt,
 };
 use utoipa::IntoParams;
 
@@ -154,6 +155,49 @@ impl ReferencePath {
         let type_name = referenced_type(&self.namespace, &self.r#type)?;
         let group = GroupId::new(&self.plane, &self.group).map_err(InvalidName::from)?;
         Ok(ReferenceId::new(group, type_name, &self.alias)?)
+    }
+}
+
+/// A leftover of a resource group.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct LeftoverPath {
+    /// The name of the radius plane.
+    plane: String,
+    /// The name of the resource group: 1 to 90 letters and digits of any script, `_`, `.`, `(`, `)` and `-`, not ending with
+    /// a period.
+    group: String,
+    /// The name of the leftover.
+    id: String,
+}
+
+impl LeftoverPath {
+    pub(crate) fn id(&self) -> Result<LeftoverId, Problem> {
+        let group = GroupId::new(&self.plane, &self.group).map_err(InvalidName::from)?;
+        leftover_id(Register::Group(group), &self.id)
+    }
+}
+
+/// A leftover of an account and region.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct RegionLeftoverPath {
+    /// The name of the AWS plane.
+    plane: String,
+    /// The AWS account.
+    account: String,
+    /// The AWS region.
+    region: String,
+    /// The name of the leftover.
+    id: String,
+}
+
+impl RegionLeftoverPath {
+    pub(crate) fn id(&self) -> Result<LeftoverId, Problem> {
+        let scope = Scope::new(&self.plane, &self.account, &self.region)?;
+        leftover_id(Register::Place(scope), &self.id)
     }
 }
 
@@ -359,6 +403,16 @@ fn plane_kind(word: &str) -> Result<PlaneKind, Problem> {
         let failure = Failure::new(ErrorCode::InvalidPlaneType, error.to_string());
         Problem::new(StatusCode::BAD_REQUEST, failure)
     })
+}
+
+fn leftover_id(register: Register, name: &str) -> Result<LeftoverId, Problem> {
+    let name = name.parse().map_err(|_| {
+        Problem::not_found(format!(
+            "There is no leftover '{}'. Their names are UUIDs.",
+            excerpt(name)
+        ))
+    })?;
+    Ok(LeftoverId { register, name })
 }
 
 fn referenced_type(namespace: &str, r#type: &str) -> Result<TypeName, Problem> {

@@ -6,6 +6,7 @@ use ucp_model::ids::encode_segment;
 /// ARM's keywords, as spelled in the routes.
 const KEYWORDS: &[&str] = &[
     "accounts",
+    "leftovers",
     "locations",
     "operations",
     "operationResults",

@@ -12,6 +12,7 @@ mod group_operations;
 mod identifier;
 mod import;
 mod intake;
+mod leftovers;
 mod listed;
 mod live;
 mod looking;

@@ -7,6 +7,7 @@ pub(crate) mod discovery;
 mod error_pages;
 pub(crate) mod guides;
 pub(crate) mod health;
+mod leftovers;
 mod operations;
 mod planes;
 mod references;
@@ -28,6 +29,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(planes::routes())
         .merge(resource_groups::routes())
         .merge(references::routes())
+        .merge(leftovers::routes())
         .merge(aws_resources::routes())
         .merge(resource_types::routes())
         .merge(credentials::routes())

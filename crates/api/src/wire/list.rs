@@ -7,6 +7,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::credentials::CredentialBody;
 use super::groups::ResourceGroupBody;
+use super::leftovers::LeftoverBody;
 use super::operations::OperationStatus;
 use super::planes::{PlaneBody, PlaneSummary};
 use super::references::ReferenceBody;
@@ -15,6 +16,7 @@ use super::resources::AwsResource;
 
 pub(crate) type AwsResourceList = List<AwsResource>;
 pub(crate) type CredentialList = List<CredentialBody>;
+pub(crate) type LeftoverList = List<LeftoverBody>;
 pub(crate) type OperationList = List<OperationStatus>;
 pub(crate) type PlaneList = List<PlaneBody>;
 pub(crate) type PlaneSummaryList = List<PlaneSummary>;

@@ -4,6 +4,7 @@ mod credentials;
 mod error;
 mod groups;
 mod import;
+mod leftovers;
 mod list;
 mod operations;
 mod planes;
@@ -17,9 +18,10 @@ pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;
 pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup};
 pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
+pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
-    AwsResourceList, CredentialList, List, OperationList, PlaneList, PlaneSummaryList,
-    ReferenceList, ResourceGroupList, ResourceProviderList,
+    AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
+    PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
