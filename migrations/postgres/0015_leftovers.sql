@@ -25,4 +25,5 @@ CREATE TABLE leftovers (
 -- One entry for each subject.
 CREATE UNIQUE INDEX leftovers_subject ON leftovers (register_key, subject_key);
 CREATE INDEX leftovers_target ON leftovers (target_key) WHERE target_key IS NOT NULL;
-CREATE INDEX leftovers_due ON leftovers (next_try_at, key);
+-- Only what is ours is tried.
+CREATE INDEX leftovers_due ON leftovers (next_try_at, key) WHERE reason IN ('Undeleted', 'Orphan');

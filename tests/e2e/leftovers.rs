@@ -100,6 +100,7 @@ async fn what_stays_is_entered_and_tried_until_it_is_gone(world: &World) {
     let reference = properties["reference"].as_str().unwrap();
     assert!(reference.ends_with("VPC:reference/main"), "{reference}");
     assert_eq!(properties["tries"], 0);
+    assert!(properties["nextTryAt"].is_string());
     assert_eq!(properties["lastError"]["code"], "InvalidRequest");
     assert_eq!(properties["lastError"]["message"], "has dependencies");
     assert_eq!(world.get(id).await.expect(200).body, *entry);
@@ -191,6 +192,7 @@ async fn what_aws_named_otherwise_is_entered_for_its_region(world: &World) {
     let listed = world.get(&list).await.expect(200).body;
     let entry = &listed["value"][0];
     assert_eq!(entry["properties"]["reason"], "Misnamed");
+    assert_eq!(entry["properties"].get("nextTryAt"), None);
     assert_eq!(entry["properties"]["primaryIdentifier"], "real/name");
     assert_eq!(entry["type"], "System.AWS/leftovers");
     let shouted = list.to_uppercase();

@@ -46,6 +46,7 @@ mod resealing;
 mod resource_types;
 mod retries;
 mod schema_source;
+mod unknown_outcomes;
 mod untracked;
 mod upgrades;
 mod waits;

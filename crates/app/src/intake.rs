@@ -146,6 +146,10 @@ impl App {
             ucp_store::Error::Busy(running) | ucp_store::Error::GroupDeleting(running) => {
                 self.busy(running).await
             }
+            ucp_store::Error::OutcomeUnknown => match reference {
+                Some(reference) => Box::pin(self.undecided(reference)).await,
+                None => error.into(),
+            },
             ucp_store::Error::AlreadyReferenced => Rejection::Conflict(Failure::new(
                 ErrorCode::Conflict,
                 format!(

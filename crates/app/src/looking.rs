@@ -8,7 +8,7 @@ use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
 use ucp_model::{
-    ClientToken, Failure, Fault, Identifier, Operation, Reference, ReferenceId,
+    ClientToken, Failure, Fault, Identifier, Operation, ProvisioningState, Reference, ReferenceId,
     ResourceDescription, Target, Timestamp, Warning,
 };
 use ucp_plan::Desired;
@@ -142,7 +142,11 @@ impl App {
         target: Option<&Target<'_>>,
     ) -> Result<Recorded, Rejection> {
         let reference = alias.as_ref().and_then(|alias| alias.reference.as_ref());
-        let stands = reference.is_some_and(|reference| reference.identifier.is_some());
+        // An undecided reference yields to what the request names.
+        let stands = reference.is_some_and(|reference| {
+            let is_undecided = reference.provisioning_state == ProvisioningState::Unknown;
+            reference.identifier.is_some() && !(is_undecided && target.is_some())
+        });
         let target = match (&alias, target) {
             (Some(alias), _) if stands => alias.target,
             (_, Some(target)) => self.parts.store.recorded_target(target).await?,

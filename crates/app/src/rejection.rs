@@ -107,6 +107,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::GroupDeleting(_)
             | ucp_store::Error::AlreadyReferenced
             | ucp_store::Error::NoSuchReference
+            | ucp_store::Error::OutcomeUnknown
             | ucp_store::Error::Busy(_)
             | ucp_store::Error::ReferencedElsewhere(_)
             | ucp_store::Error::OwnedElsewhere(_)

@@ -75,7 +75,9 @@ impl App {
         let store = &self.parts.store;
         let is_written = match before {
             Some(before)
-                if before.identifier == after.identifier && before.owned == after.owned =>
+                if before.identifier == after.identifier
+                    && before.owned == after.owned
+                    && before.provisioning_state != ProvisioningState::Unknown =>
             {
                 store.remember(&after, basis).await? || self.is_remembered(&after).await?
             }
@@ -133,7 +135,10 @@ fn is_as_before(
     let is_owned = match finish.reference {
         Some(ReferenceChange::Applied { owned }) => before.owned || !owned,
         Some(
-            ReferenceChange::Untouched | ReferenceChange::Kept { .. } | ReferenceChange::Removed,
+            ReferenceChange::Untouched
+            | ReferenceChange::Kept { .. }
+            | ReferenceChange::Unknown
+            | ReferenceChange::Removed,
         )
         | None => false,
     };

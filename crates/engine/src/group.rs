@@ -113,6 +113,7 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
         // The group has changed since the survey. The next survey will see the change.
         error @ (Error::NoSuchReference
         | Error::AlreadyReferenced
+        | Error::OutcomeUnknown
         | Error::ReferencedElsewhere(_)) => {
             Failure::new(ErrorCode::Conflict, format!("Not started: {error}."))
         }

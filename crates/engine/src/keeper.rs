@@ -85,13 +85,12 @@ impl Keeper {
         }
     }
 
-    /// The delete of a leftover. `None` if it may not be ours, or if its type cannot be deleted.
+    /// The delete of a leftover. `None` if its type cannot be deleted.
     async fn delete(&self, leftover: &Leftover) -> Option<NewOperation> {
         let Leftover {
             scope,
             type_name,
             identifier: Some(identifier),
-            reason,
             operation,
             ..
         } = leftover
@@ -99,7 +98,7 @@ impl Keeper {
             return None;
         };
         let schema = self.types.get(scope, type_name).await.ok()?;
-        if !reason.is_ours() || !schema.handlers().delete {
+        if !schema.handlers().delete {
             return None;
         }
         Some(NewOperation {

@@ -120,14 +120,20 @@ impl Leftover {
         })
     }
 
-    /// Returns the key of what it is about: one register has one entry for each. It is that of the AWS resource, or else
-    /// of the reference, or else of the operation.
+    /// Returns the key of what it is about: one register has one entry for each. It is that of the AWS resource, or of the
+    /// reference whose outcome is unknown, or else of the operation.
     pub fn subject_key(&self) -> String {
         let target = self.target().map(|target| target.key());
-        let reference = || self.reference.as_ref().map(ReferenceId::key);
-        target
-            .or_else(reference)
+        self.undecided()
+            .map(ReferenceId::key)
+            .or(target)
             .unwrap_or_else(|| self.operation.to_string())
+    }
+
+    /// Returns the reference whose create had an unknown outcome, if it is about that.
+    pub fn undecided(&self) -> Option<&ReferenceId> {
+        let is_unknown = self.reason == LeftoverReason::OutcomeUnknown;
+        self.reference.as_ref().filter(|_| is_unknown)
     }
 
     /// Returns when a leftover is tried again that was tried `tries` times, the last time at `now`.

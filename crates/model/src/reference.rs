@@ -65,6 +65,9 @@ pub enum ProvisioningState {
     Failed,
     /// The latest change that was carried out was cancelled.
     Canceled,
+    /// The outcome of its create cannot be determined. A put would make a second resource, so it is refused until the
+    /// outcome is decided.
+    Unknown,
 }
 
 impl ProvisioningState {
@@ -76,6 +79,7 @@ impl ProvisioningState {
             ProvisioningState::Succeeded => "Succeeded",
             ProvisioningState::Failed => "Failed",
             ProvisioningState::Canceled => "Canceled",
+            ProvisioningState::Unknown => "Unknown",
         }
     }
 
@@ -87,6 +91,7 @@ impl ProvisioningState {
             Self::Succeeded,
             Self::Failed,
             Self::Canceled,
+            Self::Unknown,
         ]
         .into_iter()
         .find(|state| state.as_str() == word)

@@ -2,8 +2,8 @@
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    Identifier, Leftover, LeftoverId, LeftoverReason, Reference, Register, Scope, Timestamp,
-    TypeName,
+    Identifier, Leftover, LeftoverId, LeftoverReason, Reference, ReferenceId, Register, Scope,
+    Timestamp, TypeName,
 };
 use ucp_store::rules::{self, Attempt};
 use ucp_store::{Error, FinishOperation, KeyRange};
@@ -27,7 +27,7 @@ statements! {
             since, tries, last_error, next_try_at)
         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
             CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT)
-        WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $4)
+        WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $18)
         ON CONFLICT (register_key, subject_key) DO UPDATE SET
             plane = excluded.plane, account = excluded.account, region = excluded.region,
             type_name = excluded.type_name, identifier = excluded.identifier, reason = excluded.reason,
@@ -41,12 +41,15 @@ statements! {
     DELETE = ["DELETE FROM leftovers WHERE key = $1 RETURNING ", columns!()];
     /// The AWS resource is settled.
     SETTLE = ["DELETE FROM leftovers WHERE target_key = $1"];
+    /// The outcome that was unknown is decided.
+    DECIDE = ["DELETE FROM leftovers WHERE register_key = $1 AND subject_key = $2"];
     DELETE_REGISTER = ["DELETE FROM leftovers WHERE register_key = $1"];
     LOCK_ALL = ["SELECT ", columns!(), " FROM leftovers WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
     NOTE_TRY = ["UPDATE leftovers SET tries = $2, last_error = $3, next_try_at = $4 WHERE key = $1"];
     /// Processes claim concurrently: each takes rows that no other has locked.
     CLAIM = ["WITH due AS (
-            SELECT key AS due_key FROM leftovers WHERE next_try_at <= $1
+            SELECT key AS due_key FROM leftovers
+            WHERE next_try_at <= $1 AND reason IN ('Undeleted', 'Orphan')
             ORDER BY next_try_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE leftovers SET next_try_at = $3 WHERE key "]
         postgres "= ANY(ARRAY(SELECT due_key FROM due))" sqlite "IN (SELECT due_key FROM due)" ["
@@ -66,6 +69,9 @@ pub(crate) async fn at_end(
             busy::lock(transaction, &target).await?;
         }
         settle(transaction, &target).await?;
+    }
+    if let Some(reference) = rules::decided(work) {
+        decide(transaction, reference).await?;
     }
     if let Some(attempt) = rules::failed_delete(finish) {
         note_try(transaction, &attempt).await?;
@@ -91,7 +97,7 @@ async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abor
         new.id.key(),
         new.id.register.key(),
         new.subject_key(),
-        target,
+        target.as_deref(),
         new.id.name.to_string(),
         group,
         new.scope.plane.as_str(),
@@ -105,6 +111,8 @@ async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abor
         new.since.as_millis(),
         new.last_error.as_ref().map(to_json).transpose()?,
         new.next_try_at.as_millis(),
+        // A reference may stand for what it does not know to exist.
+        target.filter(|_| new.undecided().is_none()),
     ];
     transaction.execute(ENTER, values).await?;
     Ok(())
@@ -155,6 +163,16 @@ pub(crate) async fn delete(
 /// Removes every entry of an AWS resource.
 pub(crate) async fn settle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.execute(SETTLE, values![target]).await?;
+    Ok(())
+}
+
+/// Removes the entry of a reference whose outcome was unknown.
+pub(crate) async fn decide(
+    transaction: &mut Transaction,
+    reference: &ReferenceId,
+) -> Result<(), Abort> {
+    let values = values![reference.group.key(), reference.key()];
+    transaction.execute(DECIDE, values).await?;
     Ok(())
 }
 

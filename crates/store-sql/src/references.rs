@@ -1,7 +1,9 @@
 //! The references.
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
+use ucp_model::{
+    CorrelationId, GroupId, ProvisioningState, Reference, ReferenceId, Timestamp, TypeName,
+};
 use ucp_store::{
     Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
     References, reference_keys, rules,
@@ -109,6 +111,9 @@ impl References for Sql {
                 return Ok(Forgotten::Owned(Box::new(reference)));
             }
             delete(&mut tx, id).await?;
+            if reference.provisioning_state == ProvisioningState::Unknown {
+                leftover_row::decide(&mut tx, id).await?;
+            }
             let event = rules::forgot(&reference, caller, correlation_id, now);
             events::append(&mut tx, &event, Some(id)).await?;
             Ok(Forgotten::Forgotten)
@@ -143,6 +148,11 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
         put(transaction, reference).await?;
         if let Some(target) = reference.target() {
             leftover_row::settle(transaction, &target.key()).await?;
+        }
+        let was_unknown =
+            current.is_some_and(|current| current.provisioning_state == ProvisioningState::Unknown);
+        if was_unknown {
+            leftover_row::decide(transaction, &reference.id).await?;
         }
         events::append(transaction, event, Some(&reference.id)).await?;
     }

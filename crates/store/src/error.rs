@@ -9,6 +9,9 @@ pub enum Error {
     /// An operation is deleting the resource group.
     #[error("operation {0} is deleting the resource group")]
     GroupDeleting(OperationId),
+    /// The outcome of the alias's create is unknown.
+    #[error("the outcome of the create under the alias is unknown")]
+    OutcomeUnknown,
     /// The alias has no reference.
     #[error("the alias has no reference")]
     NoSuchReference,

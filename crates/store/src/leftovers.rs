@@ -48,7 +48,7 @@ pub trait Leftovers: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, Error>;
 
-    /// Returns up to `limit` leftovers that are to be tried by `now`, those that have waited longest first, and puts
+    /// Returns up to `limit` leftovers that are [ours](ucp_model::LeftoverReason::is_ours) and are to be tried by `now`, those that have waited longest first, and puts
     /// their next try off until `until`. No two callers get the same one before then. They are returned in the order of
     /// their ids.
     async fn claim_due_leftovers(

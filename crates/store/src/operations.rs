@@ -191,7 +191,8 @@ pub trait Operations: Send + Sync {
     ///   while this runs.
     /// - [`Error::GroupDeleting`] if the group is being deleted.
     /// - [`Error::Busy`] if the alias has a live operation.
-    /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference.
+    /// - [`Error::OutcomeUnknown`] for a put under an alias in state `Unknown`, unless it abandons what may be there.
+    /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference, unless its state is `Unknown`.
     /// - [`Error::ReferencedElsewhere`] if the reference is in another account or region.
     /// - [`Error::NoSuchReference`] for a delete under an alias that has no reference.
     /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
@@ -282,6 +283,9 @@ pub trait Operations: Send + Sync {
     /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays, and the state becomes `Failed` or `Canceled`,
     ///   like that of the operation.
     /// - [`ReferenceChange::Untouched`]: as `Kept`, but the state is again what it was before the operation.
+    /// - [`ReferenceChange::Unknown`]: the reference takes the identifier, which may be `None`, is not owned, and its state
+    ///   becomes `Unknown`. Its entry in the register of leftovers leaves when an import or a delete under the alias
+    ///   succeeds, or the reference is forgotten.
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::{
-    Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, ResourceWork, Sightings, State,
+    Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, Resolve, ResourceWork, Sightings,
+    State,
 };
 use ucp_model::{
     Baseline, Ended, GroupBody, GroupId, Identifier, NewResourceGroup, Operation, OperationId,
@@ -18,7 +19,7 @@ use ucp_model::{
 
 use self::history::ended_at;
 pub use self::history::{adopted, ended, forgot, forgot_leftover, forgot_with_group, updated};
-pub use self::leftovers::{Attempt, failed_delete, left_over, settled};
+pub use self::leftovers::{Attempt, decided, failed_delete, left_over, settled};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,
@@ -148,17 +149,25 @@ fn claim(
         refuse_busy(reference)?;
     }
     match alias.reference {
-        Some(_) if new.kind == Kind::Import => Err(Error::AlreadyReferenced),
+        Some(reference)
+            if new.kind == Kind::Import
+                && reference.provisioning_state != ProvisioningState::Unknown =>
+        {
+            Err(Error::AlreadyReferenced)
+        }
         Some(reference) if !reference.scope.is_same_place(&new.scope) => {
             Err(Error::ReferencedElsewhere(reference.scope))
         }
-        Some(reference) => Ok(Reference {
-            operation: Some(operation),
-            provisioning_state: under_way(new.kind),
-            updated_at: now,
-            revision: reference.revision + 1,
-            ..reference
-        }),
+        Some(reference) if reference.provisioning_state == ProvisioningState::Unknown => {
+            match (new.kind, new.options.resolve) {
+                (Kind::Put, Resolve::Refuse) => Err(Error::OutcomeUnknown),
+                (Kind::Put, Resolve::Abandon) | (Kind::Import, _) => {
+                    Ok(anew(operation, new.kind, reference, now))
+                }
+                (Kind::Delete, _) => Ok(claimed(operation, new.kind, reference, now)),
+            }
+        }
+        Some(reference) => Ok(claimed(operation, new.kind, reference, now)),
         None if new.kind == Kind::Delete => Err(Error::NoSuchReference),
         None => Ok(Reference {
             id: ReferenceId {
@@ -179,6 +188,30 @@ fn claim(
             updated_at: now,
             revision: 1,
         }),
+    }
+}
+
+/// Returns a reference that an operation works on.
+fn claimed(operation: OperationId, kind: Kind, reference: Reference, now: Timestamp) -> Reference {
+    Reference {
+        operation: Some(operation),
+        provisioning_state: under_way(kind),
+        updated_at: now,
+        revision: reference.revision + 1,
+        ..reference
+    }
+}
+
+/// The same of an undecided reference, which stands for nothing any more.
+fn anew(operation: OperationId, kind: Kind, undecided: Reference, now: Timestamp) -> Reference {
+    Reference {
+        identifier: None,
+        owned: false,
+        told_to_own: false,
+        baseline: None,
+        observed: None,
+        observed_at: None,
+        ..claimed(operation, kind, undecided, now)
     }
 }
 
@@ -329,8 +362,14 @@ pub fn end(
             (state, false, remembered)
         }
         ReferenceChange::Kept { owned } => (outcome(work), owned, remembered),
+        ReferenceChange::Unknown => (ProvisioningState::Unknown, false, None),
+        // An import that finds nothing decides nothing.
+        ReferenceChange::Removed if stays_undecided(work) => {
+            (ProvisioningState::Unknown, false, None)
+        }
         ReferenceChange::Removed => return None,
     };
+    let is_unknown = state == ProvisioningState::Unknown;
     let now = ended_at(&finish.operation.header);
     let (observed, observed_at) = match &work.result {
         Some(live) => (Some(live.clone()), Some(now)),
@@ -339,11 +378,11 @@ pub fn end(
             reference.observed_at.filter(|_| stays),
         ),
     };
-    let owned = (reference.owned && stays || owned) && !owned_elsewhere;
+    let owned = (reference.owned && stays || owned) && !owned_elsewhere && !is_unknown;
     let is_told = work.options.take_ownership && state == ProvisioningState::Succeeded;
     let was_told = reference.told_to_own && !work.created;
     Some(Reference {
-        identifier: work.identifier.clone(),
+        identifier: work.identifier.clone().filter(|_| !stays_undecided(work)),
         owned,
         told_to_own: owned && (is_told || was_told),
         operation: None,
@@ -355,6 +394,13 @@ pub fn end(
         revision: reference.revision + 1,
         ..reference
     })
+}
+
+/// Returns whether the operation is an import that has not decided what came of an earlier create.
+fn stays_undecided(work: &ResourceWork) -> bool {
+    work.kind == Kind::Import
+        && work.state_before == Some(ProvisioningState::Unknown)
+        && work.failure().is_some()
 }
 
 /// Returns the state of a reference after a change that ended without success.

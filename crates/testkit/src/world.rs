@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Workers};
-use ucp_model::{Clock, GroupId, Identifier, ReferenceId, Target};
+use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
@@ -428,6 +428,9 @@ impl World {
         let mut owners: BTreeMap<String, u32> = BTreeMap::new();
         for reference in &references {
             let target = reference.target().as_ref().map(Target::key);
+            if reference.provisioning_state == ProvisioningState::Unknown {
+                continue;
+            }
             let target = target.unwrap_or_else(|| panic!("{} stands for nothing", reference.id));
             if reference.owned {
                 *owners.entry(target).or_default() += 1;

@@ -57,9 +57,10 @@ pub(crate) struct LeftoverProperties {
     /// Why the latest try failed, or the delete before its entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<LeftoverError>,
-    /// When it is tried next.
+    /// When its deletion is tried next; absent if ucp does not delete it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime, example = "2026-01-02T03:05:05Z")]
-    next_try_at: String,
+    next_try_at: Option<String>,
 }
 
 /// Why a try failed.
@@ -86,6 +87,8 @@ impl From<Leftover> for LeftoverBody {
         let target = leftover.target();
         let resource_id =
             target.map(|target| target.scope.resource(target.type_name, target.identifier));
+        let is_tried = leftover.reason.is_ours();
+        let next_try_at = is_tried.then(|| leftover.next_try_at.to_string());
         let id = leftover.id;
         Self {
             r#type: match id.register {
@@ -105,7 +108,7 @@ impl From<Leftover> for LeftoverBody {
                 since: leftover.since.to_string(),
                 tries: leftover.tries,
                 last_error: leftover.last_error.map(LeftoverError::from),
-                next_try_at: leftover.next_try_at.to_string(),
+                next_try_at,
             },
         }
     }

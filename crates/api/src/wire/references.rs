@@ -41,12 +41,12 @@ pub(crate) struct ReferenceBody {
 }
 
 fn provisioning_states() -> ObjectBuilder {
-    use ProvisioningState::{Canceled, Deleting, Failed, Provisioning, Succeeded};
-    let states = [Provisioning, Deleting, Succeeded, Failed, Canceled];
+    use ProvisioningState::{Canceled, Deleting, Failed, Provisioning, Succeeded, Unknown};
+    let states = [Provisioning, Deleting, Succeeded, Failed, Canceled, Unknown];
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "The outcome of the last change, or the change in progress.",
+            "The outcome of the last change, or the change in progress. `Unknown`: the outcome of the create cannot be determined, and a put is refused until it is decided.",
         ))
         .enum_values(Some(states.map(ProvisioningState::as_str)))
 }

@@ -48,6 +48,10 @@ pub(crate) struct ActionRequest {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     require_proof: bool,
+    /// What to do if the outcome of the create before is unknown. Without it, the put is refused.
+    #[serde(default, with = "Resolve")]
+    #[schema(value_type = Option<Resolve>)]
+    resolve: operation::Resolve,
     /// Default tags, applied if the resource type supports tags. They override the default tags of server, account and
     /// group, and are overridden by declared tags.
     #[serde(default, deserialize_with = "tags")]
@@ -77,6 +81,16 @@ enum UpdateMode {
     Merge,
     /// Remove them.
     Replace,
+}
+
+/// What to do if the outcome of the create before is unknown.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "operation::Resolve", rename_all = "camelCase")]
+enum Resolve {
+    /// Refuse the put, and say how to decide.
+    Refuse,
+    /// Leave what that create may have made, and go on as under a new alias.
+    Abandon,
 }
 
 /// How to replace a resource.
@@ -127,6 +141,7 @@ impl ActionRequest {
                 update_mode: self.update_mode,
                 take_ownership: self.owned_resource,
                 replacement_policy: self.replacement_policy,
+                resolve: self.resolve,
                 parent_retries: false,
                 require_proof: self.require_proof,
             },

@@ -266,6 +266,9 @@ pub enum ReferenceChange {
         /// See [`ReferenceChange::Applied`].
         owned: bool,
     },
+    /// The outcome of a create cannot be determined. The reference stays, with the identifier as far as it is known, and
+    /// does not own the resource.
+    Unknown,
     /// The reference is removed.
     Removed,
 }

@@ -22,9 +22,9 @@ pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
     CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem, Proof,
-    REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, ResourceWork, Retrying,
-    SETTLING_WINDOW, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, UpdateMode,
-    Verdict, digest_before, retry_class,
+    REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, Resolve, ResourceWork,
+    Retrying, SETTLING_WINDOW, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits,
+    UpdateMode, Verdict, digest_before, retry_class,
 };
 
 pub use crate::cloud::Action;

@@ -264,7 +264,9 @@ fn run(
         if let Some(change) = ended {
             let owned = match change {
                 ReferenceChange::Applied { owned } | ReferenceChange::Kept { owned } => owned,
-                ReferenceChange::Untouched | ReferenceChange::Removed => false,
+                ReferenceChange::Untouched
+                | ReferenceChange::Unknown
+                | ReferenceChange::Removed => false,
             };
             prop_assert!(
                 !owned || witness.named,

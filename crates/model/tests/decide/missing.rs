@@ -476,7 +476,7 @@ fn an_unknown_outcome_of_a_create_owns_nothing() {
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
     };
-    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    assert_eq!(finish.reference, ReferenceChange::Unknown);
 }
 
 #[test]

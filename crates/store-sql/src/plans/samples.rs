@@ -98,7 +98,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             none.clone(),
             no_time,
             1,
-            "{}"
+            "{}",
+            false
         ]
     };
     let in_group = values!["", "group-7", "", "", "", 1];
@@ -168,7 +169,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 [
                     values!["leftover-new", "group-200", "left-4002", "left-4002"],
                     values!["", none.clone(), "", "", "", "", "left-4002", "Undeleted"],
-                    values![none.clone(), "", 1, none.clone(), 1],
+                    values![none.clone(), "", 1, none.clone(), 1, "left-4002"],
                 ]
                 .concat(),
                 1,
@@ -183,6 +184,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("leftover_row::OURS", (values!["group-300"], IN_GROUP)),
         ("leftover_row::DELETE", (values!["leftover-4002"], 1)),
         ("leftover_row::SETTLE", (values!["left-4002"], 1)),
+        (
+            "leftover_row::DECIDE",
+            (values!["group-200", "left-4002"], 1),
+        ),
         (
             "leftover_row::DELETE_REGISTER",
             (values!["group-300"], IN_GROUP),
@@ -230,7 +235,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                         none.clone(),
                         no_time,
                         1,
-                        "{}"
+                        "{}",
+                        false
                     ],
                     in_group,
                 ]

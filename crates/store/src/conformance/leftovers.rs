@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use ucp_model::operation::{Kind, ReferenceChange};
-use ucp_model::{Failure, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation, Register};
+use ucp_model::operation::{Kind, ReferenceChange, Resolve};
+use ucp_model::{
+    Failure, Identifier, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
+    ProvisioningState, Register,
+};
 
 use super::fixture::*;
-use crate::{Error, FinishOperation, GroupDeletion, NewOperation, Precondition, Retried};
+use crate::{
+    Error, FinishOperation, Forgotten, GroupDeletion, NewOperation, Precondition, Retried,
+};
 
 fn register() -> Register {
     Register::Group(group("rg"))
@@ -258,6 +263,8 @@ pub async fn due_leftovers_are_claimed_once(store: Engine) {
         )
         .await;
     }
+    // What may be somebody else's is not tried.
+    leave(&store, 4, "a4", "a4", Some("old4"), LeftoverReason::Salvage).await;
     let claim = async |now, limit| {
         let until = at(now).after(Duration::from_secs(100));
         let claimed = store
@@ -397,5 +404,85 @@ pub async fn a_group_keeps_what_is_ours(store: Engine) {
     finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
     assert_eq!(deletion(7).await, GroupDeletion::Removed);
     with_group(&store, "rg").await;
+    assert_eq!(leftovers(&store).await, []);
+}
+
+/// A put whose create has an unknown outcome.
+async fn leave_undecided(store: &Engine, number: u64, name: &str, made: Option<&str>) {
+    let claimed = accept_and_claim(store, put(number, name)).await;
+    let end = end(&claimed.operation, failed(), ReferenceChange::Unknown, made);
+    let end = leaving(finding(end, None), made, LeftoverReason::OutcomeUnknown);
+    finish(store, &claimed.lease, end).await;
+    let undecided = reference(store, name).await;
+    assert_eq!(undecided.provisioning_state, ProvisioningState::Unknown);
+    assert_eq!(undecided.identifier, made.map(Identifier::new));
+    assert!(!undecided.owned);
+    assert_eq!(leftovers(store).await.len(), 1);
+}
+
+/// An alias whose create may stand is not free, whether it is known what was made or not.
+pub async fn an_undecided_alias_is_not_put(store: Engine) {
+    with_group(&store, "rg").await;
+    leave_undecided(&store, 1, "a", Some("made")).await;
+    refused!(store.accept_operation(put(2, "a")), Error::OutcomeUnknown);
+    assert_eq!(store.get_operation(operation_id(2)).await.unwrap(), None);
+
+    // Unless what may be there is left, which stays known.
+    let abandoning = with(put(3, "a"), |new| new.options.resolve = Resolve::Abandon);
+    let claimed = accept_and_claim(&store, abandoning).await;
+    let work = resource_work(&claimed.operation);
+    assert_eq!(
+        (work.identifier.clone(), work.was_referenced),
+        (None, false)
+    );
+    let end = applied(&claimed.operation, "another", true);
+    finish(&store, &claimed.lease, end).await;
+    assert_eq!(leftovers(&store).await.len(), 1);
+}
+
+/// An import decides, if it finds something.
+pub async fn an_import_decides_an_alias(store: Engine) {
+    with_group(&store, "rg").await;
+    leave_undecided(&store, 1, "a", None).await;
+    let import = |number| {
+        with(named(put(number, "a"), "made"), |new| {
+            new.kind = Kind::Import
+        })
+    };
+    let claimed = accept_and_claim(&store, import(2)).await;
+    let missing = end(
+        &claimed.operation,
+        failed(),
+        ReferenceChange::Removed,
+        Some("made"),
+    );
+    finish(&store, &claimed.lease, finding(missing, None)).await;
+    let undecided = reference(&store, "a").await;
+    assert_eq!(undecided.provisioning_state, ProvisioningState::Unknown);
+    assert_eq!(undecided.identifier, None);
+    assert_eq!(leftovers(&store).await.len(), 1);
+
+    let claimed = accept_and_claim(&store, import(3)).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "made", false),
+    )
+    .await;
+    assert_eq!(leftovers(&store).await, []);
+    refused!(store.accept_operation(import(4)), Error::AlreadyReferenced);
+}
+
+/// A delete decides, and so does forgetting the reference.
+pub async fn a_delete_decides_an_alias(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, made) in [(1, None), (3, Some("made"))] {
+        leave_undecided(&store, number, "a", made).await;
+        let claimed = accept_and_claim(&store, delete(number + 1, "a")).await;
+        finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+        assert_eq!(leftovers(&store).await, []);
+    }
+    leave_undecided(&store, 5, "a", Some("made")).await;
+    assert_eq!(forget(&store, "a").await.unwrap(), Forgotten::Forgotten);
     assert_eq!(leftovers(&store).await, []);
 }

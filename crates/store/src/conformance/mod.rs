@@ -187,6 +187,9 @@ macro_rules! conformance {
                 a_leftover_is_forgotten_when_told
                 leftovers_are_listed_by_page
                 a_group_keeps_what_is_ours
+                an_undecided_alias_is_not_put
+                an_import_decides_an_alias
+                a_delete_decides_an_alias
             }
             type_schemas {
                 a_type_schema_belongs_to_an_account_and_a_region

@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, Leftover, LeftoverId, OperationId, Register, Timestamp};
+use ucp_model::{
+    CorrelationId, Leftover, LeftoverId, OperationId, ReferenceId, Register, Timestamp,
+};
 
 use super::Memory;
 use super::tables::{Tables, page};
@@ -51,7 +53,7 @@ impl Leftovers for Memory {
         let mut tables = self.tables();
         let rows = tables.leftovers.iter();
         let mut due: Vec<(Timestamp, String)> = rows
-            .filter(|(_, leftover)| leftover.next_try_at <= now)
+            .filter(|(_, leftover)| leftover.reason.is_ours() && leftover.next_try_at <= now)
             .map(|(key, leftover)| (leftover.next_try_at, key.clone()))
             .collect();
         due.sort_unstable();
@@ -92,6 +94,7 @@ impl Tables {
     /// Enters a leftover, unless a reference stands for its AWS resource.
     pub(super) fn enter(&mut self, new: Leftover) {
         let target = new.target().map(|target| target.key());
+        let target = target.filter(|_| new.undecided().is_none());
         if target.is_some_and(|target| self.recorded(&target).is_referenced) {
             return;
         }
@@ -118,6 +121,13 @@ impl Tables {
     pub(super) fn settle(&mut self, target: &str) {
         self.leftovers
             .retain(|_, leftover| leftover.target().is_none_or(|own| own.key() != target));
+    }
+
+    /// Removes the entry of a reference whose outcome was unknown.
+    pub(super) fn decide(&mut self, reference: &ReferenceId) {
+        let key = reference.key();
+        self.leftovers
+            .retain(|_, leftover| leftover.undecided().is_none_or(|own| own.key() != key));
     }
 
     /// Records a try of every entry of an AWS resource.

@@ -328,6 +328,9 @@ impl Tables {
         if let Some(target) = rules::settled(work, reference.as_ref()) {
             self.settle(&target.key());
         }
+        if let Some(reference) = rules::decided(work) {
+            self.decide(reference);
+        }
         if let Some(attempt) = rules::failed_delete(finish) {
             self.note_try(&attempt);
         }

@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
+use ucp_model::{
+    CorrelationId, GroupId, ProvisioningState, Reference, ReferenceId, Timestamp, TypeName,
+};
 
 use super::Memory;
 use super::tables::page;
@@ -107,10 +109,16 @@ impl References for Memory {
         let owner = owner.map(|owner| owner.id.clone());
         let recorded = tables.target_of(Some(reference));
         let is_adopted = rules::adopt(&adoption, tables.references.get(&key), &recorded, owner)?;
+        let current = tables.references.get(&key);
+        let was_unknown =
+            current.is_some_and(|current| current.provisioning_state == ProvisioningState::Unknown);
         if is_adopted {
             tables.references.insert(key, reference.clone());
             if let Some(target) = &target {
                 tables.settle(target);
+            }
+            if was_unknown {
+                tables.decide(&adoption.reference.id);
             }
             tables.events.push(event.clone());
         }
@@ -135,7 +143,11 @@ impl References for Memory {
             return Ok(Forgotten::Owned(Box::new(reference.clone())));
         }
         let event = rules::forgot(reference, caller, correlation_id, now);
+        let was_unknown = reference.provisioning_state == ProvisioningState::Unknown;
         tables.references.remove(&id.key());
+        if was_unknown {
+            tables.decide(id);
+        }
         tables.events.push(event);
         Ok(Forgotten::Forgotten)
     }

@@ -1,8 +1,9 @@
 //! What enters the register of leftovers, and what leaves it.
 
-use ucp_model::operation::{Kind, ResourceWork};
+use ucp_model::operation::{Kind, ResourceWork, State};
 use ucp_model::{
-    Ended, Failure, Leftover, LeftoverId, NewLeftover, Reference, Register, Target, Timestamp,
+    Ended, Failure, Leftover, LeftoverId, NewLeftover, ProvisioningState, Reference, ReferenceId,
+    Register, Target, Timestamp,
 };
 
 use super::history::ended_at;
@@ -56,6 +57,19 @@ pub fn settled<'a>(work: &'a ResourceWork, reference: Option<&Reference>) -> Opt
     let is_new = !work.was_referenced || work.created || work.spelled.is_some();
     let stands = is_new && reference.is_some_and(comes_to_stand);
     (stands || removes_all_references(work)).then_some(target)
+}
+
+/// Returns the reference whose create of unknown outcome the end of an operation decides: an import or a delete under the
+/// alias. A put that goes on without what may be there leaves its entry.
+pub fn decided(work: &ResourceWork) -> Option<&ReferenceId> {
+    let has_decided = match work.kind {
+        Kind::Import | Kind::Delete => work.state == State::Ended(Ended::Succeeded),
+        Kind::Put => false,
+    };
+    let was_unknown = work.state_before == Some(ProvisioningState::Unknown);
+    work.reference
+        .as_ref()
+        .filter(|_| has_decided && was_unknown)
 }
 
 /// A try to delete a leftover that failed.

@@ -9,7 +9,10 @@ use super::naming::Names;
 use super::step::{BUSY_RETRY, CHILDREN_AT_ONCE, cancelled, wait};
 use super::survey::{Child, ChildGoal, Survey};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Leftover, Reference, Timestamp};
+use crate::{
+    Detail, Ended, ErrorCode, Failure, Identifier, Leftover, ProvisioningState, Reference,
+    Timestamp,
+};
 
 /// The maximum total number of tries of one delete. Clock skew must not lead to endless tries.
 const TRIES_IN_ALL_MAX: usize = 50;
@@ -77,7 +80,7 @@ pub(super) fn decide(
             reason: "deletes are tried again later",
         };
     }
-    let (ended, reason) = match members.blocked(&survey.leftovers) {
+    let (ended, reason) = match members.blocked(survey) {
         None => (Ended::Succeeded, "nothing owned is left"),
         Some(failure) => (Ended::Failed(failure), "what is left cannot be deleted"),
     };
@@ -250,10 +253,17 @@ impl<'a> Members<'a> {
     }
 
     /// The failure that explains the remaining members, and what is left over that is ours. `None` if there are none.
-    fn blocked(&self, leftovers: &[Leftover]) -> Option<Failure> {
+    fn blocked(&self, survey: &Survey) -> Option<Failure> {
         let members = (0..self.0.len()).map(|index| self.detail(index));
-        let ours = leftovers.iter().filter(|left| left.reason.is_ours());
-        let details: Vec<Detail> = members.chain(ours.map(of_leftover)).collect();
+        let ours = survey.leftovers.iter();
+        let ours = ours.filter(|left| left.reason.is_ours());
+        let undecided = survey.references.iter();
+        let undecided = undecided
+            .filter(|reference| reference.provisioning_state == ProvisioningState::Unknown);
+        let details: Vec<Detail> = members
+            .chain(ours.map(of_leftover))
+            .chain(undecided.map(of_undecided))
+            .collect();
         if details.is_empty() {
             return None;
         }
@@ -313,6 +323,16 @@ fn of_leftover(leftover: &Leftover) -> Detail {
     let target = leftover.target();
     let resource = target.map(|target| target.scope.resource(target.type_name, target.identifier));
     Detail::at(code, message, resource.unwrap_or_else(|| id.to_string()))
+}
+
+/// What may stand without being known, and how to decide.
+fn of_undecided(reference: &Reference) -> Detail {
+    let id = reference.id.to_string();
+    let message = format!(
+        "'{}': the outcome of its create is unknown. Import what AWS has, or DELETE the reference, which leaves AWS alone",
+        reference.id.alias
+    );
+    Detail::at(ErrorCode::OutcomeUnknown, message, id)
 }
 
 /// The status of a reference after these tries of its delete, and how many of them began since another resource was

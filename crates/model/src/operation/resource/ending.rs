@@ -8,7 +8,7 @@ use super::intent::Intent;
 use super::replacing;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
+use crate::{Action, Ended, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
 
 impl Step<'_> {
     /// Ends without success. The reference stays if it stands for something.
@@ -80,15 +80,33 @@ impl Step<'_> {
             "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
             intent.client_token, intent.issued_at, operation.type_name
         );
-        let end = self.fail(Failure::new(ErrorCode::OutcomeUnknown, message), reason);
+        let failure = Failure::new(ErrorCode::OutcomeUnknown, message);
         match intent.action() {
-            Action::Create => end.leaving(NewLeftover {
-                identifier: operation.identifier.clone(),
-                reason: LeftoverReason::OutcomeUnknown,
-                error: None,
-            }),
-            Action::Update | Action::Delete => end,
+            Action::Create => self.create_unknown(failure, reason),
+            Action::Update | Action::Delete => self.fail(failure, reason),
         }
+    }
+
+    /// Ends a create whose outcome cannot be determined. Its alias is not free: another put could make a second resource.
+    pub(super) fn create_unknown(&self, failure: Failure, reason: &'static str) -> Decision {
+        let operation = self.operation;
+        let leftover = NewLeftover {
+            identifier: operation.identifier.clone(),
+            reason: LeftoverReason::OutcomeUnknown,
+            error: Some(failure.clone()),
+        };
+        // Beside an old resource, which the alias stands for.
+        if operation.reference.is_none() || replacing::is_beside_old(self) {
+            return self.fail(failure, reason).leaving(leftover);
+        }
+        let finish = Finish {
+            ended: Ended::Failed(failure),
+            identifier: operation.identifier.clone(),
+            reference: ReferenceChange::Unknown,
+            live: None,
+            leftover: Some(leftover),
+        };
+        self.finish(finish, reason)
     }
 }
 

@@ -31,7 +31,9 @@ pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
 pub use in_flight::{CancelAsked, TimeLimits};
 pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
-pub use options::{AdoptionPolicy, CreationPolicy, Options, ReplacementPolicy, UpdateMode};
+pub use options::{
+    AdoptionPolicy, CreationPolicy, Options, ReplacementPolicy, Resolve, UpdateMode,
+};
 pub use progressing::REQUEST_TOKEN_LIFE;
 pub use proof::{Proof, Sent, digest_before};
 pub use replacement::{ReplacementOrder, Replacing};

@@ -46,6 +46,17 @@ pub enum ReplacementPolicy {
     DeleteBeforeCreate,
 }
 
+/// What a put does if the outcome of the create before it is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Resolve {
+    /// Refuse, and say how to decide.
+    #[default]
+    Refuse,
+    /// Leave what that create may have made, and go on as under a new alias.
+    Abandon,
+}
+
 /// The caller's options for one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -60,6 +71,8 @@ pub struct Options {
     pub take_ownership: bool,
     /// What to do if the change requires replacing the resource.
     pub replacement_policy: ReplacementPolicy,
+    /// What to do if the outcome of the create before is unknown.
+    pub resolve: Resolve,
     /// Whether the parent operation makes the change again if something else is changing or using the resource.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parent_retries: bool,

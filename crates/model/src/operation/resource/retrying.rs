@@ -85,7 +85,12 @@ pub(super) fn looked(
             );
             let failure = Failure::new(ErrorCode::OutcomeUnknown, message)
                 .with_additional_info(failure.additional_info.clone());
-            step.fail(failure, "what came of it is not known")
+            match action {
+                Action::Create => step.create_unknown(failure, "what came of it is not known"),
+                Action::Update | Action::Delete => {
+                    step.fail(failure, "what came of it is not known")
+                }
+            }
         }
         (Course::Watch | Course::Prove | Course::Follow | Course::Fail, _, _) => {
             let failure = told(step, *action, failure.clone());
