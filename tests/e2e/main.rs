@@ -16,6 +16,7 @@ mod credentials;
 mod default_tags;
 mod deletes;
 mod describes_itself;
+mod draw;
 mod etags;
 mod examples;
 mod group_deletes;

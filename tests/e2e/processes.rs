@@ -2,6 +2,7 @@
 //! clients, logs, shutdown.
 
 mod accounts;
+mod chaos;
 mod client;
 mod clients;
 mod command_line;

@@ -5,7 +5,6 @@
 //! which the statements of a request and of the workers meet is that of the database.
 
 mod act;
-mod draw;
 mod faults;
 mod story;
 
@@ -14,7 +13,7 @@ use std::ops::Range;
 
 use ucp_testkit::{StoreKind, World, apply, on_every_store};
 
-use draw::Draw;
+use super::draw::Draw;
 use faults::Faults;
 use story::Story;
 

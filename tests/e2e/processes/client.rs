@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// How long a test waits for anything. It is not a measurement.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The interval between polls.
-const AGAIN: Duration = Duration::from_millis(50);
+pub(super) const AGAIN: Duration = Duration::from_millis(50);
 
 pub(super) const API_VERSION: &str = "api-version=2023-10-01-preview";
 pub(super) const GROUP: &str = "/planes/radius/local/resourceGroups/rg";

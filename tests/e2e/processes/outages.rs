@@ -1,9 +1,11 @@
 //! Processes whose Postgres is away, or whose connections to it are lost without a word.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
+use ucp_store_sql::testing::TestDatabase;
 
 use super::client::{API_VERSION, Client, GROUP, eventually};
 use super::process::Process;
@@ -17,9 +19,9 @@ const WORKING: Duration = Duration::from_secs(15);
 /// A process stops within this time.
 const STOPPED: Duration = Duration::from_secs(10);
 
-async fn proxy() -> Option<Proxy> {
+async fn proxy() -> Option<Proxy<TestDatabase>> {
     let database = ucp_store_sql::testing::database().await?;
-    Some(Proxy::before(database).await)
+    Some(Proxy::before(Arc::new(database)).await)
 }
 
 async fn put(client: &Client, name: &str) {

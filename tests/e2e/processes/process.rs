@@ -8,10 +8,13 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::client::{PATIENCE, eventually};
+use super::client::{AGAIN, PATIENCE, eventually};
 
 /// The default encryption key of servers.
 pub(super) const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
+
+/// The message that a server logs when it listens.
+const LISTENING: &str = "\"listening\"";
 
 /// A running `ucp`. It is killed when dropped.
 pub(super) struct Process {
@@ -101,8 +104,7 @@ impl Process {
 
     /// The same with additional arguments.
     pub(super) fn serve_unheard_with(database: &str, arguments: &[&str]) -> Self {
-        let mut command = serving(&[KEY], database, "http://127.0.0.1:9", "123456789012");
-        Self::start(command.args(arguments).env_remove("UCP_PAUSE_AT"))
+        Self::serve_hoping(arguments, database, "http://127.0.0.1:9", "123456789012")
     }
 
     /// The same with the default log filter.
@@ -134,10 +136,33 @@ impl Process {
 
     async fn listening(command: &mut Command) -> (Self, String) {
         let process = Self::start(command);
-        let line = process.line("\"listening\"").await;
-        let event: Value = serde_json::from_str(&line).expect("a JSON log");
-        let address = event["listen.address"].as_str().expect("an address");
-        (process, format!("http://{address}"))
+        let url = url(&process.line(LISTENING).await);
+        (process, url)
+    }
+
+    /// Starts a server that may end before it listens, as one does whose database is away.
+    pub(super) fn serve_hoping(
+        arguments: &[&str],
+        database: &str,
+        aws: &str,
+        account: &str,
+    ) -> Self {
+        let mut command = serving(&[KEY], database, aws, account);
+        Self::start(command.args(arguments).env_remove("UCP_PAUSE_AT"))
+    }
+
+    /// Waits until it listens, and returns its URL, or until it has ended.
+    pub(super) async fn listens(&mut self) -> Option<String> {
+        loop {
+            let output = self.output();
+            if let Some(line) = output.lines().find(|line| line.contains(LISTENING)) {
+                return Some(url(line));
+            }
+            if self.child.try_wait().expect("it can be asked").is_some() {
+                return None;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     /// Runs `ucp rotate-key` to its end. Returns whether it succeeded, and its output. The current key is the first.
@@ -250,6 +275,13 @@ impl Drop for Process {
     }
 }
 
+/// The URL in the line that a server logs when it listens.
+fn url(line: &str) -> String {
+    let event: Value = serde_json::from_str(line).expect("a JSON log");
+    let address = event["listen.address"].as_str().expect("an address");
+    format!("http://{address}")
+}
+
 fn encryption_keys(keys: &[&str]) -> [(&'static str, String); 2] {
     let (current, previous) = keys.split_first().expect("a current key");
     [
@@ -262,15 +294,11 @@ fn encryption_keys(keys: &[&str]) -> [(&'static str, String); 2] {
 fn serving(keys: &[&str], database: &str, aws: &str, account: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
     command
-        .args([
-            "serve",
-            "--listen=127.0.0.1:0",
-            "--lease=1s",
-            "--retry-after=1s",
-        ])
+        .args(["serve", "--listen=127.0.0.1:0", "--retry-after=1s"])
         .args(["--database-url", database, "--aws-endpoint-url", aws])
         .envs(encryption_keys(keys))
-        // Arguments may name another one.
+        // Arguments may name others.
+        .env("UCP_LEASE", "1s")
         .env("UCP_POLL_INTERVAL", "100ms")
         .env(
             "UCP_LOG",

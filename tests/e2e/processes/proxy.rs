@@ -1,5 +1,6 @@
 //! A proxy between a process and its database, as a network that fails.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +9,40 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
-use ucp_store_sql::testing::TestDatabase;
+use ucp_store_sql::testing::{Bytes, Pooler, TestDatabase};
+
+/// What a proxy leads to.
+pub(super) trait Upstream: Send + Sync + 'static {
+    /// The URL of the same database on another port of this machine.
+    fn url_at(&self, port: u16) -> String;
+
+    /// Opens a connection.
+    fn dial(&self) -> impl Future<Output = io::Result<Box<dyn Bytes>>> + Send;
+}
+
+impl Upstream for TestDatabase {
+    fn url_at(&self, port: u16) -> String {
+        Self::url_at(self, port)
+    }
+
+    async fn dial(&self) -> io::Result<Box<dyn Bytes>> {
+        Self::dial(self).await
+    }
+}
+
+impl Upstream for Pooler {
+    fn url_at(&self, port: u16) -> String {
+        Self::url_at(self, port)
+    }
+
+    async fn dial(&self) -> io::Result<Box<dyn Bytes>> {
+        Self::dial(self).await
+    }
+}
 
 /// Leads connections to a database.
-pub(super) struct Proxy {
-    database: Arc<TestDatabase>,
+pub(super) struct Proxy<T> {
+    database: Arc<T>,
     address: SocketAddr,
     /// The number of the first connection whose bytes go on.
     flowing: watch::Sender<u64>,
@@ -20,11 +50,11 @@ pub(super) struct Proxy {
     accepting: JoinHandle<()>,
 }
 
-impl Proxy {
-    pub(super) async fn before(database: TestDatabase) -> Self {
+impl<T: Upstream> Proxy<T> {
+    pub(super) async fn before(database: Arc<T>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (database, opened) = (Arc::new(database), Arc::default());
+        let opened = Arc::default();
         let flowing = watch::Sender::new(0);
         let accepting = accept(listener, &database, &opened, &flowing);
         Self {
@@ -41,7 +71,7 @@ impl Proxy {
         self.database.url_at(self.address.port())
     }
 
-    pub(super) fn database(&self) -> &TestDatabase {
+    pub(super) fn database(&self) -> &T {
         &self.database
     }
 
@@ -75,9 +105,9 @@ impl Proxy {
     }
 }
 
-fn accept(
+fn accept<T: Upstream>(
     listener: TcpListener,
-    database: &Arc<TestDatabase>,
+    database: &Arc<T>,
     opened: &Arc<AtomicU64>,
     flowing: &watch::Sender<u64>,
 ) -> JoinHandle<()> {
@@ -94,9 +124,9 @@ fn accept(
     })
 }
 
-async fn lead(
+async fn lead<T: Upstream>(
     client: TcpStream,
-    database: Arc<TestDatabase>,
+    database: Arc<T>,
     flowing: watch::Receiver<u64>,
     number: u64,
 ) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use ucp_testkit::{ACCOUNT, REGION, tracked_by};
 
-use super::draw::Draw;
+use crate::draw::Draw;
 
 /// AWS assigns the identifiers of its resources.
 pub(super) const VPC: &str = "AWS.EC2/VPC";

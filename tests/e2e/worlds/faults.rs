@@ -2,7 +2,7 @@ use ucp_simulator::faults::{Effect, Fault, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::World;
 
-use super::draw::Draw;
+use crate::draw::Draw;
 
 /// The faults of a world. Each kind is in about half of the worlds.
 #[derive(Debug)]

@@ -5,9 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::net::UnixStream;
 
-use super::TestDatabase;
 use super::server::{Account, command_of_account};
+use super::{Bytes, TestDatabase};
 
 /// Settings of PgBouncer: few connections, so that clients share them all the time.
 const SETTINGS: &str = "pool_mode = transaction
@@ -91,6 +92,17 @@ impl Pooler {
         let folder = self.folder.path().display();
         let name = &self.name;
         format!("postgres://postgres@localhost/{name}?host={folder}&port=6432")
+    }
+
+    /// Returns the URL of the database on another port of this machine, to which its traffic is led.
+    pub fn url_at(&self, port: u16) -> String {
+        format!("postgres://postgres@127.0.0.1:{port}/{}", self.name)
+    }
+
+    /// Opens a connection that speaks no protocol yet.
+    pub async fn dial(&self) -> std::io::Result<Box<dyn Bytes>> {
+        let socket = self.folder.path().join(".s.PGSQL.6432");
+        Ok(Box::new(UnixStream::connect(socket).await?))
     }
 
     /// Returns what it has logged.

@@ -1,23 +1,25 @@
+//! Draws from a seed.
+
 use ucp_model::{Entropy, SeededEntropy};
 
-/// The draws of a world.
-pub(super) struct Draw(SeededEntropy);
+/// The draws of one seed.
+pub(crate) struct Draw(SeededEntropy);
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(SeededEntropy::new(seed))
     }
 
     /// Returns a number from 0 to `count` - 1.
-    pub(super) fn below(&self, count: usize) -> usize {
+    pub(crate) fn below(&self, count: usize) -> usize {
         (self.0.fraction("world") * count as f64) as usize
     }
 
-    pub(super) fn one_in(&self, count: usize) -> bool {
+    pub(crate) fn one_in(&self, count: usize) -> bool {
         self.below(count) == 0
     }
 
-    pub(super) fn pick<T: Clone>(&self, of: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }
 }
