@@ -32,8 +32,8 @@ pub(crate) fn new(
 ) -> anyhow::Result<ucp_simulator::Simulator> {
     let profile = ucp_simulator::Profile::from(aws.profile);
     let usual = profile.settings().latency;
-    let least = aws.simulator_latency_min.unwrap_or(*usual.start());
-    let most = aws.simulator_latency_max.unwrap_or(*usual.end());
+    let least = aws.simulator_latency_min.unwrap_or_else(|| *usual.start());
+    let most = aws.simulator_latency_max.unwrap_or_else(|| *usual.end());
     anyhow::ensure!(
         least <= most,
         "--simulator-latency-min is longer than --simulator-latency-max"
