@@ -21,9 +21,9 @@ impl Observed<dyn CloudControl> {
             self.process.living()?;
             return call.await;
         };
-        self.process.reached(CrashPoint::before(moment))?;
+        self.process.reached(CrashPoint::before(moment)).await?;
         let reply = call.await;
-        self.process.reached(CrashPoint::after(moment))?;
+        self.process.reached(CrashPoint::after(moment)).await?;
         reply
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use async_trait::async_trait;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::FaultClass;
 use ucp_store::{Error, Store};
@@ -8,9 +9,10 @@ use ucp_store::{Error, Store};
 use crate::CrashPoint;
 
 /// Receives every crash point as it is reached.
+#[async_trait]
 pub trait Observer: Send + Sync {
-    /// Called when `point` is reached. Returning [`Crashed`] crashes the process.
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
+    /// Called when `point` is reached. The process waits there until this returns. Returning [`Crashed`] crashes it.
+    async fn reached(&self, point: CrashPoint) -> Result<(), Crashed>;
 
     /// Called before each call to the store, with the name of its method.
     fn asked_store(&self, _method: &'static str) {}
@@ -79,11 +81,10 @@ impl Process {
         }
     }
 
-    pub(crate) fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+    pub(crate) async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         self.living()?;
-        self.observer
-            .reached(point)
-            .inspect_err(|Crashed| self.is_dead.store(true, Ordering::SeqCst))
+        let observed = self.observer.reached(point).await;
+        observed.inspect_err(|Crashed| self.is_dead.store(true, Ordering::SeqCst))
     }
 }
 

@@ -29,10 +29,10 @@ impl Observed<dyn Store> {
         moment: Moment,
         call: impl Future<Output = Result<R, Error>>,
     ) -> Result<R, Error> {
-        self.process.reached(CrashPoint::before(moment))?;
+        self.process.reached(CrashPoint::before(moment)).await?;
         self.process.observer.asked_store(method);
         let reply = call.await?;
-        self.process.reached(CrashPoint::after(moment))?;
+        self.process.reached(CrashPoint::after(moment)).await?;
         Ok(reply)
     }
 
@@ -275,14 +275,18 @@ impl Leases for Observed<dyn Store> {
         term: LeaseTerm,
         limit: usize,
     ) -> Result<Vec<Claimed>, Error> {
-        self.process.reached(CrashPoint::before(Moment::Claim))?;
+        self.process
+            .reached(CrashPoint::before(Moment::Claim))
+            .await?;
         self.process.observer.asked_store("claim_due_operations");
         let claimed = self
             .inner
             .claim_due_operations(owner, now, term, limit)
             .await?;
         if !claimed.is_empty() {
-            self.process.reached(CrashPoint::after(Moment::Claim))?;
+            self.process
+                .reached(CrashPoint::after(Moment::Claim))
+                .await?;
         }
         Ok(claimed)
     }
@@ -295,12 +299,16 @@ impl Leases for Observed<dyn Store> {
         limit: usize,
         crowded: &BTreeSet<String>,
     ) -> Result<Vec<Claimed>, Error> {
-        self.process.reached(CrashPoint::before(Moment::Claim))?;
+        self.process
+            .reached(CrashPoint::before(Moment::Claim))
+            .await?;
         self.process.observer.asked_store("claim_elsewhere");
         let claim = self.inner.claim_elsewhere(owner, now, term, limit, crowded);
         let claimed = claim.await?;
         if !claimed.is_empty() {
-            self.process.reached(CrashPoint::after(Moment::Claim))?;
+            self.process
+                .reached(CrashPoint::after(Moment::Claim))
+                .await?;
         }
         Ok(claimed)
     }

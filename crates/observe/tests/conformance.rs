@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use ucp_observe::{CrashPoint, Crashed, Observer, Process};
 use ucp_store::{Memory, Store};
 
 struct Idle;
 
+#[async_trait]
 impl Observer for Idle {
-    fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
+    async fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
         Ok(())
     }
 }

@@ -280,12 +280,13 @@ struct Recorder {
     crash: Mutex<Option<CrashPoint>>,
 }
 
+#[async_trait]
 impl Observer for Recorder {
     fn asked_store(&self, method: &'static str) {
         self.asked.lock().unwrap().push(method);
     }
 
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+    async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         self.told.lock().unwrap().push(point);
         match self.crash.lock().unwrap().take_if(|crash| *crash == point) {
             Some(_) => Err(Crashed),

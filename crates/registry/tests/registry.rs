@@ -288,8 +288,9 @@ async fn an_operation_finds_the_schema_that_it_was_validated_with() {
 #[derive(Default)]
 struct Asked(AtomicUsize);
 
+#[async_trait]
 impl Observer for Asked {
-    fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
+    async fn reached(&self, _: CrashPoint) -> Result<(), Crashed> {
         Ok(())
     }
 

@@ -4,13 +4,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::anyhow;
+use async_trait::async_trait;
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer, Process};
 
 /// The point to pause at, until it is reached.
 struct PauseAt(Mutex<Option<CrashTurn>>);
 
+#[async_trait]
 impl Observer for PauseAt {
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+    async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         let is_now = {
             let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let before = planned.take();

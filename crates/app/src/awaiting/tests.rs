@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use tokio::task::JoinSet;
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{Kind, Options, ReferenceChange, Work};
@@ -23,9 +24,10 @@ struct Reads {
     panics: AtomicBool,
 }
 
+#[async_trait]
 impl Observer for Reads {
     /// The process loses its store when it claims.
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+    async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         match point {
             CrashPoint {
                 edge: Edge::Before,
