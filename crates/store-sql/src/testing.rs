@@ -91,6 +91,17 @@ impl TestDatabase {
         waiting.fetch_one(&mut connection).await.unwrap().get(0)
     }
 
+    /// Removes all rows, of a database that is migrated. Cheaper than another database.
+    pub async fn clear(&self) {
+        let mut connection = self.server.connect_to(&self.name).await;
+        let clear = "DO $$ DECLARE tables text; BEGIN
+            SELECT string_agg(quote_ident(tablename), ', ') INTO tables FROM pg_tables
+                WHERE schemaname = 'public' AND tablename <> '_sqlx_migrations';
+            IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables; END IF;
+        END $$";
+        sqlx::raw_sql(clear).execute(&mut connection).await.unwrap();
+    }
+
     /// Runs the statements of a dump.
     pub async fn restore(&self, dump: &str) {
         let mut connection = self.server.connect_to(&self.name).await;

@@ -1,5 +1,5 @@
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_api::{AllowedHosts, PathBase};
@@ -14,8 +14,9 @@ use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
-use crate::crashes::Crashes;
+use crate::crashes::{Crashes, Mishap};
 use crate::log::Log;
+use crate::stores::Opened;
 use crate::world::{LEASE, SCHEMA_TTL, World};
 use crate::{ManualClock, StoreKind};
 
@@ -30,7 +31,7 @@ pub struct Builder {
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
     verdict_wait: Duration,
-    crash: Option<CrashTurn>,
+    mishap: Option<(Mishap, CrashTurn)>,
     seed: u64,
 }
 
@@ -46,7 +47,7 @@ impl World {
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
-            crash: None,
+            mishap: None,
             seed: 7,
         }
     }
@@ -55,12 +56,16 @@ impl World {
 impl Builder {
     /// Uses a new store of this kind. `None` if Postgres is not available.
     pub async fn on(self, kind: StoreKind) -> Option<Self> {
-        let (store, guard) = kind.open().await?;
-        Some(Self {
+        Some(self.with(kind.open().await?))
+    }
+
+    /// Uses this store.
+    pub(crate) fn with(self, (store, guard): Opened) -> Self {
+        Self {
             store,
             guard,
             ..self
-        })
+        }
     }
 
     /// Uses an existing store, like a server that restarts.
@@ -121,10 +126,10 @@ impl Builder {
         }
     }
 
-    /// Crashes the server at this occurrence of a crash point, counted from [`World::may_crash`].
-    pub(crate) fn crashing_at(self, turn: CrashTurn) -> Self {
+    /// Brings about a mishap at this occurrence of a crash point, counted from [`World::may_crash`].
+    pub(crate) fn with_mishap(self, mishap: Mishap, turn: CrashTurn) -> Self {
         Self {
-            crash: Some(turn),
+            mishap: Some((mishap, turn)),
             ..self
         }
     }
@@ -135,7 +140,7 @@ impl Builder {
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(self.seed));
         let catalogue = Catalogue::embedded();
-        let crashes = Arc::new(Crashes::at(self.crash));
+        let crashes = Arc::new(Crashes::at(self.mishap));
         let process = Process::observed_by(Arc::clone(&crashes) as _);
         let aws = Simulator::new(
             catalogue.clone(),
@@ -186,6 +191,7 @@ impl Builder {
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
             crashes,
+            stalled: Mutex::default(),
             process,
             log,
             _guard: self.guard,

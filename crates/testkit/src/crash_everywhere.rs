@@ -1,29 +1,54 @@
 use ucp_observe::CrashTurn;
 
+use crate::crashes::{Mishap, Passer};
+use crate::stores::Site;
 use crate::{StoreKind, World};
 
 /// Runs `scenario` to record the crash points that it passes after [`World::may_crash`], then once for each of them, in
 /// a world that crashes there and recovers. Panics if a crash does not happen. Returns the crash points.
 pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> Vec<String> {
-    let Some(world) = World::builder().on(on).await else {
+    let Some(site) = on.site().await else {
         return Vec::new();
     };
-    let world = world.build().await;
-    scenario(&world).await;
-    let turns = world.crashes.passed();
-    world.finish().await;
-    assert!(!turns.is_empty(), "the scenario passes no crash point");
-    for turn in &turns {
-        // Shown when the scenario fails.
-        println!("crashing at {turn}");
-        let world = World::builder()
-            .on(on)
-            .await
-            .expect("the store is available");
-        let world = world.crashing_at(*turn).build().await;
-        scenario(&world).await;
-        assert!(world.has_crashed(), "{turn} was not reached");
-        world.finish().await;
+    let passed = record(&site, &scenario).await;
+    for (turn, _) in &passed {
+        disturb(&site, Mishap::Crash, *turn, &scenario).await;
     }
-    turns.iter().map(CrashTurn::to_string).collect()
+    passed.iter().map(|(turn, _)| turn.to_string()).collect()
+}
+
+/// Runs `scenario` as [`crash_everywhere`] does. Then once more for each crash point that a worker passes, in a world in
+/// which that worker stalls there: it stops until its lease has expired, another one has taken over, and everything is
+/// settled. Then it goes on, with what it knew.
+pub async fn disturb_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) {
+    let Some(site) = on.site().await else {
+        return;
+    };
+    for (turn, passer) in record(&site, &scenario).await {
+        disturb(&site, Mishap::Crash, turn, &scenario).await;
+        if passer == Passer::Worker {
+            disturb(&site, Mishap::Stall, turn, &scenario).await;
+        }
+    }
+}
+
+/// Runs `scenario` without a mishap. Returns the crash points that it passes.
+async fn record(site: &Site, scenario: &impl AsyncFn(&World)) -> Vec<(CrashTurn, Passer)> {
+    let world = World::builder().with(site.open().await).build().await;
+    scenario(&world).await;
+    let passed = world.crashes.passed();
+    world.finish().await;
+    assert!(!passed.is_empty(), "the scenario passes no crash point");
+    passed
+}
+
+/// Runs `scenario` with a mishap.
+async fn disturb(site: &Site, mishap: Mishap, turn: CrashTurn, scenario: &impl AsyncFn(&World)) {
+    // Shown when the scenario fails.
+    println!("{mishap:?} {turn}");
+    let builder = World::builder().with(site.open().await);
+    let world = builder.with_mishap(mishap, turn).build().await;
+    scenario(&world).await;
+    assert!(world.crashes.has_happened(mishap), "{turn} was not reached");
+    world.finish().await;
 }

@@ -1,37 +1,82 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
+use tokio::sync::Notify;
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer};
 
-/// Records crash points, and crashes at the planned one, once a scenario arms it. Counts the calls to the store.
+/// What happens to a process at a crash point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mishap {
+    /// It dies, and another one continues.
+    Crash,
+    /// The worker stalls there until another one has taken over and all is settled, and then goes on.
+    Stall,
+}
+
+/// Records crash points, and brings about a mishap at the planned one, once a scenario arms it. Counts the calls to the
+/// store.
 #[derive(Default)]
-pub(crate) struct Crashes(Mutex<State>);
+pub(crate) struct Crashes {
+    state: Mutex<State>,
+    stalled: Notify,
+    released: Notify,
+}
 
 #[derive(Default)]
 struct State {
     is_armed: bool,
-    passed: Vec<CrashPoint>,
-    planned: Option<CrashTurn>,
-    has_crashed: bool,
+    passed: Vec<(CrashPoint, Passer)>,
+    planned: Option<(Mishap, CrashTurn)>,
+    has_happened: Option<Mishap>,
+    passer: Passer,
     /// How often each method of the store was called, by its name.
     asked: BTreeMap<&'static str, usize>,
 }
 
+/// Who passes a crash point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Passer {
+    /// A request.
+    #[default]
+    Request,
+    /// A worker.
+    Worker,
+}
+
 impl Crashes {
-    pub(crate) fn at(planned: Option<CrashTurn>) -> Self {
+    pub(crate) fn at(planned: Option<(Mishap, CrashTurn)>) -> Self {
         let state = State {
             planned,
             ..State::default()
         };
-        Self(Mutex::new(state))
+        Self {
+            state: Mutex::new(state),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn arm(&self) {
         self.state().is_armed = true;
     }
 
-    pub(crate) fn has_crashed(&self) -> bool {
-        self.state().has_crashed
+    pub(crate) fn has_happened(&self, mishap: Mishap) -> bool {
+        self.state().has_happened == Some(mishap)
+    }
+
+    /// Says who passes the next crash points.
+    pub(crate) fn passing(&self, passer: Passer) {
+        self.state().passer = passer;
+    }
+
+    /// Resolves when a worker has stalled.
+    pub(crate) async fn stalled(&self) {
+        self.stalled.notified().await;
+    }
+
+    /// Lets the stalled worker go on.
+    pub(crate) fn release(&self) {
+        self.released.notify_one();
     }
 
     /// Returns how often `method` of the store was called.
@@ -44,42 +89,57 @@ impl Crashes {
         self.state().asked.clone()
     }
 
-    /// Returns every crash point passed since arming, with its occurrence.
-    pub(crate) fn passed(&self) -> Vec<CrashTurn> {
+    /// Returns every crash point passed since arming, with its occurrence and who passed it.
+    pub(crate) fn passed(&self) -> Vec<(CrashTurn, Passer)> {
         let passed = &self.state().passed;
-        let turn = |(index, point): (usize, &CrashPoint)| {
-            let before = passed[..index].iter().filter(|other| *other == point);
-            CrashTurn {
+        let turn = |(index, (point, passer)): (usize, &(CrashPoint, Passer))| {
+            let before = passed[..index].iter().filter(|(other, _)| other == point);
+            let turn = CrashTurn {
                 point: *point,
                 turn: before.count() as u32 + 1,
-            }
+            };
+            (turn, *passer)
         };
         passed.iter().enumerate().map(turn).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a point is reached. Returns what happens there.
+    fn note(&self, point: CrashPoint) -> Option<Mishap> {
+        let mut state = self.state();
+        if !state.is_armed {
+            return None;
+        }
+        let passer = state.passer;
+        state.passed.push((point, passer));
+        let (mishap, turn) = state.planned.take()?;
+        state.planned = turn.reached(point).map(|turn| (mishap, turn));
+        if state.planned.is_some() {
+            return None;
+        }
+        state.has_happened = Some(mishap);
+        Some(mishap)
     }
 }
 
+#[async_trait]
 impl Observer for Crashes {
     fn asked_store(&self, method: &'static str) {
         *self.state().asked.entry(method).or_default() += 1;
     }
 
-    fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
-        let mut state = self.state();
-        if !state.is_armed {
-            return Ok(());
-        }
-        state.passed.push(point);
-        if let Some(planned) = state.planned.take() {
-            state.planned = planned.reached(point);
-            if state.planned.is_none() {
-                state.has_crashed = true;
-                return Err(Crashed);
+    async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+        match self.note(point) {
+            None => Ok(()),
+            Some(Mishap::Crash) => Err(Crashed),
+            Some(Mishap::Stall) => {
+                self.stalled.notify_one();
+                self.released.notified().await;
+                Ok(())
             }
         }
-        Ok(())
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next time at which something is due,
 //! until nothing is in flight. [`on_every_store`] turns a scenario into one test per store, and checks the invariants
-//! of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point. A WARN or an ERROR that a
+//! of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point, and
+//! [`disturb_everywhere`] stalls a worker there too. A WARN or an ERROR that a
 //! scenario does not expect fails it.
 
 mod aws;
@@ -21,7 +22,7 @@ pub use macro_rules_attribute::apply;
 pub use aws::FOREIGN_ACCOUNT;
 pub use builder::Builder;
 pub use clock::ManualClock;
-pub use crash_everywhere::crash_everywhere;
+pub use crash_everywhere::{crash_everywhere, disturb_everywhere};
 pub use reply::Reply;
 pub use stores::{StoreKind, Test, run, run_on};
 pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, tracked_by};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ucp_store::{Memory, Store};
 use ucp_store_sql::Sql;
+use ucp_store_sql::testing::TestDatabase;
 
 use crate::World;
 
@@ -18,23 +19,50 @@ pub enum StoreKind {
     Postgres,
 }
 
+/// Where stores of a kind are opened.
+pub(crate) enum Site {
+    Memory,
+    Sqlite,
+    Postgres(TestDatabase),
+}
+
+/// An empty store, with a guard that must live as long as the store.
+pub(crate) type Opened = (Arc<dyn Store>, Box<dyn Any + Send>);
+
 impl StoreKind {
-    /// Opens an empty store of this kind, with a guard that must live as long as the store. `None` if Postgres is not
-    /// available.
-    pub async fn open(self) -> Option<(Arc<dyn Store>, Box<dyn Any + Send>)> {
+    /// Opens an empty store of this kind. `None` if Postgres is not available.
+    pub(crate) async fn open(self) -> Option<Opened> {
+        let site = self.site().await?;
+        let (store, guard) = site.open().await;
+        Some((store, Box::new((guard, site))))
+    }
+
+    /// Returns a place for stores that are opened one after the other. `None` if Postgres is not available.
+    pub(crate) async fn site(self) -> Option<Site> {
+        Some(match self {
+            StoreKind::Memory => Site::Memory,
+            StoreKind::Sqlite => Site::Sqlite,
+            StoreKind::Postgres => Site::Postgres(ucp_store_sql::testing::database().await?),
+        })
+    }
+}
+
+impl Site {
+    /// Opens an empty store. What the previous one holds is lost.
+    pub(crate) async fn open(&self) -> Opened {
         match self {
-            StoreKind::Memory => Some((Arc::new(Memory::new()), Box::new(()))),
-            StoreKind::Sqlite => {
+            Site::Memory => (Arc::new(Memory::new()), Box::new(())),
+            Site::Sqlite => {
                 let directory = tempfile::tempdir().expect("a temporary directory");
                 let sqlite = Sql::open_sqlite(directory.path().join("ucp.db")).await;
                 let sqlite = sqlite.expect("SQLite opens");
-                Some((Arc::new(sqlite), Box::new(directory)))
+                (Arc::new(sqlite), Box::new(directory))
             }
-            StoreKind::Postgres => {
-                let database = ucp_store_sql::testing::database().await?;
+            Site::Postgres(database) => {
+                database.clear().await;
                 let postgres = Sql::connect_postgres(&database.url()).await;
                 let postgres = postgres.expect("Postgres opens");
-                Some((Arc::new(postgres), Box::new(database)))
+                (Arc::new(postgres), Box::new(()))
             }
         }
     }

@@ -1,7 +1,8 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -14,10 +15,10 @@ use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Targ
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
-use ucp_store::{Error, LeaseTerm, Store};
+use ucp_store::{Error, LeaseTerm, SealedPlace, Store};
 
 use crate::aws::{Hanging, Held, OtherNames};
-use crate::crashes::Crashes;
+use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
 use crate::{ManualClock, Reply};
 
@@ -41,6 +42,9 @@ pub fn tracked_by(resource_type: &str, alias: &str) -> String {
     format!("{GROUP}/providers/{resource_type}:reference/{alias}")
 }
 
+/// The step of a worker.
+pub(crate) type Stepping = Pin<Box<dyn Future<Output = Result<usize, Abandoned>> + Send>>;
+
 /// The whole product and a simulated AWS in one process, without a network and with a manual clock.
 pub struct World {
     /// The store. It is available even after the server has crashed.
@@ -55,6 +59,8 @@ pub struct World {
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
     pub(crate) crashes: Arc<Crashes>,
+    /// What a stalled worker has not done yet.
+    pub(crate) stalled: Mutex<Option<Stepping>>,
     pub(crate) process: Arc<Process>,
     pub(crate) log: Arc<Log>,
     /// Keeps resources of the store alive.
@@ -248,10 +254,25 @@ impl World {
     }
 
     /// Steps everything that is due now. A planned crash ends it like the death of a process; the next step is that of
-    /// another process.
+    /// another process. A step that stalls as planned is left to [`settle`](Self::settle).
     pub async fn step(&self) {
-        let Workers { engine, .. } = &self.node.workers;
-        match engine.run_due().await {
+        let engine = Arc::clone(&self.node.workers.engine);
+        let mut stepping: Stepping = Box::pin(async move { engine.run_due().await });
+        self.crashes.passing(Passer::Worker);
+        let stepped = tokio::select! {
+            biased;
+            stepped = &mut stepping => Some(stepped),
+            () = self.crashes.stalled() => None,
+        };
+        self.crashes.passing(Passer::Request);
+        match stepped {
+            Some(stepped) => self.expect_stepped(stepped),
+            None => *self.stalled() = Some(stepping),
+        }
+    }
+
+    fn expect_stepped(&self, stepped: Result<usize, Abandoned>) {
+        match stepped {
             Ok(_) => {}
             Err(Abandoned::Store(Error::Unavailable(_))) if self.process.revive() => {}
             // Workers report it and go on.
@@ -262,31 +283,48 @@ impl World {
         }
     }
 
-    /// Steps and moves the clock until nothing is in flight.
+    fn stalled(&self) -> MutexGuard<'_, Option<Stepping>> {
+        self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Steps and moves the clock until nothing is in flight. Then a stalled worker goes on, if there is one.
     pub async fn settle(&self) {
         for _ in 0..STEPS_MAX {
             self.step().await;
-            match self
-                .store
-                .next_claimable_at()
-                .await
-                .expect("the store answers")
-            {
-                None => return,
+            let next = self.store.next_claimable_at().await;
+            match next.expect("the store answers") {
                 Some(next) => self.clock.move_to(next),
+                None => {
+                    let Some(stalled) = self.stalled().take() else {
+                        return;
+                    };
+                    self.crashes.release();
+                    match stalled.await {
+                        // Another worker has carried the deletion through.
+                        Err(Abandoned::Store(Error::NoSuchGroup)) => {}
+                        stepped => self.expect_stepped(stepped),
+                    }
+                }
             }
         }
         panic!("the world does not settle");
     }
 
-    /// From here on, [`crash_everywhere`](crate::crash_everywhere) records crash points and crashes at them.
+    /// From here on, [`crash_everywhere`](crate::crash_everywhere) and [`disturb_everywhere`](crate::disturb_everywhere)
+    /// record crash points and bring about their mishaps.
     pub fn may_crash(&self) {
         self.crashes.arm();
     }
 
     /// Whether the planned crash has happened.
     pub fn has_crashed(&self) -> bool {
-        self.crashes.has_crashed()
+        self.crashes.has_happened(Mishap::Crash)
+    }
+
+    /// Whether the planned mishap has happened.
+    pub fn is_disturbed(&self) -> bool {
+        let mut mishaps = [Mishap::Crash, Mishap::Stall].into_iter();
+        mishaps.any(|mishap| self.crashes.has_happened(mishap))
     }
 
     /// Sends a change and waits for its end. If the server crashes during the request, sends it again, as a client
@@ -408,7 +446,8 @@ impl World {
             .expect("the store answers")
     }
 
-    /// Ends the world and checks its invariants: nothing is in flight, and no AWS resource has two owners.
+    /// Ends the world and checks its invariants: nothing is in flight, no sealed document is left behind, and no AWS
+    /// resource has two owners.
     pub async fn finish(self) {
         let next = self
             .store
@@ -416,6 +455,14 @@ impl World {
             .await
             .expect("the store answers");
         assert_eq!(next, None, "operations are still in flight");
+        let sealed = self.store.list_sealed(None, usize::MAX).await;
+        for (place, _) in sealed.expect("the store answers") {
+            let is_kept = matches!(
+                place,
+                SealedPlace::Credential(_) | SealedPlace::DigestKey(_)
+            );
+            assert!(is_kept, "{place:?} is left behind");
+        }
         let group = GroupId::new("local", "rg").expect("a group id");
         let references = match self
             .store
