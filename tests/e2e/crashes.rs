@@ -1,5 +1,6 @@
-//! A process dies at each crash point of a change, and another continues: no second create, the correct reference, the
-//! outcome reported. (`processes` does the same with real processes.)
+//! A process dies at each crash point of a request or of an operation on a group, and another continues: no second
+//! create, the correct reference, the outcome reported. (`matrix` does it for each kind of change to a resource, and
+//! `processes` with real processes.)
 
 use serde_json::{Value, json};
 use ucp_observe::Crashed;
@@ -10,51 +11,6 @@ use ucp_testkit::{
 
 const VPC: &str = "AWS.EC2/VPC";
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
-
-#[apply(on_every_store)]
-async fn a_create_survives_a_crash_anywhere(kind: StoreKind) {
-    crash_everywhere(kind, async |world| {
-        world.may_crash();
-        let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
-        change(world, "POST", &action("put"), &body.to_string()).await;
-        assert_one_vpc(world).await;
-    })
-    .await;
-}
-
-#[apply(on_every_store)]
-async fn an_update_survives_a_crash_anywhere(kind: StoreKind) {
-    crash_everywhere(kind, async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        world.may_crash();
-        let changed = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
-        let body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": changed});
-        change(world, "POST", &action("put"), &body.to_string()).await;
-        assert_one_vpc(world).await;
-        assert_eq!(
-            world.references().await[0]["properties"]["EnableDnsSupport"],
-            false
-        );
-    })
-    .await;
-}
-
-#[apply(on_every_store)]
-async fn a_delete_survives_a_crash_anywhere(kind: StoreKind) {
-    crash_everywhere(kind, async |world| {
-        world
-            .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
-            .await;
-        world.may_crash();
-        let body = json!({"trackedBy": tracked_by(VPC, "main")});
-        change(world, "POST", &action("delete"), &body.to_string()).await;
-        assert!(world.live("AWS::EC2::VPC").is_empty());
-        assert!(world.references().await.is_empty());
-    })
-    .await;
-}
 
 /// A subnet in a VPC, with an imported log group beside them.
 #[apply(on_every_store)]
@@ -215,10 +171,6 @@ async fn assert_one_stray(world: &World, kind: &str, owned: bool) {
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     assert_eq!(kinds, [kind]);
     assert_eq!(world.creates(), 1, "the stray one's own");
-}
-
-fn action(name: &str) -> String {
-    action_on(VPC, name)
 }
 
 fn action_on(resource_type: &str, name: &str) -> String {

@@ -28,6 +28,7 @@ mod identifiers;
 mod imports;
 mod leftovers;
 mod looks;
+mod matrix;
 mod operation_lists;
 mod operations;
 mod ownership;

@@ -1,0 +1,306 @@
+//! Every kind of change, at every crash point, with the first reply of each kind of call lost or none: a process dies
+//! there and another continues, and a worker stalls there while another takes over and ends the operation. The change
+//! is made once, nothing is doubled or left behind, and the reference is right.
+
+use serde_json::{Value, json};
+use ucp_simulator::Action;
+use ucp_simulator::faults::{Effect, fault};
+use ucp_testkit::{
+    ACCOUNT, GROUP, REGION, StoreKind, World, apply, disturb_everywhere, on_every_store, tracked_by,
+};
+
+const VPC: &str = "AWS.EC2/VPC";
+const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+const LOGS: &str = "logs";
+
+/// A change to make.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// A put of a type whose identifier AWS assigns.
+    CreateAssigned,
+    /// A put of a type whose identifier is declared.
+    CreateNamed,
+    CreateByName,
+    Update,
+    UpdateByName,
+    /// A put that updates a resource that the alias does not stand for yet.
+    Adopt,
+    /// A put after the resource was deleted outside.
+    Recreate,
+    CreateBeforeDelete,
+    DeleteBeforeCreate,
+    DeleteByAlias,
+    DeleteByName,
+    DeleteReference,
+    DeleteGroup,
+    ImportIntoGroup,
+}
+
+/// A request: method, path and body.
+type Request = (&'static str, String, Value);
+
+impl Change {
+    /// Makes what the change needs.
+    async fn prepare(self, world: &World) {
+        match self {
+            Change::CreateAssigned | Change::CreateNamed | Change::CreateByName => {}
+            Change::Update | Change::CreateBeforeDelete | Change::DeleteBeforeCreate => {
+                put_vpc(world).await;
+            }
+            Change::Recreate => {
+                put_vpc(world).await;
+                let vpc = world.live("AWS::EC2::VPC").remove(0);
+                let deleted = world
+                    .aws
+                    .delete_out_of_band(None, None, ("AWS::EC2::VPC", &vpc));
+                deleted.expect("it is there");
+            }
+            Change::UpdateByName | Change::Adopt | Change::DeleteByName => stray(world).await,
+            Change::ImportIntoGroup => stray(world).await,
+            Change::DeleteByAlias | Change::DeleteReference => put_logs(world).await,
+            Change::DeleteGroup => {
+                put_vpc(world).await;
+                put_logs(world).await;
+            }
+        }
+    }
+
+    fn request(self) -> Request {
+        let vpc = |body: Value| ("POST", action(VPC, "put"), body);
+        let reference = tracked_by(VPC, "main");
+        let logs = tracked_by(LOG_GROUP, LOGS);
+        let retention = json!({"RetentionInDays": 30});
+        match self {
+            Change::CreateAssigned | Change::Recreate => {
+                vpc(json!({"trackedBy": reference, "properties": {"CidrBlock": "10.0.0.0/16"}}))
+            }
+            Change::Update => vpc(json!({"trackedBy": reference,
+                "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}})),
+            Change::CreateBeforeDelete => vpc(json!({"trackedBy": reference,
+                "replacementPolicy": "createBeforeDelete", "properties": {"CidrBlock": "10.1.0.0/16"}})),
+            Change::DeleteBeforeCreate => vpc(json!({"trackedBy": reference,
+                "replacementPolicy": "deleteBeforeCreate", "properties": {"CidrBlock": "10.1.0.0/16"}})),
+            Change::CreateNamed | Change::Adopt => {
+                let properties = json!({"LogGroupName": LOGS, "RetentionInDays": 30});
+                let body = json!({"trackedBy": logs, "properties": properties});
+                ("POST", action(LOG_GROUP, "put"), body)
+            }
+            Change::CreateByName | Change::UpdateByName => {
+                ("PUT", by_name(), json!({"properties": retention}))
+            }
+            Change::DeleteByAlias => (
+                "POST",
+                action(LOG_GROUP, "delete"),
+                json!({"trackedBy": logs}),
+            ),
+            Change::DeleteByName => ("DELETE", by_name(), Value::Null),
+            Change::DeleteReference => ("DELETE", logs, Value::Null),
+            Change::DeleteGroup => ("DELETE", group(), Value::Null),
+            Change::ImportIntoGroup => {
+                let item = json!({"alias": LOGS, "type": LOG_GROUP, "scope": scope(),
+                    "primaryIdentifier": LOGS});
+                (
+                    "POST",
+                    format!("{GROUP}/:import"),
+                    json!({"resources": [item]}),
+                )
+            }
+        }
+    }
+
+    /// Expects the result of the change.
+    async fn check(self, world: &World) {
+        let (vpcs, logs) = (
+            world.live("AWS::EC2::VPC"),
+            world.live("AWS::Logs::LogGroup"),
+        );
+        match self {
+            Change::CreateAssigned
+            | Change::Update
+            | Change::Recreate
+            | Change::CreateBeforeDelete
+            | Change::DeleteBeforeCreate => {
+                assert_eq!(vpcs.len(), 1, "{vpcs:?}");
+                let [reference] = &world.references().await[..] else {
+                    panic!("expected one reference")
+                };
+                assert_eq!(reference["mapsTo"]["primaryIdentifier"], vpcs[0].as_str());
+                assert_eq!(reference["ownedResource"], true);
+                assert_eq!(reference["provisioningState"], "Succeeded");
+            }
+            Change::CreateNamed | Change::Adopt | Change::ImportIntoGroup => {
+                assert_eq!(logs, [LOGS]);
+                let [reference] = &world.references().await[..] else {
+                    panic!("expected one reference")
+                };
+                assert_eq!(reference["mapsTo"]["primaryIdentifier"], LOGS);
+                let is_ours = matches!(self, Change::CreateNamed);
+                assert_eq!(reference["ownedResource"], is_ours);
+                assert_eq!(reference["provisioningState"], "Succeeded");
+            }
+            Change::CreateByName | Change::UpdateByName => {
+                assert_eq!(logs, [LOGS]);
+                assert!(world.references().await.is_empty());
+            }
+            Change::DeleteByAlias | Change::DeleteByName | Change::DeleteReference => {
+                assert!(logs.is_empty(), "{logs:?}");
+                assert!(world.references().await.is_empty());
+            }
+            Change::DeleteGroup => {
+                assert!(vpcs.is_empty() && logs.is_empty(), "{vpcs:?} {logs:?}");
+                world.get(&group()).await.expect(404);
+            }
+        }
+        assert_eq!(world.creates(), self.creates());
+    }
+
+    /// The calls that its workers make.
+    fn calls(self) -> &'static [Action] {
+        use Action::{
+            CreateResource as Create, DeleteResource as Delete, GetResource as Get,
+            GetResourceRequestStatus as Poll, UpdateResource as Update,
+        };
+        match self {
+            Change::CreateAssigned
+            | Change::CreateNamed
+            | Change::CreateByName
+            | Change::Recreate => &[Get, Create, Poll],
+            Change::Update | Change::UpdateByName | Change::Adopt => &[Get, Update, Poll],
+            Change::CreateBeforeDelete | Change::DeleteBeforeCreate => &[Get, Create, Delete, Poll],
+            Change::DeleteByAlias
+            | Change::DeleteByName
+            | Change::DeleteReference
+            | Change::DeleteGroup => &[Get, Delete, Poll],
+            Change::ImportIntoGroup => &[Get],
+        }
+    }
+
+    /// The number of resources that are created, those of the preparation included.
+    fn creates(self) -> usize {
+        match self {
+            Change::CreateAssigned
+            | Change::CreateNamed
+            | Change::CreateByName
+            | Change::Update
+            | Change::UpdateByName
+            | Change::Adopt
+            | Change::DeleteByAlias
+            | Change::DeleteByName
+            | Change::DeleteReference
+            | Change::ImportIntoGroup => 1,
+            Change::Recreate
+            | Change::CreateBeforeDelete
+            | Change::DeleteBeforeCreate
+            | Change::DeleteGroup => 2,
+        }
+    }
+}
+
+/// Makes the change with every mishap. Over a database, replies are lost only if `UCP_MATRIX=all`: it takes minutes, and
+/// what follows a lost reply does not depend on the store.
+async fn survives(kind: StoreKind, change: Change) {
+    let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
+    let calls = match kind {
+        StoreKind::Memory => change.calls(),
+        StoreKind::Sqlite | StoreKind::Postgres if is_all => change.calls(),
+        StoreKind::Sqlite | StoreKind::Postgres => &[],
+    };
+    let lost = calls.iter().copied().map(Some);
+    for lost in std::iter::once(None).chain(lost) {
+        let scenario = async |world: &World| {
+            change.prepare(world).await;
+            world.may_crash();
+            if let Some(action) = lost {
+                // Workers report it.
+                world.tolerate_log("the call did not succeed");
+                world
+                    .aws
+                    .add_fault(fault(Effect::DropReply {}).on(action).times(1));
+            }
+            let (method, path, body) = change.request();
+            let body = match body {
+                Value::Null => String::new(),
+                body => body.to_string(),
+            };
+            let ended = world.see_through(method, &path, &body).await;
+            if let Some(ended) = ended {
+                assert_eq!(ended["status"], "Succeeded", "{lost:?}: {ended}");
+            }
+            let faults = world.aws.faults();
+            // After a mishap the call may be needless.
+            assert!(
+                faults.is_empty() || world.is_disturbed(),
+                "no reply was lost: {faults:?}"
+            );
+            change.check(world).await;
+        };
+        println!("{change:?} with the reply to {lost:?} lost");
+        disturb_everywhere(kind, scenario).await;
+    }
+}
+
+/// One test per change and store.
+macro_rules! survivors {
+    ($($name:ident: $change:ident,)*) => {
+        $(
+            #[apply(on_every_store)]
+            async fn $name(kind: StoreKind) {
+                survives(kind, Change::$change).await;
+            }
+        )*
+    };
+}
+
+survivors! {
+    a_create: CreateAssigned,
+    a_create_of_a_declared_name: CreateNamed,
+    a_create_by_name: CreateByName,
+    an_update: Update,
+    an_update_by_name: UpdateByName,
+    an_adoption: Adopt,
+    a_create_of_what_was_deleted_outside: Recreate,
+    a_replacement_that_creates_first: CreateBeforeDelete,
+    a_replacement_that_deletes_first: DeleteBeforeCreate,
+    a_delete: DeleteByAlias,
+    a_delete_by_name: DeleteByName,
+    the_delete_of_a_reference: DeleteReference,
+    the_deletion_of_a_group: DeleteGroup,
+    an_import_into_a_group: ImportIntoGroup,
+}
+
+async fn put_vpc(world: &World) {
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+}
+
+async fn put_logs(world: &World) {
+    let ended = world
+        .put_and_settle(LOG_GROUP, LOGS, json!({"LogGroupName": LOGS}))
+        .await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+}
+
+/// Creates the log group outside every group.
+async fn stray(world: &World) {
+    let body = json!({"properties": {"LogGroupName": LOGS}});
+    world.post(LOG_GROUP, "put", &body).await.expect(201);
+    world.settle().await;
+}
+
+fn scope() -> String {
+    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")
+}
+
+fn action(resource_type: &str, name: &str) -> String {
+    format!("{}/providers/{resource_type}/:{name}", scope())
+}
+
+fn group() -> String {
+    format!("{GROUP}?api-version=2023-10-01-preview")
+}
+
+fn by_name() -> String {
+    format!("{}/providers/{LOG_GROUP}/{LOGS}", scope())
+}
