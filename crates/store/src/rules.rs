@@ -380,7 +380,7 @@ pub fn end(
     };
     let owned = (reference.owned && stays || owned) && !owned_elsewhere && !is_unknown;
     let is_told = work.options.take_ownership && state == ProvisioningState::Succeeded;
-    let was_told = reference.told_to_own && !work.created;
+    let was_told = reference.told_to_own && stays;
     Some(Reference {
         identifier: work.identifier.clone().filter(|_| !stays_undecided(work)),
         owned,

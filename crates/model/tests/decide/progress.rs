@@ -128,6 +128,10 @@ fn a_result_that_is_not_visible_yet_is_waited_for_within_a_bound() {
     );
     let observing = Operation {
         attempt: 5,
+        sightings: Sightings {
+            missed: 4,
+            ..Sightings::default()
+        },
         ..observing
     };
     assert_line_at(

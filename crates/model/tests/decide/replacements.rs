@@ -145,7 +145,7 @@ fn a_failed_replacement_leaves_the_old_resource_referenced() {
     ends_at_old(assert_line(
         &creating,
         taken,
-        "failed: something else has the new identifier",
+        "failed: something else stands in the way",
     ));
 
     let broken = Observation::Submitted(Ok(progress(failed("NotStabilized"), Some("vpc-2"))));

@@ -105,8 +105,22 @@ fn what_a_failed_create_named_is_looked_for_before_another_create() {
         absent(),
         "accepted: what AWS named is not visible yet",
     );
+    // Looks that failed do not count.
+    let throttled = Operation {
+        attempt: 50,
+        ..looking.clone()
+    };
+    assert_line_at(
+        &throttled,
+        absent(),
+        START.after(SETTLING_WINDOW),
+        "accepted: what AWS named is not visible yet",
+    );
     let settled = Operation {
-        attempt: 5,
+        sightings: Sightings {
+            missed: 4,
+            ..Sightings::default()
+        },
         ..looking.clone()
     };
     assert_line_at(
@@ -219,8 +233,15 @@ fn what_does_not_stabilize_is_watched_and_never_created_again() {
         panic!("it ends")
     };
     assert_eq!(finish.reference, ReferenceChange::Kept { owned: true });
+    let missed = Operation {
+        sightings: Sightings {
+            missed: 4,
+            ..Sightings::default()
+        },
+        ..watched
+    };
     assert_line_at(
-        &watched,
+        &missed,
         Observation::Looked(Presence::Absent, create_plan()),
         START.after(SETTLING_WINDOW),
         "salvaging, then Read: the create failed but named a resource",
@@ -276,6 +297,24 @@ fn a_cancel_between_two_tries_sees_what_is_left() {
     let decision = resource::decide(&again, true, Observation::Claimed, START, chance(9));
     assert_eq!(
         decision.to_string(),
-        "canceled: cancelled before AWS took it"
+        "salvaging, then Read: cancelled before another try: see what is left"
+    );
+}
+
+#[test]
+fn a_name_of_an_earlier_event_is_not_forgotten() {
+    let (named, _) = moved(
+        &creating(),
+        polled(ProgressStatus::Running, Some("vpc-2")),
+        START,
+    );
+    let (looking, _) = moved(&named, polled(failed("InternalFailure"), None), START);
+    assert_eq!(looking.state, State::Accepted);
+    assert_eq!(looking.identifier, Some(name("vpc-2")));
+    let absent = Observation::Looked(Presence::Absent, create_plan());
+    assert_line(
+        &looking,
+        absent,
+        "accepted: what AWS named is not visible yet",
     );
 }

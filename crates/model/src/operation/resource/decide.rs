@@ -1,5 +1,6 @@
-use super::super::decision::{Chance, Effect, Observation};
+use super::super::decision::{Chance, Effect, Listing, Observation, Presence};
 use super::decision::Decision;
+use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::ResourceWork;
@@ -18,7 +19,7 @@ pub fn decide(
 ) -> Decision {
     let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
     let sightings = match operation.subject() {
-        Some(_) => operation.sightings.after(&observation, now),
+        Some(_) => after(operation.sightings, &observation, now),
         // Nothing was looked up.
         None => operation.sightings,
     };
@@ -60,6 +61,13 @@ pub fn decide(
             missing::looked(&step, intent.as_ref(), presence, plan)
         }
         (State::Missing(_), Observation::Listed(listing)) => missing::listed(&step, &listing),
+        (State::Submitting(intent), Observation::Claimed)
+            if is_to_be_cancelled
+                && intent.unanswered == 0
+                && let Some(retrying) = &operation.retrying =>
+        {
+            retrying::cancelled(&step, retrying)
+        }
         (State::Submitting(intent), Observation::Claimed)
             if is_to_be_cancelled && intent.unanswered == 0 =>
         {
@@ -127,5 +135,27 @@ pub fn decide(
             | Observation::CancelAsked(_)
             | Observation::Surveyed(_),
         ) => Decision::ignore("not an observation for this state"),
+    }
+}
+
+/// Returns the sightings after an observation.
+fn after(sightings: Sightings, observation: &Observation, now: Timestamp) -> Sightings {
+    match observation {
+        Observation::Looked(presence, _) | Observation::Read(presence) => match presence {
+            Presence::Present { .. } => sightings.seen_at(now),
+            Presence::Absent => sightings.missed_at(now),
+            Presence::Unreadable(_) | Presence::Unknown(_) => sightings,
+        },
+        Observation::Listed(listing) => match listing {
+            Listing::Holds => sightings.listed_as(true),
+            Listing::Lacks | Listing::Unlisted => sightings.listed_as(false),
+            Listing::Unknown(_) => sightings,
+        },
+        Observation::Claimed
+        | Observation::Submitted(_)
+        | Observation::Polled(_)
+        | Observation::CancelAsked(_)
+        | Observation::Taken(_)
+        | Observation::Surveyed(_) => sightings,
     }
 }

@@ -13,7 +13,7 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use super::work::ResourceWork;
-use crate::{Ended, Identifier, NewLeftover, Timestamp};
+use crate::{Action, Ended, Identifier, NewLeftover, Timestamp};
 
 /// What to write, what to do once it is durable, and the reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,11 +111,14 @@ impl Decision {
 impl Moved {
     /// Returns `work` after this step.
     pub fn of(self, work: &ResourceWork, now: Timestamp) -> ResourceWork {
+        let creates_another = self.planned.is_some()
+            && matches!(&self.state, State::Submitting(intent) if intent.action() == Action::Create);
         let stays = std::mem::discriminant(&work.state) == std::mem::discriminant(&self.state);
         ResourceWork {
             state_since: if stays { work.state_since } else { now },
             state: self.state,
             spelled: work.spelling_of(self.identifier.as_ref()),
+            bears_mark: work.bears_mark && !creates_another && self.identifier == work.identifier,
             identifier: self.identifier,
             created: self.created,
             named: self.named,

@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::super::decision::{Effect, Holder, PlanOutcome, Presence, ReferenceChange, Taken};
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
+use super::missed::missed;
 use super::options::AdoptionPolicy;
 use super::replacement::Replacing;
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::Kind;
-use super::{marking, missing, progressing, replacing, submitting};
+use super::{concluding, marking, replacing, submitting};
 use crate::{
     Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, RetryClass, Setback,
 };
@@ -38,7 +39,7 @@ fn absent(step: &Step<'_>, plan: PlanOutcome) -> Decision {
         Some(subject) if step.operation.deletes() => {
             follow(step, None, PlanOutcome::Delete(subject.clone()))
         }
-        Some(_) => missing::missed(step, None, "not found, which proves nothing yet"),
+        Some(_) => missed(step, None, "not found, which proves nothing yet"),
         None => follow(step, None, plan),
     }
 }
@@ -123,7 +124,7 @@ pub(super) fn after_lost_reply(
                 && (step.operation.replacing.is_some()
                     || matches!(plan, PlanOutcome::Replace { .. })) =>
         {
-            progressing::taken(step, name_is_in_use(step))
+            concluding::taken(step, None, name_is_in_use(step))
         }
         (Action::Update, Presence::Present { digest, .. })
             if intent.base.as_deref() == Some(digest.as_str()) && intent.token_lives(step.now) =>
@@ -144,7 +145,7 @@ pub(super) fn after_lost_reply(
             resend("not found, but only AWS's answer to the delete tells what became of it")
         }
         (_, Presence::Absent) if step.operation.must_prove_absence() => {
-            missing::missed(step, Some(intent), "not found, which proves nothing yet")
+            missed(step, Some(intent), "not found, which proves nothing yet")
         }
         (Action::Create | Action::Update, Presence::Unreadable(_)) => step.outcome_unknown(
             intent,
@@ -193,9 +194,15 @@ pub(super) fn at_what_exists(
             ownership,
             ..
         } => {
+            let is_named_by_aws = step.operation.named && ownership != Ownership::Ours;
             let operation = &marking::as_proven(step.operation, &ownership);
             let step = &Step { operation, ..*step };
             match &plan {
+                // The declaration does not name it, so it is not the one to adopt.
+                _ if is_named_by_aws => {
+                    let setback = Setback::Failed(failure.clone());
+                    step.end_create(setback, None, "what stands in the way is not ours")
+                }
                 _ if refuses_adoption(step) => refuse_adoption(step),
                 PlanOutcome::Replace { .. } => step.fail(
                     failure.clone(),
@@ -208,6 +215,10 @@ pub(super) fn at_what_exists(
                 | PlanOutcome::Impossible(_) => follow(step, Some((live, digest)), plan),
             }
         }
+        Presence::Absent if step.may_show_yet() => step.look_later(
+            step.operation.state.clone(),
+            "what has the identifier is not visible yet",
+        ),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => step.fail(
             failure.clone(),
             "the identifier is taken by something that cannot be seen",
@@ -291,7 +302,9 @@ pub(super) fn follow(
             let intent = step.intend(Call::Create, None);
             let replacing = match &operation.replacing {
                 Some(Replacing::OldFirst) => replacing::made_room(step),
-                None if operation.must_prove_absence() => replacing::in_place_of_lost(step),
+                None if operation.was_referenced && operation.must_prove_absence() => {
+                    replacing::in_place_of_lost(step)
+                }
                 other => other.clone(),
             };
             let moved = Moved {
@@ -342,7 +355,7 @@ pub(super) fn follow(
             moved.then(Effect::Submit(intent), reason)
         }
         PlanOutcome::Nothing if operation.deletes() && operation.replacing.is_some() => {
-            progressing::deleted(step, "it is gone")
+            concluding::deleted(step, "it is gone")
         }
         PlanOutcome::Nothing => {
             let reference = match operation.kind {

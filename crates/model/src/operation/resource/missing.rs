@@ -5,21 +5,9 @@ use super::super::decision::{Effect, Listing, PlanOutcome, Presence};
 use super::decision::{Decision, Moved};
 use super::intent::Intent;
 use super::looking;
-use super::state::State;
+use super::missed::missed;
 use super::step::Step;
-use crate::{ErrorCode, Failure, Identifier, RetryClass};
-
-/// Decides after AWS did not find the resource, which proves nothing yet: it is looked up again later. `intent` is the
-/// change whose outcome is in doubt, if any.
-pub(super) fn missed(step: &Step<'_>, intent: Option<&Intent>, reason: &'static str) -> Decision {
-    if step.sightings.contradict(step.now) {
-        return step.fail(
-            contradicted(step),
-            "AWS shows it, and does not find it, for too long",
-        );
-    }
-    step.look_later(State::Missing(intent.cloned()), reason)
-}
+use crate::RetryClass;
 
 /// Goes on with the proof. A list is asked for just before the look that would complete it.
 pub(super) fn resumed(step: &Step<'_>) -> Decision {
@@ -40,6 +28,13 @@ pub(super) fn looked(
     plan: PlanOutcome,
 ) -> Decision {
     match (presence, intent) {
+        (Presence::Absent, _)
+            if step.sightings.prove_absence(step.now)
+                && step.is_to_be_cancelled
+                && !step.operation.deletes() =>
+        {
+            step.cancel("cancelled before anything was created in its place")
+        }
         (Presence::Absent, _) if step.sightings.prove_absence(step.now) => {
             looking::follow(step, None, plan)
         }
@@ -73,19 +68,4 @@ pub(super) fn listed(step: &Step<'_>, listing: &Listing) -> Decision {
             "no list can tell whether it exists",
         ),
     }
-}
-
-/// The failure of an operation on a resource that AWS both shows and does not find.
-fn contradicted(step: &Step<'_>) -> Failure {
-    let operation = step.operation;
-    let name = operation.subject().map_or("", Identifier::as_str);
-    let witness = match step.sightings.listed {
-        Some(true) => "a list of its type holds it",
-        Some(false) | None => "reads in between show it",
-    };
-    let message = format!(
-        "AWS contradicts itself about '{name}': it was not found {} times, while {witness}. ucp has neither created anything in its place nor forgotten it. Find out in AWS whether it exists, and try again.",
-        step.sightings.missed_in_all
-    );
-    Failure::new(ErrorCode::NotFound, message)
 }

@@ -3,6 +3,7 @@
 //! `work` has the data of an operation, `decision` the vocabulary of decisions. Each family of transitions has a
 //! module; [`decide`] dispatches to them.
 
+mod concluding;
 mod decide;
 mod decision;
 mod ending;
@@ -10,6 +11,7 @@ mod in_flight;
 mod intent;
 mod looking;
 mod marking;
+mod missed;
 mod missing;
 mod options;
 mod patience;

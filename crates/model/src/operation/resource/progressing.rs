@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use super::super::decision::{Effect, ReferenceChange};
+use super::concluding::{create_ended, deleted, not_found, taken};
 use super::decision::{Decision, Finish, Moved};
 use super::in_flight::CancelAsked;
 use super::intent::{Call, Intent};
 use super::marking;
 use super::patience::told;
-use super::replacement::Replacing;
+use super::replacing;
 use super::retry_class::{Class, Course, Left, Problem, retry_class};
+use super::sightings::Sightings;
 use super::state::State;
 use super::step::{LONGEST_ASKED, Step};
 use super::tries::Retrying;
-use super::{missing, replacing};
 use crate::{
     Action, AdditionalInfo, CloudControlRequest, Ended, ErrorCode, Failure, Fault, FaultClass,
     HandlerErrorCode, HookFailure, Identifier, LeftoverReason, NewLeftover, Progress,
@@ -265,7 +266,7 @@ pub(super) fn failed(
     let class = retry_class(problem, action);
     match (class, action) {
         (Class::Absent, Action::Delete) => return not_found(step),
-        (Class::Prove, Action::Create) => return taken(step, failure),
+        (Class::Prove, Action::Create) => return taken(step, revealed, failure),
         (
             Class::Again
             | Class::LookThenAgain
@@ -282,7 +283,7 @@ pub(super) fn failed(
             _,
         ) => {}
     }
-    let is_named = revealed.is_some();
+    let is_named = revealed.is_some() || action == Action::Create && step.operation.named;
     let known = revealed.clone().or_else(|| match action {
         Action::Create => step.operation.identifier.clone(),
         Action::Update | Action::Delete => step.operation.subject().cloned(),
@@ -316,6 +317,13 @@ pub(super) fn failed(
                 Some(retrying) if course == Course::Again => send_anew(step, intent, retrying),
                 Some(retrying) => Moved {
                     named: step.operation.named || is_named,
+                    // Looks for another one say nothing about what is named now.
+                    sightings: match action {
+                        Action::Create if known != step.operation.identifier => {
+                            Sightings::default()
+                        }
+                        Action::Create | Action::Update | Action::Delete => step.sightings,
+                    },
                     identifier: match action {
                         Action::Create => known,
                         Action::Update | Action::Delete => step.operation.identifier.clone(),
@@ -447,78 +455,4 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
     retry_after
         .filter(|asked| *asked > step.now)
         .map_or(own, |asked| asked.min(latest))
-}
-
-/// Decides after the resource to delete is gone.
-pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
-    match &step.operation.replacing {
-        Some(replacing) => replacing::deleted(step, replacing, reason),
-        None => step.succeed(ReferenceChange::Removed, None, reason),
-    }
-}
-
-/// Decides after AWS did not find the resource to delete. If a reference stands for it, or it is ours, that is proof only
-/// together with what looks find.
-pub(super) fn not_found(step: &Step<'_>) -> Decision {
-    if !step.operation.must_prove_absence() {
-        return deleted(step, "already gone");
-    }
-    let step = Step {
-        sightings: step.sightings.missed_at(step.now),
-        ..*step
-    };
-    if step.sightings.prove_absence(step.now) {
-        return deleted(&step, "already gone");
-    }
-    missing::missed(
-        &step,
-        None,
-        "AWS does not find it, which proves nothing yet",
-    )
-}
-
-/// Decides after a create ended without success. A resource that AWS named may exist.
-pub(super) fn create_ended(
-    step: &Step<'_>,
-    revealed: Option<Identifier>,
-    setback: Setback,
-) -> Decision {
-    let named = step.operation.named || revealed.is_some();
-    let identifier = revealed.or_else(|| step.operation.identifier.clone());
-    let reason = match (&identifier, named) {
-        (None, _) => {
-            return step.end_create(setback, None, "the create failed and named nothing");
-        }
-        (Some(_), true) => "the create failed but named a resource",
-        (Some(_), false) => "the create failed: is there something of its name?",
-    };
-    let moved = Moved {
-        identifier,
-        named,
-        ..step.to(State::Salvaging(Action::Create, setback))
-    };
-    moved.then_read(reason)
-}
-
-/// Decides after a create was refused because its identifier belongs to another resource.
-pub(super) fn taken(step: &Step<'_>, failure: Failure) -> Decision {
-    let operation = step.operation;
-    let replacing = match (&operation.replacing, &operation.identifier) {
-        // What seemed to be lost is there.
-        (Some(Replacing::Lost { old }), Some(identifier)) if identifier == old => None,
-        (Some(Replacing::NewFirst { .. } | Replacing::Lost { .. }), _) => {
-            return step.fail(failure, "something else has the new identifier");
-        }
-        (_, None) => {
-            let setback = Setback::Failed(failure);
-            return step.end_create(setback, None, "something else stands in the way");
-        }
-        (other, Some(_)) => other.clone(),
-    };
-    let moved = Moved {
-        created: false,
-        replacing,
-        ..step.to(State::Adopting(failure))
-    };
-    moved.then_look("the identifier is taken")
 }

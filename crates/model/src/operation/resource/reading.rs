@@ -9,8 +9,8 @@ use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
 use super::{marking, replacing};
 use crate::{
-    Action, AdditionalInfo, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Ownership,
-    RetryClass, Setback,
+    Action, AdditionalInfo, ErrorCode, Failure, HandlerErrorCode, Identifier, LeftoverReason,
+    NewLeftover, Ownership, RetryClass, Setback,
 };
 
 /// Decides after a create or update that AWS reports as successful.
@@ -18,11 +18,17 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
     let within_bound = step.operation.attempt < LOOKS_MIN
         || step.now.since(step.operation.state_since) < SETTLING_WINDOW;
     match presence {
+        // It may be a read that lags, or AWS's own form of what was sent.
+        Presence::Present { .. } if step.operation.attempt < LOOKS_MIN && differs(step) => {
+            step.retry(None, "AWS shows something else")
+        }
         Presence::Present { .. } if within_bound && !dropped(step).is_empty() => {
             step.retry(None, "AWS shows what was there before")
         }
         Presence::Present { live, .. } => succeed(step, Some(live), "done"),
-        Presence::Absent if within_bound => step.retry(None, "not visible yet"),
+        Presence::Absent if step.may_show_yet() => {
+            step.look_later(step.operation.state.clone(), "not visible yet")
+        }
         Presence::Absent => never_visible(step, action),
         Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later && within_bound => {
             step.retry(None, "the result cannot be read yet")
@@ -51,6 +57,12 @@ fn never_visible(step: &Step<'_>, action: Action) -> Decision {
 fn dropped<'a>(step: &Step<'a>) -> &'a [String] {
     let proof = step.operation.proof.as_ref();
     proof.map_or(&[], |proof| proof.dropped.as_slice())
+}
+
+/// Returns whether AWS shows neither what was sent nor what was there before.
+fn differs(step: &Step<'_>) -> bool {
+    let proof = step.operation.proof.as_ref();
+    proof.is_some_and(|proof| !proof.different.is_empty())
 }
 
 fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
@@ -120,22 +132,22 @@ pub(super) fn salvaged(
 /// Returns whether AWS has named the resource in an event of our create. Operations of earlier versions know it from the
 /// failure alone.
 fn is_ours(step: &Step<'_>, setback: &Setback) -> bool {
-    let mut facts = setback.failure().additional_info.iter();
+    let failure = setback.failure();
+    let mut facts = failure.additional_info.iter();
     step.operation.is_ours()
-        || facts.any(|fact| match fact {
-            AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
-            AdditionalInfo::CloudFormationHook(_) => false,
-        })
+        || failure.code != HandlerErrorCode::AlreadyExists.as_str()
+            && facts.any(|fact| match fact {
+                AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
+                AdditionalInfo::CloudFormationHook(_) => false,
+            })
 }
 
 /// Decides after a failed create whose resource AWS has named, so that it is ours if it exists.
 fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
     let operation = step.operation;
     let name = name_of(step);
-    let may_show_yet = step.sightings.missed < LOOKS_MIN
-        || step.now.since(operation.state_since) < SETTLING_WINDOW;
     let (live, what) = match presence {
-        Presence::Absent if may_show_yet => {
+        Presence::Absent if step.may_show_yet() => {
             return step.look_later(operation.state.clone(), "nothing is visible yet");
         }
         Presence::Absent => {

@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use super::super::decision::{PlanOutcome, Presence};
+use super::concluding;
 use super::decision::{Decision, Moved};
+use super::looking;
+use super::missed::missed;
 use super::patience::{as_sentence, told};
-use super::progressing::{self, ended};
+use super::progressing::ended;
 use super::retry_class::{Course, Left};
 use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::state::State;
 use super::step::Step;
 use super::tries::Retrying;
-use super::{looking, missing};
 use crate::{Action, ErrorCode, Failure, Identifier, Setback};
 
 /// Decides after the look that precedes another try.
@@ -39,10 +41,9 @@ pub(super) fn looked(
         Presence::Unreadable(_) => Left::Unnamed,
         Presence::Present { .. } => Left::Present,
     };
-    let is_settled = step.operation.attempt >= LOOKS_MIN
-        && step.now.since(step.operation.state_since) >= SETTLING_WINDOW;
-    if *action == Action::Create && *is_named && left == Left::Absent && !is_settled {
-        return step.retry(None, "what AWS named is not visible yet");
+    if *action == Action::Create && *is_named && left == Left::Absent && step.may_show_yet() {
+        let state = step.operation.state.clone();
+        return step.look_later(state, "what AWS named is not visible yet");
     }
     match (class.course(*action, left), presence, plan) {
         (Course::Watch, Presence::Present { live, .. }, plan) => {
@@ -53,7 +54,7 @@ pub(super) fn looked(
         {
             // The plan is made again when it is known whose the resource is.
             drop(plan);
-            progressing::taken(step, failure.clone())
+            concluding::taken(step, None, failure.clone())
         }
         (Course::GoOn, Presence::Present { live, .. }, PlanOutcome::Replace { .. })
             if *action == Action::Create =>
@@ -72,9 +73,9 @@ pub(super) fn looked(
         (Course::Succeed, _, _)
             if step.operation.must_prove_absence() && !step.sightings.prove_absence(step.now) =>
         {
-            missing::missed(step, None, "not found, which proves nothing yet")
+            missed(step, None, "not found, which proves nothing yet")
         }
-        (Course::Succeed, _, _) => progressing::deleted(step, "it is gone"),
+        (Course::Succeed, _, _) => concluding::deleted(step, "it is gone"),
         (Course::Unknown, _, _) => {
             let name = step.operation.subject().map_or("", Identifier::as_str);
             let message = format!(

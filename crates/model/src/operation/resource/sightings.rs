@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::decision::{Listing, Observation, Presence};
 use crate::{Timestamp, retry};
 
 /// How long AWS may show what was before one of our changes. Until this long after a resource was last known to exist,
@@ -49,30 +48,13 @@ impl Sightings {
         }
     }
 
-    /// Returns the sightings after an observation.
-    pub(super) fn after(self, observation: &Observation, now: Timestamp) -> Self {
-        match observation {
-            Observation::Looked(presence, _) | Observation::Read(presence) => match presence {
-                Presence::Present { .. } => Self {
-                    last_seen_at: Some(now),
-                    missed: 0,
-                    listed: None,
-                    ..self
-                },
-                Presence::Absent => self.missed_at(now),
-                Presence::Unreadable(_) | Presence::Unknown(_) => self,
-            },
-            Observation::Listed(listing) => match listing {
-                Listing::Holds => self.listed_as(true),
-                Listing::Lacks | Listing::Unlisted => self.listed_as(false),
-                Listing::Unknown(_) => self,
-            },
-            Observation::Claimed
-            | Observation::Submitted(_)
-            | Observation::Polled(_)
-            | Observation::CancelAsked(_)
-            | Observation::Taken(_)
-            | Observation::Surveyed(_) => self,
+    /// Notes that a look has found the resource.
+    pub(super) fn seen_at(self, now: Timestamp) -> Self {
+        Self {
+            last_seen_at: Some(now),
+            missed: 0,
+            listed: None,
+            ..self
         }
     }
 

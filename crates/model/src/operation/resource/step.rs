@@ -8,7 +8,7 @@ use super::super::decision::{Chance, ReferenceChange};
 use super::decision::{Decision, Finish, Moved, Next};
 use super::intent::{Call, Intent};
 use super::replacement::Replacing;
-use super::sightings::Sightings;
+use super::sightings::{LOOKS_MIN, SETTLING_WINDOW, Sightings};
 use super::state::State;
 use super::work::ResourceWork;
 use crate::{Action, Ended, Setback, Timestamp, retry};
@@ -122,6 +122,12 @@ impl Step<'_> {
         .wait(reason)
     }
 
+    /// Returns whether what was not found may still become visible: AWS may show what was before the change.
+    pub(super) fn may_show_yet(&self) -> bool {
+        self.sightings.missed < LOOKS_MIN
+            || self.now.since(self.operation.state_since) < SETTLING_WINDOW
+    }
+
     /// Returns whether this state has been inconclusive for too long.
     pub(super) fn out_of_patience(&self) -> bool {
         self.operation.attempt >= TRIES_BEFORE_GIVING_UP
@@ -187,7 +193,9 @@ impl Step<'_> {
     fn is_nothing_taken(&self) -> bool {
         match &self.operation.state {
             State::Accepted | State::Missing(_) => !self.operation.has_recorded_change(),
-            State::Submitting(intent) => intent.unanswered == 0,
+            State::Submitting(intent) => {
+                intent.unanswered == 0 && self.operation.retrying.is_none()
+            }
             State::Waiting(..)
             | State::Observing(_)
             | State::Salvaging(..)
@@ -215,7 +223,9 @@ impl Step<'_> {
 
     /// Ends the operation. The message of a failure names an old resource that does not exist any more.
     pub(super) fn finish(&self, mut finish: Finish, reason: &'static str) -> Decision {
-        if let Ended::Failed(failure) | Ended::Canceled(failure) = &mut finish.ended {
+        if let Ended::Failed(failure) | Ended::Canceled(failure) = &mut finish.ended
+            && finish.reference != ReferenceChange::Unknown
+        {
             let of_old = match &self.operation.replacing {
                 Some(Replacing::OldGone { old }) => Some(format!(
                     "'{old}' was deleted already, to make room. Put again to create what takes its place."

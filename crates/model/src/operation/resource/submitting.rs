@@ -5,10 +5,10 @@ use super::decision::{Decision, Moved};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
 use super::marking;
-use super::progressing;
 use super::retry_class::{Class, Problem, retry_class};
 use super::state::State;
 use super::step::Step;
+use super::{concluding, progressing};
 use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, RequestToken, Setback};
 use uuid::Uuid;
 
@@ -102,7 +102,7 @@ pub(super) fn answered(
         ),
         (FaultClass::Transient, _) => step.retry_as(answered(), None, "AWS could not be reached"),
         (FaultClass::OutcomeUnknown, _) => step.retry(None, "the reply was lost"),
-        (FaultClass::Missing, Call::Delete(_)) => progressing::not_found(step),
+        (FaultClass::Missing, Call::Delete(_)) => concluding::not_found(step),
         (FaultClass::TokenConflict, _) => match request_token_in(&fault.message, intent) {
             Some(request) => step
                 .to(State::Waiting(intent.clone(), request.clone()))
@@ -117,9 +117,11 @@ pub(super) fn answered(
                 step.outcome_unknown(intent, &what, "the token is spent")
             }
         },
-        (FaultClass::AlreadyExists, Call::Create) => {
-            progressing::taken(step, Failure::new(ErrorCode::AlreadyExists, fault.message))
-        }
+        (FaultClass::AlreadyExists, Call::Create) => concluding::taken(
+            step,
+            None,
+            Failure::new(ErrorCode::AlreadyExists, fault.message),
+        ),
         (FaultClass::Denied, _) if class == Class::Soon && may_wait(step, class) => {
             step.retry_as(answered(), None, "the credentials are about to be renewed")
         }
@@ -133,6 +135,9 @@ pub(super) fn answered(
         (FaultClass::Rejected, Call::Update(_) | Call::Delete(_))
             if class == Class::KeepWatching =>
         {
+            progressing::failed(step, intent, None, &problem, Failure::from(&fault))
+        }
+        (FaultClass::Missing, Call::Update(_)) => {
             progressing::failed(step, intent, None, &problem, Failure::from(&fault))
         }
         (

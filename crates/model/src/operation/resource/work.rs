@@ -362,7 +362,8 @@ impl ResourceWork {
     /// an event of that create, or reports that the create succeeded; or it bears the mark of the reference.
     pub(super) fn is_ours(&self) -> bool {
         let has_succeeded = self.state == State::Observing(Action::Create);
-        self.created && (self.named || has_succeeded) || self.bears_mark && !self.was_referenced
+        let is_proven = self.named || has_succeeded || self.bears_mark;
+        self.created && is_proven || self.bears_mark && !self.was_referenced
     }
 
     /// Returns whether something is lost if it is believed that [`ResourceWork::subject`] does not exist: a reference
