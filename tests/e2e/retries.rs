@@ -99,9 +99,9 @@ async fn every_code_of_a_create_whose_name_aws_gives(world: &World) {
                 (Class::Unknown, _, false) => ("OutcomeUnknown", 1, 0),
                 (Class::Watched | Class::Lasts | Class::Gone, _, false) => (told.as_str(), 1, 0),
                 (Class::Lasts | Class::Gone, true, true) => (told.as_str(), 1, 1),
-                // What has a name that AWS gives is not what this create has made.
                 (Class::Taken, _, false) => ("AlreadyExists", 1, 0),
-                (Class::Taken, true, true) => ("AlreadyExists", 1, 1),
+                // The mark proves that this create has made it.
+                (Class::Taken, true, true) => ("Succeeded", 1, 1),
                 (_, false, true) => unreachable!("{cell}"),
             };
             assert_eq!(end(&status), end_of, "{cell}: {status}");
@@ -109,7 +109,6 @@ async fn every_code_of_a_create_whose_name_aws_gives(world: &World) {
             assert_eq!(world.live("AWS::EC2::VPC").len() - live, live_of, "{cell}");
             let is_ours = owned(world, &alias).await;
             match (class, live_of) {
-                (Class::Taken, _) => assert_eq!(is_ours, None, "{cell}"),
                 (_, 1) => assert_eq!(is_ours, Some(true), "{cell}"),
                 (Class::Unknown, _) => {}
                 _ => assert_eq!(is_ours, None, "{cell}"),
