@@ -90,7 +90,8 @@ pub(crate) struct Servers {
     epoch: AtomicU64,
     /// When the database answered last.
     answered: Mutex<Instant>,
-    probing: tokio::sync::Mutex<()>,
+    /// When the database was last asked in vain whether it is there. Locked while it is asked.
+    probing: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl Servers {
@@ -227,16 +228,27 @@ impl Servers {
                         return Err(Unusable::Away.into());
                     }
                 }
+                () = sleep_until(began + limit) => return Err(Unusable::Late.into()),
             }
         }
     }
 
     /// Returns whether the database has answered lately, or answers now.
     async fn is_there(&self) -> bool {
+        let began = Instant::now();
         // One asks for all.
-        let _probing = self.probing.lock().await;
-        let silent = self.lock_answered().elapsed() >= SILENCE;
-        !silent || matches!(timeout(PROBE, self.open()).await, Ok(Ok(_)))
+        let mut in_vain = self.probing.lock().await;
+        if self.lock_answered().elapsed() < SILENCE {
+            return true;
+        }
+        if in_vain.is_some_and(|at| at >= began) {
+            return false;
+        }
+        let is_there = matches!(timeout(PROBE, self.open()).await, Ok(Ok(_)));
+        if !is_there {
+            *in_vain = Some(Instant::now());
+        }
+        is_there
     }
 
     /// Records that the database has answered.
@@ -302,5 +314,61 @@ pub(crate) fn is_passing(error: &Error) -> bool {
             passes && !is_of_pooler(error)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(100);
+
+    /// Returns the URL of a database whose server takes connections, and says nothing. It does so while the listener
+    /// lives.
+    async fn silent() -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, format!("postgres://ucp@{address}/ucp"))
+    }
+
+    /// The servers of a database that was there when they were found.
+    fn servers(url: &str) -> Servers {
+        Servers::of(&Addresses::from_str(url).unwrap().servers, false)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_who_wait_are_told_at_once_that_the_database_is_away() {
+        let (_listener, url) = silent().await;
+        let servers = std::sync::Arc::new(servers(&url));
+        let mut requests = JoinSet::new();
+        for _ in 0..50 {
+            let servers = std::sync::Arc::clone(&servers);
+            requests.spawn(async move {
+                let asked = Instant::now();
+                let work = std::future::pending::<()>();
+                let told = servers.bounded(LIMIT, work).await.unwrap_err();
+                (Unusable::of(&told), asked.elapsed())
+            });
+        }
+        for (told, took) in requests.join_all().await {
+            assert!(matches!(told, Some(Unusable::Away)), "{told:?}");
+            assert!(took <= Duration::from_secs(2), "{took:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_limit_holds_while_another_one_asks_for_all() {
+        let (_listener, url) = silent().await;
+        let servers = servers(&url);
+        let _asks = servers.probing.lock().await;
+        let limit = TICK * 2;
+        let told = timeout(LIMIT, servers.bounded(limit, std::future::pending::<()>())).await;
+        let told = told.expect("it is told in time").unwrap_err();
+        assert!(
+            matches!(Unusable::of(&told), Some(Unusable::Late)),
+            "{told:?}"
+        );
     }
 }
