@@ -15,6 +15,8 @@ use crate::addresses::Addresses;
 
 /// How long a process that starts waits for its database.
 const START: Duration = Duration::from_secs(30);
+/// How long an attempt to connect may take meanwhile.
+const ATTEMPT: Duration = Duration::from_secs(10);
 /// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long the server that was used last is tried alone.
@@ -101,7 +103,8 @@ impl Servers {
         let asked = Instant::now();
         let mut found = Self::of(&servers, pooler.unwrap_or(false));
         loop {
-            match found.open().await {
+            let opened = timeout(ATTEMPT, found.open()).await;
+            match opened.unwrap_or_else(|_| Err(Unusable::Late.into())) {
                 Ok(_) => return Ok(found),
                 Err(error) if pooler.is_none() && !found.pooled && is_of_pooler(&error) => {
                     tracing::info!("the database is behind a pooler");
@@ -305,6 +308,8 @@ pub(crate) fn is_passing(error: &Error) -> bool {
                 | io::ErrorKind::ConnectionAborted
                 | io::ErrorKind::ConnectionRefused
                 | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::TimedOut
                 | io::ErrorKind::UnexpectedEof
         ),
         // The server starts or stops, has no connection left, or is lost to the pooler.
@@ -370,5 +375,24 @@ mod tests {
             matches!(Unusable::of(&told), Some(Unusable::Late)),
             "{told:?}"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_says_nothing_does_not_hang_the_start() {
+        let (_listener, url) = silent().await;
+        let found = timeout(LIMIT, Servers::find(&url)).await;
+        let error = found.expect("it gives up").unwrap_err();
+        assert!(
+            matches!(Unusable::of(&error), Some(Unusable::Late)),
+            "{error:?}"
+        );
+    }
+
+    #[test]
+    fn a_host_that_does_not_answer_may_answer_later() {
+        for kind in [io::ErrorKind::TimedOut, io::ErrorKind::HostUnreachable] {
+            assert!(is_passing(&Error::Io(kind.into())), "{kind}");
+        }
+        assert!(!is_passing(&Error::Io(io::ErrorKind::NotFound.into())));
     }
 }
