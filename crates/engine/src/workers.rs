@@ -89,14 +89,11 @@ impl Workers {
     }
 
     async fn release(&self, leases: &Held) {
-        for lease in leases.leases() {
-            if let Err(error) = self.engine.store().release_lease(lease).await {
-                warn!(
-                    error = %ucp_model::chain(&error),
-                    "could not release a lease"
-                );
-            }
-        }
+        let releases = leases.leases().cloned().map(|lease| {
+            let engine = Arc::clone(&self.engine);
+            async move { engine.store().release_lease(&lease).await }
+        });
+        at_once(releases).await;
     }
 
     /// Claims as many operations as there is room for. Returns how long to sleep if nothing else happens.
@@ -170,6 +167,22 @@ impl Workers {
                 );
             }
         }
+    }
+}
+
+/// Waits for all releases at once. The store bounds how many it works on.
+async fn at_once<R>(releases: impl Iterator<Item = R>)
+where
+    R: Future<Output = Result<(), ucp_store::Error>> + Send + 'static,
+{
+    let mut releases: JoinSet<_> = releases.collect();
+    while let Some(released) = releases.join_next().await {
+        let error = match released {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => ucp_model::chain(&error),
+            Err(panicked) => ucp_model::chain(&panicked),
+        };
+        warn!(error, "could not release a lease");
     }
 }
 
@@ -249,7 +262,25 @@ fn report(abandoned: &Abandoned) {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::Barrier;
+
     use super::*;
+
+    /// Those that are released one after the other would wait for the last one for ever.
+    #[tokio::test]
+    async fn leases_are_released_at_once() {
+        const LEASES: usize = 512;
+        let all = Arc::new(Barrier::new(LEASES));
+        let releases = (0..LEASES).map(|_| {
+            let all = Arc::clone(&all);
+            async move {
+                all.wait().await;
+                Ok(())
+            }
+        });
+        let released = tokio::time::timeout(Duration::from_secs(10), at_once(releases)).await;
+        assert!(released.is_ok());
+    }
 
     #[test]
     fn what_is_locked_does_not_keep_workers_busy() {
