@@ -2,23 +2,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tracing::{Instrument, debug, info, warn};
-use ucp_cloud::{CloudControl, Fault};
+use ucp_cloud::CloudControl;
 use ucp_look::{OwnershipTags, Planned};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
-    Call, Chance, Effect, Holder, Intent, Next, Observation, ReferenceChange, ResourceWork, Taken,
-    TimeLimits, Work, decide,
+    Chance, Effect, Holder, Next, Observation, ReferenceChange, ResourceWork, Taken, TimeLimits,
+    Work, decide,
 };
-use ucp_model::{
-    Clock, Entropy, ErrorCode, Failure, FaultClass, NewLeftover, Operation, Progress, RequestToken,
-};
+use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Claimed, Documents, FinishOperation, Lease, LeaseTerm, Sealed, Store};
-use zeroize::Zeroizing;
 
 use crate::abandoned::Abandoned;
 use crate::progress::ProgressListener;
@@ -412,87 +408,6 @@ impl Stepper<'_> {
         }
     }
 
-    async fn submit(&mut self, intent: &Intent) -> Result<Result<Progress, Fault>, Abandoned> {
-        let document = match intent.call {
-            Call::Create | Call::Update(_) => match self.document() {
-                Ok(document) => document,
-                Err(fault) => return Ok(Err(fault)),
-            },
-            Call::Delete(_) => String::new().into(),
-        };
-        let ResourceWork {
-            scope, type_name, ..
-        } = work(&self.claimed.operation.work)?;
-        let cloud = &self.engine.parts.cloud;
-        let token = intent.client_token;
-        let call = match &intent.call {
-            Call::Create => cloud.create_resource(scope, type_name, &document, token),
-            Call::Update(identifier) => {
-                cloud.update_resource(scope, type_name, identifier, &document, token)
-            }
-            Call::Delete(identifier) => cloud.delete_resource(scope, type_name, identifier, token),
-        };
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
-        let action = intent.action();
-        match &reply {
-            Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
-            Err(fault) => warn!(%action, %fault, "the call did not succeed"),
-        }
-        Ok(self.told(reply))
-    }
-
-    /// Puts the identifier in AWS's reply into the form that is stored.
-    fn told(&self, reply: Result<Progress, Fault>) -> Result<Progress, Fault> {
-        let mut progress = reply?;
-        if let (Some(answered), Some(schema)) = (&progress.identifier, self.schema.as_deref()) {
-            let told = match schema.canonical(answered) {
-                Some(canonical) => canonical,
-                None => {
-                    let declared = self.declared().ok().flatten();
-                    let declared = declared.as_ref().map(|it| it.declaration.properties());
-                    schema.answered(answered, declared.unwrap_or(&Value::Null))
-                }
-            };
-            progress.identifier = Some(told);
-        }
-        Ok(progress)
-    }
-
-    /// Returns the exact bytes that were recorded with the intent.
-    fn document(&self) -> Result<Zeroizing<String>, Fault> {
-        let Some(sealed) = &self.claimed.documents.document else {
-            return Err(internal("the recorded document is missing".to_owned()));
-        };
-        let place = AssociatedData::Document(self.claimed.operation.header.id);
-        let opened = self.engine.parts.keys.sealing.open(place, &sealed.0);
-        let bytes = opened
-            .map_err(|error| internal(format!("the recorded document does not open: {error}")))?;
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|_| internal("the recorded document is not text".to_owned()))?;
-        Ok(text.to_owned().into())
-    }
-
-    /// Queries the status of the request in AWS.
-    async fn poll(&mut self, request: &RequestToken) -> Result<Result<Progress, Fault>, Abandoned> {
-        let Parts { cloud, .. } = &self.engine.parts;
-        let scope = &work(&self.claimed.operation.work)?.scope;
-        let call = cloud.get_resource_request_status(scope, request);
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
-        Ok(self.told(reply))
-    }
-
-    /// Asks AWS to cancel the request.
-    async fn cancel(
-        &mut self,
-        request: &RequestToken,
-    ) -> Result<Result<Progress, Fault>, Abandoned> {
-        let Parts { cloud, .. } = &self.engine.parts;
-        let scope = &work(&self.claimed.operation.work)?.scope;
-        let call = cloud.cancel_resource_request(scope, request);
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
-        Ok(self.told(reply))
-    }
-
     /// Returns the declaration of a put.
     pub(crate) fn declared(&self) -> Result<Option<Desired>, Failure> {
         let Operation { header, work } = &self.claimed.operation;
@@ -547,8 +462,4 @@ fn taken(error: ucp_store::Error, operation: &Operation) -> Result<Taken, Abando
         }),
         (error, _) => Err(error.into()),
     }
-}
-
-fn internal(message: String) -> Fault {
-    Fault::new(FaultClass::Rejected, "InternalFailure", message)
 }

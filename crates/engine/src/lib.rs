@@ -7,6 +7,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod abandoned;
+mod changing;
 mod engine;
 mod group;
 mod keeper;
