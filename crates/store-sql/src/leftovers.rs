@@ -6,7 +6,7 @@ use ucp_store::rules::{self, Claimant};
 use ucp_store::{Error, KeyRange, Leftovers, NewOperation, Retried};
 
 use crate::database::{Abort, Transaction, transaction};
-use crate::{Sql, busy, events, groups, leftover_row, operations};
+use crate::{Sql, accept, busy, events, groups, leftover_row};
 
 #[async_trait]
 impl Leftovers for Sql {
@@ -83,6 +83,6 @@ async fn retry(
             return Ok(Retried::Referenced);
         }
     }
-    let accepted = operations::accept(transaction, new, Claimant::Anyone).await?;
+    let accepted = accept::accept(transaction, new, Claimant::Anyone).await?;
     Ok(Retried::Accepted(Box::new(accepted.operation)))
 }

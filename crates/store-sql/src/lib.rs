@@ -8,6 +8,7 @@
 //! Queries are not checked at compile time, since sqlx supports one database per crate for that. A test prepares every
 //! statement on both databases.
 
+mod accept;
 mod addresses;
 mod arm_resources;
 mod busy;

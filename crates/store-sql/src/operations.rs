@@ -1,18 +1,18 @@
 //! The operations. The row of an operation is also its job.
 
 use async_trait::async_trait;
-use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Header, ReplacementPolicy, ResourceWork, Work};
-use ucp_model::{GroupId, Operation, OperationId, Reference, ReferenceId, Target, Timestamp};
-use ucp_store::rules::{self, Alias, Claimant};
+use ucp_model::{GroupId, Operation, OperationId, Reference, Target, Timestamp};
+use ucp_store::rules::{self, Claimant};
 use ucp_store::{
-    Accepted, Error, FinishOperation, Lease, LeaseTerm, NewOperation, NewResourceWork, NewWork,
-    OperationPage, Operations, RecordedTarget, Sealed,
+    Accepted, Error, FinishOperation, Lease, LeaseTerm, NewOperation, OperationPage, Operations,
+    RecordedTarget, Sealed,
 };
 
+use crate::accept::accept;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
-use crate::json::{corrupt, to_json};
-use crate::operation_row::{self, body, columns, find, generation, insert, read};
+use crate::json::to_json;
+use crate::operation_row::{self, body, columns, find, generation, read};
 use crate::{Sql, busy, events, groups, leftover_row, reference_row};
 
 statements! {
@@ -192,94 +192,6 @@ impl Sql {
             .map(|row| read(row).map_err(|error| note(row, error)));
         operations.flatten().collect()
     }
-}
-
-/// Accepts an operation. Of two concurrent ones on the same alias or AWS resource, both of which found it idle, a
-/// unique index lets one through; the retry of the other finds it busy.
-pub(crate) async fn accept(
-    transaction: &mut Transaction,
-    new: &NewOperation,
-    by: Claimant,
-) -> Result<Accepted, Abort> {
-    match &new.work {
-        NewWork::Resource(work) => accept_on_resource(transaction, new, work, by).await,
-        NewWork::Group {
-            task: Task::Delete, ..
-        } => Ok(corrupt(
-            "the deletion of a group is accepted by delete_resource_group only",
-        )?),
-        NewWork::Group { group, task } => {
-            let group = groups::hold(transaction, group).await?;
-            let work = GroupWork::new(group, task.clone(), 0);
-            let operation = Operation {
-                header: new.header(),
-                work: Work::Group(Box::new(work)),
-            };
-            let keeps_look = insert(transaction, &operation, None, None, None).await?;
-            Ok(Accepted {
-                operation,
-                reference: None,
-                keeps_look,
-            })
-        }
-    }
-}
-
-async fn accept_on_resource(
-    transaction: &mut Transaction,
-    new: &NewOperation,
-    work: &NewResourceWork,
-    by: Claimant,
-) -> Result<Accepted, Abort> {
-    let alias = match &work.reference {
-        Some(id) => Some(alias(transaction, id, by).await?),
-        None => None,
-    };
-    let desired = work.desired.as_ref();
-    let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
-    let look = work.look.as_ref();
-    let look = look.filter(|look| look.basis.is_of(before));
-    let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
-    let target = work.target().map(|target| target.key());
-    if let Some(target) = &target
-        && let Some(busy) = busy::lock(transaction, target).await?
-    {
-        return Err(Error::Busy(busy).into());
-    }
-    if let Some(reference) = &reference {
-        if work.options.take_ownership
-            && let Some(target) = &target
-            && let Some(owner) =
-                reference_row::other_owner(transaction, target, &reference.id).await?
-        {
-            return Err(Error::OwnedElsewhere(owner).into());
-        }
-        reference_row::put(transaction, reference).await?;
-    }
-    let operation = Operation {
-        header: new.header(),
-        work: Work::Resource(Box::new(work)),
-    };
-    let keeps_look = insert(transaction, &operation, target, desired, look).await?;
-    Ok(Accepted {
-        operation,
-        reference,
-        keeps_look,
-    })
-}
-
-/// Returns the state of an alias, and locks its reference, if any, until the transaction ends.
-async fn alias(
-    transaction: &mut Transaction,
-    id: &ReferenceId,
-    by: Claimant,
-) -> Result<Alias, Abort> {
-    let group = match by {
-        Claimant::Anyone => groups::hold(transaction, &id.group).await?,
-        Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
-    };
-    let reference = reference_row::lock(transaction, id).await?;
-    Ok(Alias { group, reference })
 }
 
 /// Writes a step that does not end the operation, under the renewed lease.
