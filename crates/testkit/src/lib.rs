@@ -13,6 +13,7 @@ mod clock;
 mod crash_everywhere;
 mod crashes;
 mod log;
+mod observed;
 mod reply;
 mod stores;
 mod world;
