@@ -13,7 +13,8 @@ const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
 async fn leftovers(world: &World) -> Vec<Value> {
     let listed = world.get(&format!("{GROUP}/leftovers")).await.expect(200);
-    listed.body["value"].as_array().unwrap().clone()
+    let value = listed.body["value"].as_array();
+    value.expect("a page of leftovers").clone()
 }
 
 /// Each delete fails, `times` times.
@@ -42,7 +43,7 @@ async fn leave(world: &World) -> String {
     deletes_fail(world, 5);
     let status = replace(world, "10.1.0.0/16").await;
     assert_eq!(status["error"]["code"], "PartiallyApplied", "{status}");
-    let message = status["error"]["message"].as_str().unwrap();
+    let message = status["error"]["message"].as_str().expect("a message");
     assert!(
         message.contains(&old) && message.contains("leftovers"),
         "{message}"

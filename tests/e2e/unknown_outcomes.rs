@@ -14,7 +14,8 @@ fn declared() -> Value {
 
 async fn leftovers(world: &World) -> Vec<Value> {
     let listed = world.get(&format!("{GROUP}/leftovers")).await.expect(200);
-    listed.body["value"].as_array().unwrap().clone()
+    let value = listed.body["value"].as_array();
+    value.expect("a page of leftovers").clone()
 }
 
 async fn state(world: &World) -> Value {
