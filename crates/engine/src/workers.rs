@@ -156,7 +156,7 @@ impl Workers {
             Ok((id, outcome)) => {
                 leases.remove(&id);
                 if let Err(abandoned) = outcome {
-                    report(&abandoned);
+                    leases.missing_keys.report(&abandoned);
                 }
             }
             Err(join_error) => {
@@ -198,6 +198,7 @@ struct Held {
     by_step: BTreeMap<Id, (Lease, String)>,
     slots: Slots,
     idle: Idle,
+    missing_keys: MissingKeys,
 }
 
 impl Held {
@@ -206,6 +207,7 @@ impl Held {
             by_step: BTreeMap::new(),
             slots: Slots::new(slots),
             idle: Idle::default(),
+            missing_keys: MissingKeys::default(),
         }
     }
 
@@ -253,6 +255,32 @@ impl Idle {
     }
 }
 
+/// The encryption keys that this process lacks, by id. Each is a warning once, however many operations it seals and
+/// however often they are handed back.
+#[derive(Default)]
+struct MissingKeys(BTreeSet<String>);
+
+impl MissingKeys {
+    /// The maximum number of warnings.
+    const MAX: usize = 64;
+
+    fn report(&mut self, abandoned: &Abandoned) {
+        let Abandoned::Keys(ucp_seal::Error::OtherKey { sealed_under, .. }) = abandoned else {
+            return report(abandoned);
+        };
+        if self.is_new(sealed_under) {
+            warn!(
+                error = %ucp_model::chain(abandoned),
+                "operations wait for a process that has their encryption key"
+            );
+        }
+    }
+
+    fn is_new(&mut self, key: &str) -> bool {
+        self.0.len() < Self::MAX && self.0.insert(key.to_owned())
+    }
+}
+
 fn report(abandoned: &Abandoned) {
     warn!(
         error = %ucp_model::chain(abandoned),
@@ -297,5 +325,14 @@ mod tests {
         assert_eq!(idle.sleep(1, Duration::ZERO, POLL), Duration::ZERO);
         assert_eq!(idle.sleep(0, Duration::ZERO, POLL), Idle::FIRST);
         assert_eq!(idle.sleep(0, ten, POLL), POLL);
+    }
+
+    #[test]
+    fn a_missing_key_is_a_warning_once() {
+        let mut missing = MissingKeys::default();
+        let warned = ["a", "a", "b", "a", "b"].map(|key| missing.is_new(key));
+        assert_eq!(warned, [true, false, true, false, false]);
+        let warnings = (0..1_000).filter(|key| missing.is_new(&key.to_string()));
+        assert_eq!(warnings.count(), MissingKeys::MAX - 2);
     }
 }
