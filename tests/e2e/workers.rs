@@ -88,18 +88,20 @@ async fn a_lease_is_renewed_while_a_call_runs() {
     world.finish().await;
 }
 
+/// Seals everything under another key.
+async fn rotate(world: &World, current: u8, previous: u8) {
+    let key = |byte| SealingKey::new([byte; 32]);
+    let ring = Keyring::new(key(current), vec![key(previous)]);
+    let entropy = SeededEntropy::new(9);
+    let resealed = reseal(world.store.as_ref(), &ring, &entropy);
+    resealed.await.expect("the store answers");
+}
+
 /// A process that was given the new key too late hands back what it cannot open.
 #[apply(on_every_store)]
 async fn what_another_key_seals_is_handed_back(world: &World) {
-    let key = |byte| SealingKey::new([byte; 32]);
-    let rotate = async |current, previous| {
-        let ring = Keyring::new(key(current), vec![key(previous)]);
-        let entropy = SeededEntropy::new(9);
-        let resealed = reseal(world.store.as_ref(), &ring, &entropy);
-        resealed.await.expect("the store answers");
-    };
     let reply = put(world, ACCOUNT, VPC, "vpc").await;
-    rotate(8, 7).await;
+    rotate(world, 8, 7).await;
     world.expect_log("step not finished");
     world.step().await;
     let next = world.store.next_claimable_at().await.unwrap();
@@ -107,10 +109,31 @@ async fn what_another_key_seals_is_handed_back(world: &World) {
     assert_eq!(wait, Duration::from_secs(5));
     assert_eq!(world.status(&reply).await["status"], "Accepted");
     // From here on the key is known.
-    rotate(7, 8).await;
+    rotate(world, 7, 8).await;
     world.clock.advance(wait);
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");
+}
+
+/// Whoever reads the log is told of the key, not of each operation.
+#[tokio::test]
+async fn a_missing_key_is_reported_as_such() {
+    let world = World::builder().build().await;
+    for alias in ["one", "two", "three"] {
+        put(&world, ACCOUNT, VPC, alias).await;
+    }
+    rotate(&world, 8, 7).await;
+    world.expect_log("operations wait for a process that has their encryption key");
+    run_until(&world, 2, async || {
+        while world.asked_store("hand_back") < 3 {
+            yield_now().await;
+        }
+    })
+    .await;
+    rotate(&world, 7, 8).await;
+    world.clock.advance(Duration::from_secs(5));
+    world.settle().await;
+    world.finish().await;
 }
 
 /// A process whose machine shows another time than the database is not ready.
