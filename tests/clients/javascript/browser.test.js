@@ -9,9 +9,10 @@ import { chromium } from "playwright-core";
 
 const url = process.env.UCP_URL;
 
-/** What nothing can exist for: made-up operations, and collections that are empty in ucp. */
+/** What nothing can exist for: made-up operations and leftovers, and collections that are empty in ucp. */
 const ABSENT = [
     /\/operation(Results|Statuses)\/\{id\}$/,
+    /\/leftovers\/\{id\}$/,
     /^\/planes\/azure\/\{plane\}\/providers\/System\.Azure\/credentials\/\{credential\}$/,
     /^\/planes\/radius\/\{plane\}\/providers\/\{namespace\}$/,
 ];
