@@ -11,7 +11,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
 /// How long a test waits for anything. It is not a measurement.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(150);
 /// The interval between polls.
 pub(super) const AGAIN: Duration = Duration::from_millis(50);
 

@@ -7,7 +7,7 @@ use super::intent::Intent;
 use super::looking;
 use super::missed::missed;
 use super::step::Step;
-use crate::RetryClass;
+use crate::{ErrorCode, Failure, Identifier, RetryClass, Setback};
 
 /// Goes on with the proof. A list is asked for just before the look that would complete it.
 pub(super) fn resumed(step: &Step<'_>) -> Decision {
@@ -33,7 +33,11 @@ pub(super) fn looked(
                 && step.is_to_be_cancelled
                 && !step.operation.deletes() =>
         {
-            step.cancel("cancelled before anything was created in its place")
+            step.end(
+                cancelled(step),
+                None,
+                "cancelled before anything was created in its place",
+            )
         }
         (Presence::Absent, _) if step.sightings.prove_absence(step.now) => {
             looking::follow(step, None, plan)
@@ -68,4 +72,12 @@ pub(super) fn listed(step: &Step<'_>, listing: &Listing) -> Decision {
             "no list can tell whether it exists",
         ),
     }
+}
+
+/// The end of a put that was cancelled while it was being proven that its resource does not exist.
+fn cancelled(step: &Step<'_>) -> Setback {
+    let name = step.operation.subject().map_or("", Identifier::as_str);
+    let message =
+        format!("Cancelled. '{name}' does not exist, and nothing was created in its place.");
+    Setback::Canceled(Failure::new(ErrorCode::Canceled, message))
 }
