@@ -126,6 +126,62 @@ async fn what_stays_is_entered_and_tried_until_it_is_gone(world: &World) {
     assert_eq!(leftovers(world).await, [] as [Value; 0]);
 }
 
+/// A replacement under another declared name whose old resource stays.
+async fn leave_named(world: &World) {
+    let declared = |name: &str| json!({"LogGroupName": name});
+    world
+        .put_and_settle(LOG_GROUP, "main", declared("old"))
+        .await;
+    deletes_fail(world, 5);
+    let body = json!({
+        "trackedBy": tracked_by(LOG_GROUP, "main"),
+        "replacementPolicy": "createBeforeDelete",
+        "properties": declared("new"),
+    });
+    let reply = world.post(LOG_GROUP, "put", &body).await.expect(201);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["error"]["code"], "PartiallyApplied", "{status}");
+    let [entry] = &leftovers(world).await[..] else {
+        panic!("one leftover")
+    };
+    assert_eq!(entry["properties"]["primaryIdentifier"], "old");
+    world.clock.advance(Duration::from_secs(61));
+}
+
+/// Its mark proves that it is still the same.
+#[apply(on_every_store)]
+async fn what_bears_its_mark_is_deleted_by_name(world: &World) {
+    leave_named(world).await;
+    assert_eq!(world.keep().await, 1);
+    world.settle().await;
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["new"]);
+    assert_eq!(leftovers(world).await, [] as [Value; 0]);
+}
+
+/// Somebody deletes it, and makes another of its name.
+#[apply(on_every_store)]
+async fn what_somebody_else_has_made_under_its_name_stays(world: &World) {
+    leave_named(world).await;
+    let old = ("AWS::Logs::LogGroup", "old");
+    world
+        .aws
+        .delete_out_of_band(None, None, old)
+        .expect("it is there");
+    let body = json!({"properties": {"LogGroupName": "old"}});
+    world.post(LOG_GROUP, "put", &body).await.expect(201);
+    world.settle().await;
+    assert_eq!(world.keep().await, 1);
+    world.settle().await;
+    assert_eq!(world.live("AWS::Logs::LogGroup").len(), 2);
+    let [entry] = &leftovers(world).await[..] else {
+        panic!("one leftover")
+    };
+    let told = entry["properties"]["lastError"]["message"].as_str();
+    let told = told.expect("a message");
+    assert!(told.contains("does not bear the mark"), "{told}");
+}
+
 /// Whoever deletes it settles it.
 #[apply(on_every_store)]
 async fn a_delete_by_name_settles_it(world: &World) {

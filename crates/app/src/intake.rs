@@ -122,6 +122,7 @@ impl App {
             identifier,
             spelled: None,
             is_referenced: false,
+            marked_for: None,
             options,
             desired: None,
             look: None,

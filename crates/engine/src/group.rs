@@ -77,6 +77,7 @@ impl Stepper<'_> {
                 identifier,
                 spelled: None,
                 is_referenced: false,
+                marked_for: None,
                 options: Options {
                     take_ownership,
                     parent_retries: kind == Kind::Delete,

@@ -85,12 +85,13 @@ impl Keeper {
         }
     }
 
-    /// The delete of a leftover. `None` if its type cannot be deleted.
+    /// The delete of a leftover. `None` if its type cannot be deleted, or if nothing can prove that it is still the same.
     async fn delete(&self, leftover: &Leftover) -> Option<NewOperation> {
         let Leftover {
             scope,
             type_name,
             identifier: Some(identifier),
+            reference,
             operation,
             ..
         } = leftover
@@ -98,7 +99,8 @@ impl Keeper {
             return None;
         };
         let schema = self.types.get(scope, type_name).await.ok()?;
-        if !schema.handlers().delete {
+        let needs_mark = !schema.is_named_by_aws();
+        if !schema.handlers().delete || needs_mark && reference.is_none() {
             return None;
         }
         Some(NewOperation {
@@ -116,6 +118,8 @@ impl Keeper {
                 spelled: None,
                 // One "not found" does not prove that it is gone, either.
                 is_referenced: true,
+                // Another resource may have its name by now.
+                marked_for: reference.clone().filter(|_| needs_mark),
                 options: Options::default(),
                 desired: None,
                 look: None,

@@ -243,7 +243,7 @@ pub async fn read<R: Reader>(
             digest: reader.digest(&live),
             ownership: {
                 let mark = schema.and_then(|schema| schema.mark_in(&live));
-                Ownership::of(mark, work.reference.as_ref())
+                Ownership::of(mark, work.reference.as_ref().or(work.marked_for.as_ref()))
             },
             live,
         },

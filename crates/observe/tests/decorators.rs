@@ -417,6 +417,7 @@ fn put(number: u32) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            marked_for: None,
             options: Options::default(),
             desired: None,
             look: None,

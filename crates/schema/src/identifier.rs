@@ -58,6 +58,12 @@ impl ResourceSchema {
         }
     }
 
+    /// Returns whether AWS assigns a part of every identifier. Such identifiers are not used again for another resource.
+    pub fn is_named_by_aws(&self) -> bool {
+        let mut parts = self.primary_identifier().iter();
+        parts.any(|path| self.lists(Classes::READ_ONLY, &path.names()))
+    }
+
     /// Returns the properties in an identifier, for example `{"LogGroupName": "a"}`, or `None` if the number of parts
     /// is wrong or a part does not have its property's type.
     pub fn properties_of_identifier(&self, identifier: &Identifier) -> Option<Value> {

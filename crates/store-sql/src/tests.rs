@@ -84,6 +84,7 @@ fn put() -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            marked_for: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

@@ -111,6 +111,7 @@ pub fn accept(
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
+        marked_for: new.marked_for,
         state_before,
         sightings: Sightings::since(last_seen_at),
         asked_for: asked_for.filter(|_| reference.is_none()),

@@ -91,6 +91,7 @@ fn put(number: usize) -> NewOperation {
             identifier: Some(Identifier::new(number.to_string())),
             spelled: None,
             is_referenced: false,
+            marked_for: None,
             options: Options::default(),
             desired: None,
             look: None,

@@ -138,6 +138,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            marked_for: None,
             options: Options::default(),
             desired: Some(sealed("desired")),
             look: None,

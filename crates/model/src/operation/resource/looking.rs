@@ -36,7 +36,8 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
 /// it says more than the look.
 fn absent(step: &Step<'_>, plan: PlanOutcome) -> Decision {
     match step.operation.subject() {
-        Some(subject) if step.operation.deletes() => {
+        // A delete of what was not seen could meet another resource of its name.
+        Some(subject) if step.operation.deletes() && step.operation.marked_for.is_none() => {
             follow(step, None, PlanOutcome::Delete(subject.clone()))
         }
         Some(_) => missed(step, None, "not found, which proves nothing yet"),

@@ -14,6 +14,9 @@ pub(super) fn refuse_delete(
     plan: &PlanOutcome,
 ) -> Option<Decision> {
     let operation = step.operation;
+    if let Some(refusal) = refuse_unproven(step, presence) {
+        return Some(refusal);
+    }
     let Presence::Present {
         identifier,
         ownership: Ownership::Others(mark),
@@ -47,6 +50,28 @@ pub(super) fn refuse_delete(
     );
     let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
     Some(step.fail(failure, "another reference's mark is on it"))
+}
+
+/// Refuses to delete what does not bear the mark that alone would prove whose it is. Returns `None` if no proof is needed.
+fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
+    let operation = step.operation;
+    let reference = operation.marked_for.as_ref()?;
+    let identifier = match presence {
+        Presence::Present {
+            ownership: Ownership::Ours,
+            ..
+        }
+        | Presence::Absent
+        | Presence::Unknown(_) => return None,
+        Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => identifier,
+    };
+    let message = format!(
+        "'{identifier}' does not bear the mark of {reference}, so it may be another resource of that name. It was not deleted. If it is yours, delete it by name. If it is not, DELETE the leftover, which leaves the resource alone."
+    );
+    let resource = operation.scope.resource(&operation.type_name, identifier);
+    let detail = Detail::at("NotProven", "is not known to be what was left", resource);
+    let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
+    Some(step.fail(failure, "nothing proves that it is ours"))
 }
 
 /// The work of an operation whose create may have made the resource that was found: only its mark proves that it did.

@@ -77,6 +77,13 @@ pub struct ResourceWork {
     /// Whether the reference had been told to own its resource when the operation was accepted, whose mark that may carry.
     #[serde(default)]
     pub was_told_to_own: bool,
+    /// The reference whose mark the resource must bear to be deleted: its name may have passed to another resource.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::ids::optional_text"
+    )]
+    pub marked_for: Option<ReferenceId>,
     /// The provisioning state of the reference when the operation was accepted; `None` for a new alias.
     #[serde(default)]
     pub state_before: Option<ProvisioningState>,
@@ -173,6 +180,7 @@ impl ResourceWork {
             was_owned: false,
             takes_references: false,
             was_told_to_own: false,
+            marked_for: None,
             state_before: None,
             created: false,
             named: false,
