@@ -1,22 +1,20 @@
 //! Acts of writers on a stage of their own, for the cases that set writers against each other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Header, Kind, ReferenceChange};
+use ucp_model::operation::{Kind, ReferenceChange};
 use ucp_model::{
-    CredentialId, CredentialKind, Ended, GroupId, Identifier, LeftoverId, LeftoverReason,
-    NewCredential, NewLeftover, OperationId, PlaneId, PlaneKind, Reference, ReferenceId, Register,
-    Scope, Target,
+    CredentialKind, Ended, Identifier, LeftoverReason, NewCredential, NewLeftover, Reference,
+    Target,
 };
 
 use super::fixture::*;
 use super::respelling::respelled;
+use super::stage::Stage;
 use crate::{
-    Adoption, Basis, Claimed, FinishOperation, GroupUpdate, LeaseTerm, NewLook, NewOperation,
-    Precondition, RecordedAlias, RecordedTarget, ReferenceUpdate, SealedPlace, Store, TagsUpdate,
-    TypeSchema, rules,
+    Adoption, Claimed, FinishOperation, GroupUpdate, NewLook, NewOperation, Precondition,
+    ReferenceUpdate, SealedPlace, TagsUpdate, TypeSchema, rules,
 };
 
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
@@ -91,31 +89,7 @@ pub(super) enum Act {
     RemoveEnded,
 }
 
-const GROUP: &str = "rg";
-const ALIASES: [&str; 4] = ["a", "b", "c", "d"];
-const OPERATIONS: u64 = 10;
-const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];
-
-/// A part of a store with names of its own.
-pub(super) struct Stage {
-    pub(super) store: Engine,
-    number: u64,
-    claimed: Mutex<BTreeMap<OperationId, Claimed>>,
-    aliases: Mutex<BTreeMap<&'static str, RecordedAlias>>,
-    targets: Mutex<BTreeMap<&'static str, RecordedTarget>>,
-}
-
 impl Stage {
-    pub(super) fn new(store: Engine, number: u64) -> Self {
-        Self {
-            store,
-            number,
-            claimed: Mutex::default(),
-            aliases: Mutex::default(),
-            targets: Mutex::default(),
-        }
-    }
-
     /// Performs the acts one after the other and returns the replies.
     pub(super) async fn perform_all(&self, acts: &[Act]) -> Vec<String> {
         let mut replies = Vec::new();
@@ -451,167 +425,5 @@ impl Stage {
             }
         }
         reply
-    }
-
-    /// Everything that the stage has come to.
-    pub(super) async fn state(&self) -> Vec<String> {
-        let store: &dyn Store = self.store.as_ref();
-        let mut state = vec![
-            format!("{:?}", store.get_plane(&self.plane()).await),
-            format!("{:?}", store.get_resource_group(&self.group()).await),
-            format!(
-                "{:?}",
-                store
-                    .list_references(&self.group(), None, None, usize::MAX)
-                    .await
-            ),
-        ];
-        for register in [Register::Group(self.group()), Register::Place(self.scope())] {
-            let leftovers = store.list_leftovers(&register, None, usize::MAX);
-            state.push(format!("{:?}", leftovers.await));
-        }
-        let credential = store.get_credential(&self.credential()).await;
-        state.push(format!("{credential:?}"));
-        let (scope, type_name) = (self.scope(), type_name());
-        for fingerprint in FINGERPRINTS {
-            let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
-            state.push(format!("{:?}", schema.await));
-        }
-        for name in ALIASES {
-            state.push(format!("{:?}", store.list_events(&self.alias(name)).await));
-        }
-        for number in 1..=OPERATIONS {
-            let operation = store.get_operation(self.id(number)).await.unwrap();
-            state.extend(operation.map(|operation| format!("{operation:?}")));
-        }
-        // Only looks come after this place.
-        let after = SealedPlace::Look(operation_id(0));
-        let looks = store.list_sealed(Some(&after), 10_000).await.unwrap();
-        let looks = looks.into_iter().map(|(place, _)| place);
-        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
-        let own = looks.filter(|place| matches!(place, SealedPlace::Look(id) if ids.contains(id)));
-        state.extend(own.map(|place| format!("{place:?}")));
-        state
-    }
-
-    /// Checks the rules that hold whatever the writers do.
-    pub(super) async fn check(&self) {
-        let store: &dyn Store = self.store.as_ref();
-        let group = self.group();
-        let references = store.list_references(&group, None, None, usize::MAX);
-        let mut owned = BTreeSet::new();
-        for reference in references.await.unwrap_or_default() {
-            let target = reference.target().map(|target| target.key());
-            if let (true, Some(target)) = (reference.owned, target) {
-                assert!(owned.insert(target), "{} has two owners", reference.id);
-            }
-        }
-        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
-        let operations = store.get_operations(&ids).await.unwrap();
-        let live = || operations.iter().filter(|it| !it.is_terminal());
-        let mut aliases = BTreeSet::new();
-        for operation in live() {
-            if let Some(id) = operation.work.reference() {
-                assert!(aliases.insert(id.key()), "two operations work on {id}");
-            }
-            let Header { id, due_at, .. } = operation.header;
-            if operation.header.cancel_requested_at.is_some() {
-                assert!(due_at <= at(25), "{id} sleeps through a cancel request");
-            }
-            let Some(work) = operation.work.group() else {
-                continue;
-            };
-            let children = operations.iter().filter(|it| it.header.parent == Some(id));
-            if children.filter(|it| it.is_terminal()).count() > work.ended_children {
-                assert!(due_at <= at(25), "{id} sleeps through the end of a child");
-            }
-        }
-    }
-
-    /// Leases what is left, so that no later stage claims it.
-    pub(super) async fn clear(&self) {
-        const FOR_EVER: LeaseTerm = LeaseTerm(std::time::Duration::from_secs(1 << 30));
-        let left = self
-            .store
-            .claim_due_operations("nobody", at(1 << 30), FOR_EVER, 1_000);
-        left.await.unwrap();
-    }
-
-    fn claimed(&self, number: u64) -> Option<Claimed> {
-        self.claimed.lock().unwrap().get(&self.id(number)).cloned()
-    }
-
-    /// The reference of an alias as it was read.
-    fn read(&self, name: &str) -> Option<Reference> {
-        let aliases = self.aliases.lock().unwrap();
-        aliases.get(name)?.reference.clone()
-    }
-
-    /// What was read of an alias, and of the resource, if it was read by itself.
-    fn basis(&self, name: &str, resource: &str) -> Basis {
-        let aliases = self.aliases.lock().unwrap();
-        let alias = aliases.get(name);
-        let target = self.targets.lock().unwrap().get(resource).copied();
-        let target = target.or_else(|| alias.map(|alias| alias.target));
-        let reference = alias.and_then(|alias| alias.reference.as_ref());
-        Basis::new(reference, &target.unwrap_or_default())
-    }
-
-    fn id(&self, number: u64) -> OperationId {
-        operation_id(self.number * 100 + number)
-    }
-
-    fn plane(&self) -> PlaneId {
-        plane(PlaneKind::Aws, &format!("aws{}", self.number))
-    }
-
-    fn group(&self) -> GroupId {
-        group(&format!("{GROUP}{}", self.number))
-    }
-
-    fn scope(&self) -> Scope {
-        Scope::new("aws", &format!("{:012}", self.number), "us-west-2").unwrap()
-    }
-
-    fn credential(&self) -> CredentialId {
-        CredentialId::new("aws", &format!("credential{}", self.number)).unwrap()
-    }
-
-    /// What the end of this operation left.
-    fn leftover(&self, number: u64) -> LeftoverId {
-        LeftoverId {
-            register: Register::Group(self.group()),
-            name: self.id(number),
-        }
-    }
-
-    fn alias(&self, name: &str) -> ReferenceId {
-        ReferenceId::new(self.group(), type_name(), name).unwrap()
-    }
-
-    fn put(&self, number: u64, name: &str) -> NewOperation {
-        let new = NewOperation {
-            id: self.id(number),
-            ..put(number, name)
-        };
-        with(new, |new| {
-            new.reference = Some(self.alias(name));
-            new.scope = self.scope();
-        })
-    }
-
-    fn delete(&self, number: u64, name: &str) -> NewOperation {
-        with(self.put(number, name), |new| {
-            new.kind = Kind::Delete;
-            new.desired = None;
-        })
-    }
-
-    fn on_group(&self, number: u64, task: Task) -> NewOperation {
-        let name = format!("{GROUP}{}", self.number);
-        NewOperation {
-            id: self.id(number),
-            ..on_group(number, &name, task)
-        }
     }
 }

@@ -22,6 +22,7 @@ pub mod random;
 pub mod remembering;
 pub mod resealing;
 pub mod respelling;
+mod stage;
 pub mod stepping;
 pub mod type_schemas;
 

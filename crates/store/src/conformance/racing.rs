@@ -12,9 +12,10 @@ use async_trait::async_trait;
 
 pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
 pub use self::pairs::every_pair_of_writers;
-use super::act::{Act, Stage};
+use super::act::Act;
 use super::fixture::Engine;
 use super::holding::Hold;
+use super::stage::Stage;
 use crate::Memory;
 
 /// The database of an engine, in the eyes of a test that holds a transaction.

@@ -1,0 +1,205 @@
+//! A stage for the acts of writers: names of its own in a store that many share, what it has come to, and the rules that
+//! hold there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use ucp_model::operation::group::Task;
+use ucp_model::operation::{Header, Kind};
+use ucp_model::{
+    CredentialId, GroupId, LeftoverId, OperationId, PlaneId, PlaneKind, Reference, ReferenceId,
+    Register, Scope,
+};
+
+use super::fixture::*;
+use crate::{
+    Basis, Claimed, LeaseTerm, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store,
+};
+
+const GROUP: &str = "rg";
+const ALIASES: [&str; 4] = ["a", "b", "c", "d"];
+const OPERATIONS: u64 = 10;
+const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];
+
+/// A part of a store with names of its own.
+pub(super) struct Stage {
+    pub(super) store: Engine,
+    pub(super) number: u64,
+    pub(super) claimed: Mutex<BTreeMap<OperationId, Claimed>>,
+    pub(super) aliases: Mutex<BTreeMap<&'static str, RecordedAlias>>,
+    pub(super) targets: Mutex<BTreeMap<&'static str, RecordedTarget>>,
+}
+
+impl Stage {
+    pub(super) fn new(store: Engine, number: u64) -> Self {
+        Self {
+            store,
+            number,
+            claimed: Mutex::default(),
+            aliases: Mutex::default(),
+            targets: Mutex::default(),
+        }
+    }
+
+    /// Everything that the stage has come to.
+    pub(super) async fn state(&self) -> Vec<String> {
+        let store: &dyn Store = self.store.as_ref();
+        let mut state = vec![
+            format!("{:?}", store.get_plane(&self.plane()).await),
+            format!("{:?}", store.get_resource_group(&self.group()).await),
+            format!(
+                "{:?}",
+                store
+                    .list_references(&self.group(), None, None, usize::MAX)
+                    .await
+            ),
+        ];
+        for register in [Register::Group(self.group()), Register::Place(self.scope())] {
+            let leftovers = store.list_leftovers(&register, None, usize::MAX);
+            state.push(format!("{:?}", leftovers.await));
+        }
+        let credential = store.get_credential(&self.credential()).await;
+        state.push(format!("{credential:?}"));
+        let (scope, type_name) = (self.scope(), type_name());
+        for fingerprint in FINGERPRINTS {
+            let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
+            state.push(format!("{:?}", schema.await));
+        }
+        for name in ALIASES {
+            state.push(format!("{:?}", store.list_events(&self.alias(name)).await));
+        }
+        for number in 1..=OPERATIONS {
+            let operation = store.get_operation(self.id(number)).await.unwrap();
+            state.extend(operation.map(|operation| format!("{operation:?}")));
+        }
+        // Only looks come after this place.
+        let after = SealedPlace::Look(operation_id(0));
+        let looks = store.list_sealed(Some(&after), 10_000).await.unwrap();
+        let looks = looks.into_iter().map(|(place, _)| place);
+        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
+        let own = looks.filter(|place| matches!(place, SealedPlace::Look(id) if ids.contains(id)));
+        state.extend(own.map(|place| format!("{place:?}")));
+        state
+    }
+
+    /// Checks the rules that hold whatever the writers do.
+    pub(super) async fn check(&self) {
+        let store: &dyn Store = self.store.as_ref();
+        let group = self.group();
+        let references = store.list_references(&group, None, None, usize::MAX);
+        let mut owned = BTreeSet::new();
+        for reference in references.await.unwrap_or_default() {
+            let target = reference.target().map(|target| target.key());
+            if let (true, Some(target)) = (reference.owned, target) {
+                assert!(owned.insert(target), "{} has two owners", reference.id);
+            }
+        }
+        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
+        let operations = store.get_operations(&ids).await.unwrap();
+        let live = || operations.iter().filter(|it| !it.is_terminal());
+        let mut aliases = BTreeSet::new();
+        for operation in live() {
+            if let Some(id) = operation.work.reference() {
+                assert!(aliases.insert(id.key()), "two operations work on {id}");
+            }
+            let Header { id, due_at, .. } = operation.header;
+            if operation.header.cancel_requested_at.is_some() {
+                assert!(due_at <= at(25), "{id} sleeps through a cancel request");
+            }
+            let Some(work) = operation.work.group() else {
+                continue;
+            };
+            let children = operations.iter().filter(|it| it.header.parent == Some(id));
+            if children.filter(|it| it.is_terminal()).count() > work.ended_children {
+                assert!(due_at <= at(25), "{id} sleeps through the end of a child");
+            }
+        }
+    }
+
+    /// Leases what is left, so that no later stage claims it.
+    pub(super) async fn clear(&self) {
+        const FOR_EVER: LeaseTerm = LeaseTerm(std::time::Duration::from_secs(1 << 30));
+        let left = self
+            .store
+            .claim_due_operations("nobody", at(1 << 30), FOR_EVER, 1_000);
+        left.await.unwrap();
+    }
+
+    pub(super) fn claimed(&self, number: u64) -> Option<Claimed> {
+        self.claimed.lock().unwrap().get(&self.id(number)).cloned()
+    }
+
+    /// The reference of an alias as it was read.
+    pub(super) fn read(&self, name: &str) -> Option<Reference> {
+        let aliases = self.aliases.lock().unwrap();
+        aliases.get(name)?.reference.clone()
+    }
+
+    /// What was read of an alias, and of the resource, if it was read by itself.
+    pub(super) fn basis(&self, name: &str, resource: &str) -> Basis {
+        let aliases = self.aliases.lock().unwrap();
+        let alias = aliases.get(name);
+        let target = self.targets.lock().unwrap().get(resource).copied();
+        let target = target.or_else(|| alias.map(|alias| alias.target));
+        let reference = alias.and_then(|alias| alias.reference.as_ref());
+        Basis::new(reference, &target.unwrap_or_default())
+    }
+
+    pub(super) fn id(&self, number: u64) -> OperationId {
+        operation_id(self.number * 100 + number)
+    }
+
+    pub(super) fn plane(&self) -> PlaneId {
+        plane(PlaneKind::Aws, &format!("aws{}", self.number))
+    }
+
+    pub(super) fn group(&self) -> GroupId {
+        group(&format!("{GROUP}{}", self.number))
+    }
+
+    pub(super) fn scope(&self) -> Scope {
+        Scope::new("aws", &format!("{:012}", self.number), "us-west-2").unwrap()
+    }
+
+    pub(super) fn credential(&self) -> CredentialId {
+        CredentialId::new("aws", &format!("credential{}", self.number)).unwrap()
+    }
+
+    /// What the end of this operation left.
+    pub(super) fn leftover(&self, number: u64) -> LeftoverId {
+        LeftoverId {
+            register: Register::Group(self.group()),
+            name: self.id(number),
+        }
+    }
+
+    pub(super) fn alias(&self, name: &str) -> ReferenceId {
+        ReferenceId::new(self.group(), type_name(), name).unwrap()
+    }
+
+    pub(super) fn put(&self, number: u64, name: &str) -> NewOperation {
+        let new = NewOperation {
+            id: self.id(number),
+            ..put(number, name)
+        };
+        with(new, |new| {
+            new.reference = Some(self.alias(name));
+            new.scope = self.scope();
+        })
+    }
+
+    pub(super) fn delete(&self, number: u64, name: &str) -> NewOperation {
+        with(self.put(number, name), |new| {
+            new.kind = Kind::Delete;
+            new.desired = None;
+        })
+    }
+
+    pub(super) fn on_group(&self, number: u64, task: Task) -> NewOperation {
+        let name = format!("{GROUP}{}", self.number);
+        NewOperation {
+            id: self.id(number),
+            ..on_group(number, &name, task)
+        }
+    }
+}
