@@ -38,6 +38,7 @@ impl Credentials for Sql {
         // Even after another error, since the commit may have succeeded.
         if !matches!(written, Err(Error::PreconditionFailed)) {
             self.nudge(Topic::Credentials);
+            self.erase_deleted().await;
         }
         written
     }
@@ -78,6 +79,7 @@ impl Credentials for Sql {
         ));
         if !matches!(existed, Ok(false) | Err(Error::PreconditionFailed)) {
             self.nudge(Topic::Credentials);
+            self.erase_deleted().await;
         }
         existed
     }

@@ -394,7 +394,7 @@ impl From<Abort> for Error {
     }
 }
 
-fn unavailable(error: sqlx::Error) -> Error {
+pub(crate) fn unavailable(error: sqlx::Error) -> Error {
     Error::Unavailable(Box::new(error))
 }
 

@@ -15,9 +15,9 @@ mod busy;
 mod connections;
 mod credentials;
 mod database;
+mod erasing;
 mod events;
 mod groups;
-
 mod json;
 mod leases;
 mod leftover_row;

@@ -1,4 +1,5 @@
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ const WRITERS: usize = 10;
 const READERS: usize = 10;
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
+/// The mode of a file that only its owner reads and writes.
+const OF_OWNER: u32 = 0o600;
 
 /// Errors of opening a store.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +34,9 @@ pub enum OpenError {
     /// The lock file beside the SQLite database cannot be created or locked.
     #[error("cannot lock {0}")]
     Lock(PathBuf, #[source] std::io::Error),
+    /// A file of the SQLite database cannot be created, or be kept from other users.
+    #[error("cannot keep {0} from other users: its mode must be 600")]
+    Protect(PathBuf, #[source] std::io::Error),
     /// The database cannot be reached or opened.
     #[error("cannot open the database")]
     Connect(#[source] sqlx::Error),
@@ -47,11 +53,13 @@ pub enum OpenError {
 
 impl Sql {
     /// Opens the SQLite database at `path` for this process alone, and creates or migrates it as needed. A lock on the
-    /// file `{path}.lock` keeps other processes out. All leases are dropped, since no other process can hold one.
+    /// file `{path}.lock` keeps other processes out, and the files' modes keep other users out. All leases are dropped,
+    /// since no other process can hold one.
     pub async fn open_sqlite(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let lock = lock(path)?;
-        let options = sqlite(path).create_if_missing(true);
+        protect(path)?;
+        let options = sqlite(path);
         let writer = pool(1).connect_with(options.clone()).await;
         let writer = writer.map_err(OpenError::Connect)?;
         migrations::sqlite()
@@ -70,6 +78,8 @@ impl Sql {
             .take_over_leases()
             .await
             .map_err(OpenError::TakeOver)?;
+        // A process that was killed may have left it behind.
+        store.erase_deleted().await;
         Ok(store)
     }
 
@@ -135,7 +145,7 @@ fn sqlite(path: &Path) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        // Overwrites deleted content with zeros. The write-ahead log only has it sealed.
+        // Overwrites deleted content with zeros. What the write-ahead log still has of it is erased by `erase`.
         .pragma("secure_delete", "ON")
 }
 
@@ -153,14 +163,48 @@ async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, OpenError>
     readers.await.map_err(OpenError::Connect)
 }
 
-fn lock(database: &Path) -> Result<File, OpenError> {
+/// Creates the database if it is missing, and keeps other users from it and from the files beside it. SQLite gives those
+/// that it creates the mode of the database.
+fn protect(database: &Path) -> Result<(), OpenError> {
+    let created = File::options()
+        .create(true)
+        .append(true)
+        .mode(OF_OWNER)
+        .open(database);
+    created.map_err(|error| OpenError::Protect(database.to_owned(), error))?;
+    for path in [
+        database.to_owned(),
+        beside(database, "-wal"),
+        beside(database, "-shm"),
+    ] {
+        let Ok(metadata) = path.metadata() else {
+            continue;
+        };
+        let mut permissions = metadata.permissions();
+        if permissions.mode() & !OF_OWNER & 0o777 != 0 {
+            permissions.set_mode(OF_OWNER);
+            std::fs::set_permissions(&path, permissions)
+                .map_err(|error| OpenError::Protect(path.clone(), error))?;
+            tracing::warn!(file.path = %path.display(), "other users could access the database; its mode is 600 now");
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of the file that has the name of `database` followed by `suffix`.
+fn beside(database: &Path, suffix: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
-    path.push(".lock");
-    let path = PathBuf::from(path);
+    path.push(suffix);
+    PathBuf::from(path)
+}
+
+fn lock(database: &Path) -> Result<File, OpenError> {
+    let path = beside(database, ".lock");
     let file = File::options()
         .create(true)
         .truncate(false)
         .write(true)
+        .mode(OF_OWNER)
         .open(&path)
         .map_err(|error| OpenError::Lock(path.clone(), error))?;
     match file.try_lock() {

@@ -144,11 +144,13 @@ impl SealedValues for Sql {
 
     /// Of two concurrent replacements one fails to insert. Its retry then replaces the key of the other.
     async fn replace_digest_key(&self, new: SealedKey, now: Timestamp) -> Result<(), Error> {
-        transaction!(self, |tx| async {
+        let replaced = transaction!(self, |tx| async {
             tx.execute(DELETE_KEYS, values![]).await?;
             tx.execute(INSERT_KEY, digest_key(&new, now)).await?;
             Ok(())
-        })
+        });
+        self.erase_deleted().await;
+        replaced
     }
 }
 

@@ -1,7 +1,7 @@
 //! `ucp dev`: API, workers, SQLite and a simulated AWS in one process.
 
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,6 +26,13 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         .mode(0o700)
         .create(data_dir)
         .with_context(|| format!("cannot create {}", data_dir.display()))?;
+    let permissions = std::fs::metadata(data_dir)?.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        tracing::warn!(
+            file.path = %data_dir.display(),
+            "other users can list the data directory; chmod 700 keeps them out"
+        );
+    }
     let sealing = keys::of_data_dir(data_dir, &OsEntropy)?;
     let catalogue = types::catalogue(&arguments.types)?;
     let store = Sql::open_sqlite(data_dir.join("ucp.db")).await;
@@ -48,8 +55,9 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         credential_max_age: CREDENTIAL_MAX_AGE,
         call_timeout: arguments.work.call_timeout,
     };
+    let store = Arc::new(store);
     let node = Node {
-        store: Arc::new(store),
+        store: store.clone(),
         aws,
         default_tags: DefaultTags::default(),
         catalogue,
@@ -75,7 +83,9 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         told = told => told,
     };
     stop.send_replace(true);
-    running.await??;
+    let ran = running.await?;
+    shutdown::close(&store).await;
+    ran?;
     simulating.await?;
     outcome
 }

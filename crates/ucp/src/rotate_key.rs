@@ -52,6 +52,11 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
         let id = resealing::start_digest_key(&store, &ring, &OsEntropy, now).await?;
         println!("Started the digest key {id}. Restart the servers, which still use the old one.");
     }
+    if !store.erase().await? {
+        bail!(
+            "the write-ahead log still has values sealed under other keys, because the database is being read all the time. Run this command again"
+        );
+    }
     if remain > 0 {
         let left: Vec<String> = left
             .iter()

@@ -42,8 +42,9 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         tracing::info!("working without an API");
         None
     };
+    let store = Arc::new(store);
     let node = Node {
-        store: Arc::new(store),
+        store: store.clone(),
         aws,
         default_tags: config.default_tags,
         catalogue,
@@ -56,7 +57,9 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         listener,
         works: arguments.roles.contains(&Role::Worker),
     };
-    node.run(shutdown).await
+    let outcome = node.run(shutdown).await;
+    shutdown::close(&store).await;
+    outcome
 }
 
 pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {

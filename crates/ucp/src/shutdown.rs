@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use ucp_store_sql::Sql;
 
 /// How long running steps may continue.
 pub(crate) const STEP_GRACE: Duration = Duration::from_secs(6);
 /// How long open requests may continue.
 pub(crate) const REQUEST_GRACE: Duration = Duration::from_secs(8);
 
+/// How long the database may take to close.
+const CLOSING: Duration = Duration::from_secs(1);
 /// How long the process may take to stop. Then it ends, whatever hangs.
 const LIMIT: Duration = Duration::from_millis(9500);
 
@@ -37,4 +40,11 @@ pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
 pub(crate) async fn requested(mut shutdown: watch::Receiver<bool>) {
     // An error means that the sender is gone, which counts as a shutdown.
     let _ = shutdown.wait_for(|requested| *requested).await;
+}
+
+/// Closes the database, so that nothing deleted stays in its log. Whatever still uses it is not waited for.
+pub(crate) async fn close(store: &Sql) {
+    if tokio::time::timeout(CLOSING, store.close()).await.is_err() {
+        tracing::warn!("the database was still in use at shutdown");
+    }
 }

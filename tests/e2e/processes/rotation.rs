@@ -1,5 +1,8 @@
 //! Changing the encryption key, and the digest key, while servers run.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -16,17 +19,18 @@ const CREDENTIAL: &str =
 async fn the_key_is_changed_under_running_servers_on_sqlite() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let url = format!("sqlite://{}", directory.path().join("ucp.db").display());
-    change_keys(&url).await;
+    change_keys(&url, Some(directory.path())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_key_is_changed_under_running_servers_on_postgres() {
     if let Some(database) = ucp_store_sql::testing::database().await {
-        change_keys(&database.url()).await;
+        change_keys(&database.url(), None).await;
     }
 }
 
-async fn change_keys(database: &str) {
+/// `folder` has the files of a SQLite database.
+async fn change_keys(database: &str, folder: Option<&Path>) {
     let (_simulator, aws) = Process::simulator("50ms").await;
     let declared = json!({"Name": "s", "SecretString": "as it was"});
 
@@ -48,9 +52,16 @@ async fn change_keys(database: &str) {
     let (done, told) = Process::rotate_key(&both, database, &["--dry-run"]).await;
     assert!(done && told.contains("4 sealed under"), "{told}");
     assert!(told.contains("a previous key"), "{told}");
+    let key_id = told.split("4 sealed under ").nth(1).expect("its id");
+    let key_id = key_id.split(':').next().expect("its id").to_owned();
+    assert!(folder.is_none_or(|folder| is_in_files(folder, &key_id)));
     let (done, told) = Process::rotate_key(&both, database, &[]).await;
     assert!(done, "{told}");
     assert!(told.contains(": 4. Remain under other keys: 0."), "{told}");
+    assert!(
+        folder.is_none_or(|folder| !is_in_files(folder, &key_id)),
+        "a value sealed under the old key is left in a file"
+    );
     let (done, told) = Process::rotate_key(&both, database, &[]).await;
     assert!(
         done && told.contains(": 0. Remain under other keys: 0."),
@@ -83,6 +94,14 @@ async fn change_keys(database: &str) {
     let updates = updates.filter(|call| call["operation"] == "UpdateResource");
     assert_eq!(updates.count(), 1);
     refuse_other_keys(database).await;
+}
+
+/// Whether a file of the database has a value sealed under the key.
+fn is_in_files(folder: &Path, key_id: &str) -> bool {
+    let key_id = hex::decode(key_id).expect("an id in hexadecimal");
+    let files = fs::read_dir(folder).expect("the folder is there");
+    let mut contents = files.map(|file| fs::read(file.expect("an entry").path()).expect("a file"));
+    contents.any(|bytes| bytes.windows(key_id.len()).any(|window| window == key_id))
 }
 
 async fn put_credential(client: &Client) {

@@ -155,6 +155,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     server.terminate();
     assert!(server.ended().await.success(), "{}", server.output());
     assert_hidden("the logs", server.output().as_bytes());
+    assert_hidden("the database, after a stop", &at_rest());
 }
 
 /// Puts a credential with a canary, then another one that is rejected, and reads. Returns the replies.
