@@ -39,6 +39,7 @@ mod private_types;
 mod processes;
 mod proof;
 mod puts;
+mod quotas;
 mod reads;
 mod reference_states;
 mod references;

@@ -43,7 +43,7 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
         "AccessDenied" "AccessDeniedException" "AccountMismatch" "AuthorizationFailed" "ExpiredToken"
         "ExpiredTokenException" "IncompleteSignature" "InvalidClientTokenId" "InvalidCredentials"
         "InvalidCredentialsException" "InvalidSignatureException" "MissingAuthenticationToken"
-        "NotAuthorized" "OptInRequired" "RequestExpired" "RequestTimeTooSkewed" "SignatureDoesNotMatch"
+        "NotAuthorized" "OptInRequired" "QuotaExceeded" "RequestExpired" "RequestTimeTooSkewed" "SignatureDoesNotMatch"
         "UnauthorizedTaggingOperation" "UnrecognizedClientException";
     NOT_FOUND: "NotFound" "ResourceGroupNotFound" "ResourceNotFoundException";
     REQUEST_TIMEOUT: "RequestTimeout";

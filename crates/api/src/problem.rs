@@ -105,6 +105,8 @@ impl From<Rejection> for Problem {
             Rejection::Forbidden(failure) => Self::new(StatusCode::FORBIDDEN, failure),
             Rejection::NotNow(failure) => Self::new(StatusCode::SERVICE_UNAVAILABLE, failure),
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
+            Rejection::QuotaExceeded(failure) => Self::new(StatusCode::FORBIDDEN, failure),
+            Rejection::TooMany(failure) => Self::new(StatusCode::TOO_MANY_REQUESTS, failure),
             Rejection::Busy(operation) => Self::busy(&operation),
             Rejection::Unavailable(_) => {
                 tracing::warn!(

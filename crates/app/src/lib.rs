@@ -19,6 +19,7 @@ mod looking;
 mod operations;
 mod planes;
 mod put;
+mod quotas;
 mod read;
 mod references;
 mod rejection;
@@ -37,6 +38,8 @@ use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
+use self::quotas::Estimates;
+
 pub use accounts::Accounts;
 pub use awaiting::Awaiting;
 pub use credentials::PutCredential;
@@ -48,6 +51,7 @@ pub use listed::Listed;
 pub use live::LiveReader;
 pub use operations::OperationQuery;
 pub use put::{PutOutcome, PutResource};
+pub use quotas::Quotas;
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use rejection::Rejection;
@@ -77,6 +81,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Woken after an operation has been accepted.
     pub workers: Arc<dyn Wake>,
+    /// How much there may be.
+    pub quotas: Quotas,
     /// The operations that requests wait for. Told when one has progressed in this process.
     pub awaiting: Awaiting,
 }
@@ -93,6 +99,7 @@ pub trait Wake: Send + Sync {
 /// The application.
 pub struct App {
     parts: Parts,
+    estimates: Estimates,
 }
 
 /// The sender of a request, and its limits.
@@ -111,7 +118,10 @@ pub struct Caller {
 impl App {
     /// Creates the application.
     pub fn new(parts: Parts) -> Self {
-        Self { parts }
+        Self {
+            parts,
+            estimates: Estimates::default(),
+        }
     }
 
     /// Returns an error if the store cannot be reached, if the workers of this process do not work, or if the clock of

@@ -34,6 +34,12 @@ pub enum Rejection {
     /// The request exceeds a limit of AWS.
     #[error("{}", .0.message)]
     TooLarge(Failure),
+    /// There may be no more of this: remove some, or raise the quota.
+    #[error("{}", .0.message)]
+    QuotaExceeded(Failure),
+    /// Too much is under way: try again later.
+    #[error("{}", .0.message)]
+    TooMany(Failure),
     /// The store cannot be reached: try again.
     #[error("the store is unavailable")]
     Unavailable(#[source] ucp_store::Error),

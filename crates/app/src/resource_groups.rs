@@ -12,6 +12,7 @@ impl App {
         precondition: &Precondition,
     ) -> Result<ResourceGroup, Rejection> {
         let id = put.id.clone();
+        self.admit_group(&id).await?;
         let store = &self.parts.store;
         match store
             .put_resource_group(put, precondition, self.now())

@@ -82,6 +82,9 @@ impl App {
                 store.remember(&after, basis).await? || self.is_remembered(&after).await?
             }
             Some(_) | None => {
+                if before.is_none() {
+                    self.admit_reference(&after.id).await?;
+                }
                 let event = rules::adopted(
                     work.kind,
                     &after,

@@ -10,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 use ucp_app::{
-    Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Rejection,
-    Selector, UntrackedAlias, Wake,
+    Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Quotas,
+    Rejection, Selector, UntrackedAlias, Wake,
 };
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{ReferenceChange, Work};
@@ -84,6 +84,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         types: Arc::new(Embedded(Catalogue::embedded())),
         default_tags: DefaultTags::default(),
         untracked_alias: UntrackedAlias::default(),
+        quotas: Quotas::default(),
         accounts: Arc::new(AnyAccount),
         keys: Arc::new(Keys {
             sealing: Keyring::from(SealingKey::new([7; 32])),

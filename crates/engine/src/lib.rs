@@ -24,6 +24,6 @@ pub use engine::{Engine, Parts, Settings};
 pub use keeper::Keeper;
 pub use progress::ProgressListener;
 pub use pulse::Pulse;
-pub use sweeper::Sweeper;
+pub use sweeper::{Sweeper, Swept};
 pub use ucp_look::OwnershipTags;
 pub use workers::{Nudges, Workers};

@@ -4,21 +4,32 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 use ucp_model::Clock;
-use ucp_store::Operations;
+use ucp_store::Store;
 
-/// The number of operations removed in one transaction.
+/// The number of operations or events removed in one transaction.
 const BATCH: usize = 500;
 
-/// Removes operations whose retention is over; the history stays. Several processes may sweep concurrently.
+/// Removes operations and events whose retention is over. Several processes may sweep concurrently.
 pub struct Sweeper {
-    /// The operations.
-    pub store: Arc<dyn Operations>,
+    /// The operations and the history.
+    pub store: Arc<dyn Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The time for which an ended operation is kept.
-    pub retention: Duration,
+    pub operation_retention: Duration,
+    /// The time for which an event is kept.
+    pub history_retention: Duration,
     /// The interval between sweeps.
     pub interval: Duration,
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// The number of operations.
+    pub operations: u64,
+    /// The number of events.
+    pub events: u64,
 }
 
 impl Sweeper {
@@ -30,11 +41,16 @@ impl Sweeper {
                 _ = shutdown.changed() => continue,
             };
             match swept {
-                Ok(0) => {}
-                Ok(count) => info!(operations = count, "removed ended operations"),
+                Ok(Swept {
+                    operations: 0,
+                    events: 0,
+                }) => {}
+                Ok(Swept { operations, events }) => {
+                    info!(operations, events, "removed what is kept no longer")
+                }
                 Err(error) => warn!(
                     error = %ucp_model::chain(&error),
-                    "could not remove ended operations"
+                    "could not remove what is kept no longer"
                 ),
             }
             tokio::select! {
@@ -44,14 +60,22 @@ impl Sweeper {
         }
     }
 
-    /// Removes all operations that are old enough, in batches, and returns how many there were.
-    pub async fn sweep(&self) -> Result<u64, ucp_store::Error> {
-        let before = self.clock.now().before(self.retention);
-        let mut count = 0;
+    /// Removes all operations and events that are old enough, in batches, and returns how many there were.
+    pub async fn sweep(&self) -> Result<Swept, ucp_store::Error> {
+        let now = self.clock.now();
+        let mut swept = Swept::default();
+        let before = now.before(self.operation_retention);
         loop {
             match self.store.remove_ended_operations(before, BATCH).await? {
-                0 => return Ok(count),
-                removed => count += removed,
+                0 => break,
+                removed => swept.operations += removed,
+            }
+        }
+        let before = now.before(self.history_retention);
+        loop {
+            match self.store.remove_events(before, BATCH).await? {
+                0 => return Ok(swept),
+                removed => swept.events += removed,
             }
         }
     }

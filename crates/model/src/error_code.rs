@@ -58,6 +58,8 @@ codes! {
     PartiallyApplied,
     /// The condition in `If-Match` or `If-None-Match` does not hold.
     PreconditionFailed,
+    /// There may be no more of something.
+    QuotaExceeded,
     /// The request body or the declaration is too large.
     RequestEntityTooLarge,
     /// The request did not arrive in time.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ucp_app::{Accounts, App, Awaiting, Rejection, UntrackedAlias, Wake};
+use ucp_app::{Accounts, App, Awaiting, Quotas, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
 use ucp_live::ReadOnly;
@@ -72,6 +72,10 @@ pub struct Settings {
     pub grace: Duration,
     /// The time for which an ended operation is kept.
     pub operation_retention: Duration,
+    /// The time for which the history is kept.
+    pub history_retention: Duration,
+    /// How much there may be.
+    pub quotas: Quotas,
     /// The interval between sweeps of ended operations.
     pub sweep_interval: Duration,
     /// The interval at which the keeper looks for leftovers to try again.
@@ -151,6 +155,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         types: Arc::clone(&types),
         default_tags: settings.default_tags,
         untracked_alias: settings.untracked_alias,
+        quotas: settings.quotas,
         accounts,
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),
@@ -165,7 +170,8 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let sweeper = Sweeper {
         store: store.clone(),
         clock: Arc::clone(&clock),
-        retention: settings.operation_retention,
+        operation_retention: settings.operation_retention,
+        history_retention: settings.history_retention,
         interval: settings.sweep_interval,
     };
     let keeper = Keeper {

@@ -127,6 +127,7 @@ observed! {
             after: Option<&GroupId>,
             limit: usize
         ) -> Vec<ResourceGroup>;
+        fn count_resource_groups(plane: &str, limit: usize) -> usize;
         #[at(Moment::Accept)]
         fn delete_resource_group(
             deletion: NewOperation,
@@ -181,7 +182,9 @@ observed! {
             correlation_id: &CorrelationId,
             now: Timestamp
         ) -> Forgotten;
+        fn count_references(group: &GroupId, limit: usize) -> usize;
         fn list_events(reference: &ReferenceId) -> Vec<Event>;
+        fn remove_events(before: Timestamp, limit: usize) -> u64;
     }
 }
 
@@ -208,6 +211,7 @@ observed! {
         #[at(Moment::Finish)]
         fn finish_operation(lease: &Lease, finish: FinishOperation) -> ();
         fn request_cancel(id: OperationId, now: Timestamp) -> Option<Operation>;
+        fn count_live_operations(group: Option<&GroupId>, limit: usize) -> usize;
         fn remove_ended_operations(before: Timestamp, limit: usize) -> u64;
     }
 }

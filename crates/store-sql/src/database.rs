@@ -187,6 +187,16 @@ impl Database {
         rows.map_err(unavailable)
     }
 
+    /// Runs a read-only statement that returns a number in the column `counted`.
+    pub(crate) async fn count(
+        &self,
+        statement: Statement,
+        values: Vec<Value>,
+    ) -> Result<usize, Error> {
+        let rows = self.read(statement, values).await?;
+        rows.first().map_or(Ok(0), |row| row.count("counted"))
+    }
+
     /// Runs a single statement that writes, without a transaction around it, and returns the number of rows it wrote.
     pub(crate) async fn write(
         &self,

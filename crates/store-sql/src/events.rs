@@ -12,6 +12,12 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"];
     LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, lost, changes, outcome, code
         FROM events WHERE reference_key = $1 ORDER BY sequence"];
+    /// In the order of writing, which is that of time up to the difference between clocks, so that no index is needed and
+    /// no more than `$2` rows are read.
+    REMOVE = ["DELETE FROM events WHERE sequence "]
+        postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT sequence FROM (
+            SELECT sequence, at FROM events AS bounded ORDER BY sequence LIMIT $2
+        ) AS bounded WHERE at < $1"] postgres "))" sqlite ")";
 }
 
 /// Appends `event`. It concerns `reference`, if any.
@@ -44,6 +50,18 @@ pub(crate) async fn list(
 ) -> Result<Vec<Event>, Error> {
     let rows = database.read(LIST, values![reference.key()]).await?;
     rows.iter().map(read).collect()
+}
+
+/// Removes those from before `before` among the first `limit`.
+pub(crate) async fn remove(
+    database: &Database,
+    before: Timestamp,
+    limit: usize,
+) -> Result<u64, Error> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    database
+        .write(REMOVE, values![before.as_millis(), limit])
+        .await
 }
 
 fn read(row: &Row) -> Result<Event, Error> {

@@ -17,6 +17,9 @@ use crate::{Sql, busy, leftover_row, operation_row, reference_row};
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
+    COUNT = ["SELECT COUNT(*) AS counted FROM (
+            SELECT key FROM resource_groups WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3
+        ) AS bounded"];
     /// A foreign key would not prevent changes to the group while an operation is accepted in it.
     SHARE = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key = $1"] lock " FOR SHARE";
@@ -69,6 +72,11 @@ impl Groups for Sql {
         let values = page(group_keys(plane, after), limit);
         let rows = self.database.read(LIST, values).await?;
         rows.iter().map(read).collect()
+    }
+
+    async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error> {
+        let values = page(group_keys(plane, None), limit);
+        self.database.count(COUNT, values).await
     }
 
     async fn delete_resource_group(

@@ -61,6 +61,14 @@ statements! {
     PAGE_BY_STATUS = ["SELECT ", columns!(), " FROM operations
         WHERE group_key = $1 AND (accepted_at, id) < ($2, $3) AND status = $5
         ORDER BY accepted_at DESC, id DESC LIMIT $4"];
+    COUNT_LIVE = ["SELECT COUNT(*) AS counted FROM (
+            SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT $2
+        ) AS bounded"];
+    /// In the order of an index that has live operations only.
+    COUNT_ALL_LIVE = ["SELECT COUNT(*) AS counted FROM (
+            SELECT id FROM operations WHERE ended_at IS NULL
+            ORDER BY (CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END), id LIMIT $1
+        ) AS bounded"];
     /// The parent is looked up for each row. A join could read all live operations.
     REMOVE_ENDED = ["WITH old AS (
             SELECT id AS old_id FROM operations
@@ -174,6 +182,21 @@ impl Operations for Sql {
             }
             find(&mut tx, id).await
         })
+    }
+
+    async fn count_live_operations(
+        &self,
+        group: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        match group {
+            Some(group) => {
+                let values = values![group.key(), limit];
+                self.database.count(COUNT_LIVE, values).await
+            }
+            None => self.database.count(COUNT_ALL_LIVE, values![limit]).await,
+        }
     }
 
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

@@ -25,6 +25,9 @@ statements! {
             FROM resource_groups WHERE key = $1
         ) AS groups
         LEFT JOIN resource_references ON resource_references.key = $2"];
+    COUNT = ["SELECT COUNT(*) AS counted FROM (
+            SELECT key FROM resource_references WHERE group_key = $1 ORDER BY key LIMIT $2
+        ) AS bounded"];
 }
 
 #[async_trait]
@@ -118,6 +121,15 @@ impl References for Sql {
             events::append(&mut tx, &event, Some(id)).await?;
             Ok(Forgotten::Forgotten)
         })
+    }
+
+    async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error> {
+        let values = values![group.key(), i64::try_from(limit).unwrap_or(i64::MAX)];
+        self.database.count(COUNT, values).await
+    }
+
+    async fn remove_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        events::remove(&self.database, before, limit).await
     }
 
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {

@@ -108,6 +108,9 @@ pub trait Groups: Send + Sync {
         limit: usize,
     ) -> Result<Vec<ResourceGroup>, Error>;
 
+    /// Counts the groups of a plane, up to `limit`.
+    async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error>;
+
     /// Deletes the group, or records the operation that does.
     ///
     /// The first result that applies is returned:

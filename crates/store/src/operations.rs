@@ -313,6 +313,13 @@ pub trait Operations: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Operation>, Error>;
 
+    /// Counts the live operations in `group`, or all of them, up to `limit`.
+    async fn count_live_operations(
+        &self,
+        group: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<usize, Error>;
+
     /// Removes up to `limit` operations that ended before `before`, oldest end first, and returns how many were
     /// removed. A child stays as long as its parent is live.
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;

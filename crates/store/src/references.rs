@@ -115,6 +115,12 @@ pub trait References: Send + Sync {
         now: Timestamp,
     ) -> Result<Forgotten, Error>;
 
+    /// Counts the references of a group, up to `limit`. A group that does not exist has none.
+    async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error>;
+
     /// Returns the events of a reference, oldest first.
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error>;
+
+    /// Removes events from before `before`, of the `limit` that were written first, and returns how many were removed.
+    async fn remove_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 }

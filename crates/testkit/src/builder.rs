@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::UntrackedAlias;
+use ucp_app::{Quotas, UntrackedAlias};
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
@@ -28,6 +28,7 @@ pub struct Builder {
     path_base: PathBase,
     default_tags: DefaultTags,
     untracked_alias: UntrackedAlias,
+    quotas: Quotas,
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
     verdict_wait: Duration,
@@ -44,6 +45,7 @@ impl World {
             path_base: PathBase::default(),
             default_tags: DefaultTags::default(),
             untracked_alias: UntrackedAlias::default(),
+            quotas: Quotas::default(),
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
@@ -95,6 +97,11 @@ impl Builder {
             untracked_alias: UntrackedAlias::Ignore,
             ..self
         }
+    }
+
+    /// Sets the quotas.
+    pub fn quotas(self, quotas: Quotas) -> Self {
+        Self { quotas, ..self }
     }
 
     /// Creates without the marks of references.
@@ -176,6 +183,7 @@ impl Builder {
         };
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,
+            quotas: self.quotas,
             schema_source: self.schema_source,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
@@ -229,6 +237,8 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         poll_interval: Duration::ZERO,
         grace: Duration::ZERO,
         operation_retention: Duration::ZERO,
+        history_retention: Duration::ZERO,
+        quotas: Quotas::default(),
         sweep_interval: Duration::ZERO,
         keep_interval: Duration::ZERO,
     }

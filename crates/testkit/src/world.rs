@@ -10,7 +10,7 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
-use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Workers};
+use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
 use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
@@ -124,12 +124,13 @@ impl World {
         tokio::join!(replying, settling).0
     }
 
-    /// Removes operations that ended more than `retention` ago.
-    pub async fn sweep(&self, retention: Duration) -> u64 {
+    /// Removes operations and events from more than `retention` ago.
+    pub async fn sweep(&self, retention: Duration) -> Swept {
         let sweeper = Sweeper {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
-            retention,
+            operation_retention: retention,
+            history_retention: retention,
             interval: retention,
         };
         sweeper.sweep().await.expect("the store answers")

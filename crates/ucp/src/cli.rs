@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ucp_api::PathBase;
+use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
@@ -305,6 +306,21 @@ pub(crate) struct Work {
     /// How long operations can be queried after their end.
     #[arg(long, env = "UCP_OPERATION_RETENTION", default_value = "30d", value_parser = humantime::parse_duration)]
     pub(crate) operation_retention: Duration,
+    /// How long the history has what happened.
+    #[arg(long, env = "UCP_HISTORY_RETENTION", default_value = "365d", value_parser = humantime::parse_duration)]
+    pub(crate) history_retention: Duration,
+    /// The number of resource groups that a plane may have.
+    #[arg(long, env = "UCP_QUOTA_GROUPS", default_value_t = Quotas::default().groups)]
+    pub(crate) quota_groups: usize,
+    /// The number of references that a resource group may have.
+    #[arg(long, env = "UCP_QUOTA_REFERENCES", default_value_t = Quotas::default().references)]
+    pub(crate) quota_references: usize,
+    /// The number of operations that may be under way in a resource group.
+    #[arg(long, env = "UCP_QUOTA_GROUP_OPERATIONS", default_value_t = Quotas::default().group_operations)]
+    pub(crate) quota_group_operations: usize,
+    /// The number of operations that may be under way.
+    #[arg(long, env = "UCP_QUOTA_OPERATIONS", default_value_t = Quotas::default().operations)]
+    pub(crate) quota_operations: usize,
     /// What to do with an alias without trackedBy if AWS assigns the identifier, so that each put creates another
     /// resource.
     #[arg(long, env = "UCP_UNTRACKED_ALIAS", default_value = "refuse")]

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
+use ucp_app::Quotas;
 use ucp_cloud_aws::Aws;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_node::{DatabaseClock, SchemaSource};
@@ -92,6 +93,13 @@ impl Node {
             poll_interval: self.work.poll_interval,
             grace: shutdown::STEP_GRACE,
             operation_retention: self.work.operation_retention,
+            history_retention: self.work.history_retention,
+            quotas: Quotas {
+                groups: self.work.quota_groups,
+                references: self.work.quota_references,
+                group_operations: self.work.quota_group_operations,
+                operations: self.work.quota_operations,
+            },
             sweep_interval: SWEEP_INTERVAL,
             keep_interval: KEEP_INTERVAL,
         };

@@ -138,6 +138,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             ),
         ),
         ("events::LIST", (values!["reference-1000"], 4)),
+        ("events::REMOVE", (values![4_000, limit], 3 * PAGE)),
+        (
+            "groups::COUNT",
+            (values!["group-2", "group-3", limit], PAGE),
+        ),
         ("groups::INSERT", (first("group-new"), 0)),
         ("groups::UPDATE", (put("group-200"), 1)),
         ("groups::GET", (values!["group-200"], 1)),
@@ -279,6 +284,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             ),
         ),
         // A group, a reference, and the operation on it that is live or that ended last.
+        ("references::COUNT", (values!["group-200", limit], PAGE)),
         (
             "references::RECORDED",
             (values!["group-200", "reference-5002"], 3),
@@ -351,6 +357,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["operation-100", 9], CHILDREN),
         ),
         ("operations::CREATED", (values!["target-4002", 1], 1)),
+        (
+            "operations::COUNT_LIVE",
+            (values!["group-200", limit], PAGE),
+        ),
+        ("operations::COUNT_ALL_LIVE", (values![limit], PAGE)),
         (
             "operations::PAGE",
             (values!["group-200", 4_010, "z", limit], PAGE),

@@ -8,6 +8,7 @@
 pub mod accepting;
 mod act;
 pub mod concurrency;
+pub mod counting;
 pub mod credentials;
 pub mod deciding;
 pub mod ending;
@@ -135,6 +136,12 @@ macro_rules! conformance {
                 json_survives
                 the_first_digest_key_stays
                 the_store_answers
+            }
+            counting {
+                a_count_has_a_limit
+                references_are_counted_by_group
+                live_operations_are_counted
+                old_events_are_removed
             }
             preconditions {
                 a_plane_is_written_when_the_precondition_holds

@@ -58,6 +58,11 @@ impl Groups for Memory {
         Ok(page(&self.tables().groups, keys, limit))
     }
 
+    async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error> {
+        let keys = group_keys(plane, None);
+        Ok(page(&self.tables().groups, keys, limit).len())
+    }
+
     async fn delete_resource_group(
         &self,
         deletion: NewOperation,

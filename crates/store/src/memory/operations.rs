@@ -194,6 +194,22 @@ impl Operations for Memory {
         Ok(Some(operation))
     }
 
+    async fn count_live_operations(
+        &self,
+        group: Option<&GroupId>,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let tables = self.tables();
+        let operations = tables.operations.values().map(|row| &row.operation);
+        let live = operations.filter(|operation| operation.header.ended_at.is_none());
+        let counted = live.filter(|operation| {
+            group.is_none_or(|group| {
+                operation.work.group_id().map(GroupId::key) == Some(group.key())
+            })
+        });
+        Ok(counted.take(limit).count())
+    }
+
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         let mut tables = self.tables();
         let rows = tables.operations.values().map(|row| &row.operation.header);

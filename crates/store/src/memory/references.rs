@@ -152,6 +152,28 @@ impl References for Memory {
         Ok(Forgotten::Forgotten)
     }
 
+    async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error> {
+        let tables = self.tables();
+        let references = tables.references.values();
+        Ok(references
+            .filter(|reference| reference.id.group.key() == group.key())
+            .take(limit)
+            .count())
+    }
+
+    async fn remove_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        let mut tables = self.tables();
+        let (mut place, mut removed) = (0, 0);
+        tables.events.retain(|event| {
+            let is_first = place < limit;
+            place += 1;
+            let goes = is_first && event.at < before;
+            removed += u64::from(goes);
+            !goes
+        });
+        Ok(removed)
+    }
+
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
         Ok(self.tables().events_of(&reference.key()))
     }

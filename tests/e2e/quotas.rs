@@ -1,0 +1,138 @@
+//! Quotas: of each thing that requests leave behind, the last one that is allowed and the first that is not.
+
+use serde_json::{Value, json};
+use ucp_app::Quotas;
+use ucp_testkit::{
+    ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
+};
+
+const LOGS: &str = "AWS.Logs/LogGroup";
+const VPC: &str = "AWS.EC2/VPC";
+const PLANE: &str = "/planes/radius/local/resourceGroups";
+const API: &str = "api-version=2023-10-01-preview";
+
+async fn world(kind: StoreKind, quotas: Quotas) -> Option<World> {
+    let builder = World::builder().quotas(quotas).on(kind).await?;
+    Some(builder.build().await)
+}
+
+async fn put_group(world: &World, name: &str) -> Reply {
+    let path = format!("{PLANE}/{name}?{API}");
+    world.call("PUT", &path, r#"{"location": "global"}"#).await
+}
+
+fn refused(reply: Reply, status: u16, target: &str) {
+    let reply = reply.expect(status);
+    assert_eq!(reply.code(), "QuotaExceeded");
+    let target = target.to_lowercase();
+    assert_eq!(reply.body["error"]["target"], target, "{}", reply.text);
+    let waits = reply.header("retry-after").is_some();
+    assert_eq!(waits, status == 429, "{}", reply.text);
+}
+
+#[apply(on_every_store)]
+async fn a_plane_has_only_so_many_groups(kind: StoreKind) {
+    let quotas = Quotas {
+        groups: 3,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    for name in ["two", "three"] {
+        put_group(&world, name).await.expect(200);
+    }
+    refused(put_group(&world, "four").await, 403, "/planes/radius/local");
+    put_group(&world, "Two").await.expect(200);
+    let path = format!("{PLANE}/two?{API}");
+    world.call("DELETE", &path, "").await.expect(200);
+    put_group(&world, "four").await.expect(200);
+    refused(put_group(&world, "five").await, 403, "/planes/radius/local");
+}
+
+#[apply(on_every_store)]
+async fn a_group_has_only_so_many_references(kind: StoreKind) {
+    let quotas = Quotas {
+        references: 2,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let block = |n: u32| json!({"CidrBlock": format!("10.{n}.0.0/16")});
+    for alias in ["one", "two"] {
+        world.put_and_settle(VPC, alias, block(0)).await;
+    }
+    refused(world.put(VPC, "three", block(3)).await, 403, GROUP);
+    let stray = json!({"properties": {"LogGroupName": "x"}});
+    world.post(LOGS, "put", &stray).await.expect(201);
+    world.settle().await;
+    let import = json!({"trackedBy": tracked_by(LOGS, "four"), "primaryIdentifier": "x"});
+    refused(world.post(LOGS, "import", &import).await, 403, GROUP);
+    let same = json!({"trackedBy": tracked_by(LOGS, "four"), "properties": {"LogGroupName": "x"}});
+    refused(world.post(LOGS, "put", &same).await, 403, GROUP);
+    let item = json!({"alias": "five", "type": LOGS, "primaryIdentifier": "x",
+        "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")});
+    let items = json!({"resources": [item]}).to_string();
+    let path = format!("{GROUP}/:import");
+    refused(world.call("POST", &path, &items).await, 403, GROUP);
+
+    // What there is can be changed and deleted, and then there is room.
+    let tagged = json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a", "Value": "b"}]});
+    world.put(VPC, "one", tagged).await.expect(201);
+    world.settle().await;
+    world.delete(VPC, "one").await.expect(202);
+    world.settle().await;
+    world.put(VPC, "three", block(3)).await.expect(201);
+}
+
+#[apply(on_every_store)]
+async fn only_so_many_operations_are_under_way_in_a_group(kind: StoreKind) {
+    let quotas = Quotas {
+        group_operations: 2,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    for alias in ["one", "two"] {
+        world.put(VPC, alias, vpc.clone()).await.expect(201);
+    }
+    refused(world.put(VPC, "three", vpc.clone()).await, 429, GROUP);
+    put_group(&world, "other").await.expect(200);
+    let elsewhere = json!({"trackedBy": format!("{PLANE}/other/providers/{VPC}:reference/three"),
+        "properties": vpc});
+    world.post(VPC, "put", &elsewhere).await.expect(201);
+    world.settle().await;
+    world.put(VPC, "three", vpc).await.expect(201);
+}
+
+#[apply(on_every_store)]
+async fn only_so_many_operations_are_under_way(kind: StoreKind) {
+    let quotas = Quotas {
+        operations: 1,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let vpc = json!({"properties": {"CidrBlock": "10.0.0.0/16"}});
+    world.post(VPC, "put", &vpc).await.expect(201);
+    let reply = world.post(VPC, "put", &vpc).await.expect(429);
+    assert_eq!(reply.code(), "QuotaExceeded");
+    assert_eq!(reply.body["error"]["target"], Value::Null);
+    world.settle().await;
+    world.post(VPC, "put", &vpc).await.expect(201);
+}
+
+#[apply(on_every_store)]
+async fn a_put_that_changes_nothing_leaves_nothing_behind(world: &World) {
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put_and_settle(VPC, "main", vpc.clone()).await;
+    let before = world.events(VPC, "main").await;
+    for _ in 0..20 {
+        world.put(VPC, "main", vpc.clone()).await.expect(200);
+    }
+    assert_eq!(world.events(VPC, "main").await, before);
+}
