@@ -3,6 +3,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The slots of a process, each for one step at a time. An AWS account and region may take another only while it holds
 /// fewer than are free. So one whose calls hang holds at most half of the slots, the next one at most half of the others,
 /// and so on.
+///
+/// The first may not take more than half while it is alone either. Slots are not what bounds it: half of the default are
+/// more calls at once than AWS takes from one account. But if its calls hung, those that come later would have to share
+/// what little was left until they time out.
 #[derive(Debug)]
 pub(crate) struct Slots {
     size: usize,
