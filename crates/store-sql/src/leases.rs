@@ -66,17 +66,28 @@ statements! {
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
-    /// One operation of each scope, except for those of a JSON array.
+    /// The scopes, except for those of a JSON array, take turns. Each is asked for its share only, so if one has less, the
+    /// statement runs again for the rest.
     CLAIM_ELSEWHERE = [scopes!(), ", turns AS (
             SELECT scope FROM heads WHERE next_at <= $1 AND scope "]
         postgres "<> ALL(ARRAY(SELECT json_array_elements_text($5::json)))"
         sqlite "NOT IN (SELECT value FROM json_each($5))" ["
             ORDER BY next_at, scope LIMIT $2
-        ), due AS (
-            SELECT (SELECT id FROM operations
+        ), share AS (
+            SELECT ($2 + COUNT(*) - 1) / NULLIF(COUNT(*), 0) AS size FROM turns
+        ), due AS ("]
+        postgres "
+            SELECT due_id FROM (
+                SELECT due_id, next_at, scope, row_number() OVER (PARTITION BY scope ORDER BY next_at, due_id) AS turn
+                FROM turns CROSS JOIN LATERAL "
+        sqlite "
+            SELECT operations.id AS due_id FROM turns, json_each((SELECT json_group_array(due_id) FROM " ["
+                (SELECT id AS due_id, ", claimable_at!(), " AS next_at FROM operations
                 WHERE ended_at IS NULL AND scope_key >= scope AND scope_key <= scope AND ", claimable_at!(), " <= $1
-                ORDER BY scope_key, ", claimable_at!(), ", id LIMIT 1"] lock " FOR UPDATE SKIP LOCKED" [") AS due_id
-            FROM turns
+                ORDER BY scope_key, ", claimable_at!(), ", id LIMIT (SELECT size FROM share)"] lock " FOR UPDATE SKIP LOCKED" [") "]
+        postgres "AS next) AS nexts ORDER BY turn, next_at, scope LIMIT $2"
+        sqlite ")) JOIN operations ON operations.id = json_each.value
+            ORDER BY json_each.key, CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END, scope LIMIT $2" ["
         )
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
         WHERE id "]

@@ -239,6 +239,10 @@ async fn sqlite_has_an_index_for_every_statement() {
                     "digest_keys",
                     "due",
                     "scopes",
+                    "turns",
+                    "share",
+                    // A list of what a search has found.
+                    "(subquery",
                     "CONSTANT",
                     "json_each",
                     // What a limit without a condition leaves.

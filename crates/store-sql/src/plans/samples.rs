@@ -217,7 +217,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     1_000_001,
                     r#"["busy/us-west-2"]"#
                 ],
-                5 * SCOPES,
+                // Those of the shares are found, and then written.
+                3 * SCOPES + 4 * PAGE,
             ),
         ),
         (

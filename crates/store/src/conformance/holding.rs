@@ -29,6 +29,16 @@ impl Hold {
         })
     }
 
+    /// Creates a hold that only counts.
+    pub fn nowhere() -> Arc<Self> {
+        Self::before(usize::MAX)
+    }
+
+    /// Returns how many statements the writer has arrived at, with the commits.
+    pub fn passed(&self) -> usize {
+        self.passed.load(Ordering::Relaxed)
+    }
+
     /// Runs `writer` under this hold.
     pub async fn over<W: Future>(self: Arc<Self>, writer: W) -> W::Output {
         HOLD.scope(self, writer).await

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ucp_model::Scope;
 
 use super::fixture::*;
+use super::holding::Hold;
 use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation};
 
 /// Operations are claimed earliest first, up to the limit.
@@ -238,6 +239,42 @@ pub async fn scopes_take_turns_beside_crowded_ones(store: Engine) {
     assert_eq!(store.next_claimable_at().await.unwrap(), Some(at(1)));
     let rest = store.claim_due_operations("worker", at(40), TERM, 99);
     assert_eq!(rest.await.unwrap().len(), 30);
+}
+
+/// A claim beside crowded scopes takes no statement for each operation. After those that bring the operations there may be
+/// one that finds no more.
+pub async fn a_claim_beside_crowded_scopes_takes_few_statements(store: Engine) {
+    let counts = [("1", 1), ("2", 40), ("3", 40), ("4", 5)];
+    let mut number = 0;
+    for (account, count) in counts {
+        for _ in 0..count {
+            number += 1;
+            let new = with(untracked(put(number, "-"), &number.to_string()), |new| {
+                new.scope = Scope::new("aws", account, "us-west-2").unwrap();
+            });
+            accept(&store, new).await;
+        }
+    }
+    let crowded = BTreeSet::from(["1/us-west-2".to_owned()]);
+    for (limit, expected, statements) in [
+        // All shares are there.
+        (9, [3, 3, 3], 1),
+        // One scope is short of its share, so the others get more.
+        (27, [13, 12, 2], 2),
+        (99, [24, 25, 0], 2),
+    ] {
+        let hold = Hold::nowhere();
+        let claim = store.claim_elsewhere("worker", at(40), TERM, limit, &crowded);
+        let claimed = hold.clone().over(claim).await.unwrap();
+        let of = |account| {
+            let key = format!("{account}/us-west-2");
+            let scopes = claimed.iter().map(|it| it.operation.work.scope_key());
+            scopes.filter(|scope| *scope == key).count()
+        };
+        assert_eq!([of(2), of(3), of(4)], expected);
+        let commit = 1;
+        assert!(hold.passed() <= statements + commit, "{}", hold.passed());
+    }
 }
 
 /// What is handed back has no lease, and is claimed again from the given time on.

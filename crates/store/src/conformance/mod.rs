@@ -58,6 +58,7 @@ macro_rules! conformance {
                 all_leases_can_be_taken_over
                 the_next_claim_is_foretold
                 scopes_take_turns_beside_crowded_ones
+                a_claim_beside_crowded_scopes_takes_few_statements
                 what_is_handed_back_waits_for_others
             }
             stepping {
