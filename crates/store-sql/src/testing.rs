@@ -24,6 +24,7 @@ pub use pooler::Pooler;
 use server::Server;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::Mutex;
 
 /// A stream of bytes in both directions.
 pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -35,6 +36,8 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 pub struct TestDatabase {
     server: &'static Server,
     name: String,
+    /// To look at the others, as often as it takes until one of them waits.
+    observer: Mutex<Option<PgConnection>>,
 }
 
 /// Creates a database; `None` if there is no Postgres.
@@ -45,7 +48,11 @@ pub async fn database() -> Option<TestDatabase> {
     let server = server.await.unwrap().as_ref()?;
 
     let name = server.create_database().await;
-    Some(TestDatabase { server, name })
+    Some(TestDatabase {
+        server,
+        name,
+        observer: Mutex::default(),
+    })
 }
 
 impl TestDatabase {
@@ -84,11 +91,15 @@ impl TestDatabase {
 
     /// Returns whether a transaction on the database waits for another one.
     pub async fn is_anyone_waiting(&self) -> bool {
-        let mut connection = self.server.connect().await;
+        let mut observer = self.observer.lock().await;
+        if observer.is_none() {
+            *observer = Some(self.server.connect().await);
+        }
         let waiting = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity
-            WHERE datname = $1 AND cardinality(pg_blocking_pids(pid)) > 0)";
+            WHERE datname = $1 AND wait_event_type = 'Lock')";
         let waiting = sqlx::query(waiting).bind(&self.name);
-        waiting.fetch_one(&mut connection).await.unwrap().get(0)
+        let waiting = waiting.fetch_one(observer.as_mut().unwrap());
+        waiting.await.unwrap().get(0)
     }
 
     /// Removes all rows, of a database that is migrated. Cheaper than another database.

@@ -75,6 +75,11 @@ pub(super) fn sealed(text: &str) -> Sealed {
     Sealed(text.as_bytes().to_vec())
 }
 
+/// The text of a value that [`sealed`] has made.
+pub(super) fn text(sealed: &Sealed) -> String {
+    String::from_utf8_lossy(&sealed.0).into_owned()
+}
+
 pub(super) fn baseline(text: &str) -> Baseline {
     Baseline {
         declared: json!({ "declared": text }),

@@ -15,8 +15,10 @@ pub mod ending;
 mod fixture;
 pub mod groups;
 pub mod holding;
+mod leased;
 pub mod leasing;
 pub mod leftovers;
+mod performing;
 pub mod preconditions;
 pub mod racing;
 pub mod random;
@@ -253,6 +255,7 @@ macro_rules! races {
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource
+            leases_that_have_run_out
             every_pair_of_writers
             what_is_left_over
         }

@@ -3,6 +3,7 @@
 //! gives in [`Memory`].
 
 mod deciding;
+mod leases;
 mod pairs;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
+pub use self::leases::leases_that_have_run_out;
 pub use self::pairs::every_pair_of_writers;
 use super::act::Act;
 use super::fixture::Engine;
@@ -40,6 +42,44 @@ struct Outcome {
     one: Vec<String>,
     other: Vec<String>,
     state: Vec<String>,
+}
+
+impl Outcome {
+    /// Returns what is the same on every stage.
+    async fn of(stage: &Stage, one: Vec<String>, other: Vec<String>) -> Self {
+        let state = stage.state().await;
+        let [one, other, state] = [one, other, state].map(|texts| {
+            let texts = texts.iter().map(|text| stage.without_number(text));
+            texts.collect()
+        });
+        Self { one, other, state }
+    }
+
+    /// Returns, in words, in what this differs from each of `orders`.
+    fn differences(&self, orders: &[Outcome]) -> String {
+        let mut text = String::new();
+        for (number, order) in orders.iter().enumerate() {
+            let (own, others) = (self.lines(), order.lines());
+            for line in own.iter().filter(|line| !others.contains(line)) {
+                text += &format!("order {number}, has    {line}\n");
+            }
+            for line in others.iter().filter(|line| !own.contains(line)) {
+                text += &format!("order {number}, has not {line}\n");
+            }
+        }
+        text
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let replies = |name: &str, replies: &[String]| -> Vec<String> {
+            let replies = replies.iter().enumerate();
+            replies
+                .map(|(act, reply)| format!("{name}, reply {act}: {reply}"))
+                .collect()
+        };
+        let (one, other) = (replies("one", &self.one), replies("other", &self.other));
+        [one, other, self.state.clone()].concat()
+    }
 }
 
 /// A race between two writers.
@@ -74,24 +114,25 @@ impl<'a> Race<'a> {
     /// Holds `one` before each of its statements, against all acts of `other`.
     async fn run(&mut self, one: Act, other: &[Act]) {
         const PATIENCE: Duration = Duration::from_secs(60);
+        let orders = self.orders(one, other).await;
         for statement in 0.. {
             self.stages += 1;
             let race = tokio::time::timeout(PATIENCE, self.hold(statement, one, other));
-            let (was_held, outcome) = race.await.unwrap();
-            let orders = self.orders(one, other).await;
+            let (is_last, outcome) = race.await.unwrap();
             let Self { before, .. } = self;
             assert!(
                 orders.contains(&outcome),
-                "after {before:?}, {one:?} held before statement {statement}, against {other:?}:\n{outcome:#?}\n\
-                 is none of\n{orders:#?}"
+                "after {before:?}, {one:?} held before statement {statement}, against {other:?} comes to what no order \
+                 comes to:\n{}",
+                outcome.differences(&orders)
             );
-            if !was_held {
+            if is_last {
                 return;
             }
         }
     }
 
-    /// Returns whether `one` got as far as `statement`, and the outcome.
+    /// Returns whether `one` has no statement after this one, and the outcome.
     async fn hold(&self, statement: usize, one: Act, other: &[Act]) -> (bool, Outcome) {
         let stage = Arc::new(Stage::new(self.store.clone(), self.stages));
         stage.perform_all(self.before).await;
@@ -108,7 +149,6 @@ impl<'a> Race<'a> {
             let (stage, other) = (stage.clone(), other.to_vec());
             async move { stage.perform_all(&other).await }
         });
-        let was_held = early.is_none();
         let one = match early {
             Some(reply) => reply,
             None => {
@@ -120,31 +160,33 @@ impl<'a> Race<'a> {
             }
         };
         let other = other.await.unwrap();
-        let outcome = Outcome {
-            one: vec![one],
-            other,
-            state: stage.state().await,
-        };
+        let outcome = Outcome::of(&stage, vec![one], other).await;
         stage.check().await;
         stage.clear().await;
-        (was_held, outcome)
+        (hold.passed() <= statement + 1, outcome)
     }
 
     /// Returns what each order of the acts gives.
     async fn orders(&self, one: Act, other: &[Act]) -> Vec<Outcome> {
+        let mut orders = self.orders_of(one, other).await;
+        if let [other] = other
+            && let Some(other) = other.passing_over(one)
+        {
+            orders.extend(self.orders_of(one, &[other]).await);
+        }
+        orders
+    }
+
+    async fn orders_of(&self, one: Act, other: &[Act]) -> Vec<Outcome> {
         let mut orders = Vec::new();
         for place in 0..=other.len() {
-            let stage = Stage::new(Arc::new(Memory::new()), self.stages);
+            let stage = Stage::new(Arc::new(Memory::new()), 0);
             stage.perform_all(self.before).await;
             let (first, rest) = other.split_at(place);
             let mut replies = stage.perform_all(first).await;
             let one = vec![stage.perform(one).await];
             replies.extend(stage.perform_all(rest).await);
-            orders.push(Outcome {
-                one,
-                other: replies,
-                state: stage.state().await,
-            });
+            orders.push(Outcome::of(&stage, one, replies).await);
         }
         orders
     }

@@ -12,20 +12,22 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use crate::{
-    Basis, Claimed, LeaseTerm, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store,
-};
+use super::leased::Leased;
+use crate::{Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store};
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 4] = ["a", "b", "c", "d"];
-const OPERATIONS: u64 = 10;
+const ALIASES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+const OPERATIONS: u64 = 22;
+/// When nobody claims anything any more.
+const FAR: i64 = 1 << 30;
 const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];
 
 /// A part of a store with names of its own.
 pub(super) struct Stage {
     pub(super) store: Engine,
-    pub(super) number: u64,
-    pub(super) claimed: Mutex<BTreeMap<OperationId, Claimed>>,
+    /// Its number, as it is in all its names and ids.
+    name: String,
+    pub(super) leased: Leased,
     pub(super) aliases: Mutex<BTreeMap<&'static str, RecordedAlias>>,
     pub(super) targets: Mutex<BTreeMap<&'static str, RecordedTarget>>,
 }
@@ -34,8 +36,9 @@ impl Stage {
     pub(super) fn new(store: Engine, number: u64) -> Self {
         Self {
             store,
-            number,
-            claimed: Mutex::default(),
+            // These digits occur nowhere else.
+            name: format!("{:08}", 70_000_000 + number),
+            leased: Leased::default(),
             aliases: Mutex::default(),
             targets: Mutex::default(),
         }
@@ -58,8 +61,9 @@ impl Stage {
             let leftovers = store.list_leftovers(&register, None, usize::MAX);
             state.push(format!("{:?}", leftovers.await));
         }
-        let credential = store.get_credential(&self.credential()).await;
-        state.push(format!("{credential:?}"));
+        let credential = store.get_credential(&self.credential()).await.unwrap();
+        let secret = credential.as_ref().and_then(|it| it.secret.as_ref());
+        state.push(format!("{credential:?} {:?}", secret.map(text)));
         let (scope, type_name) = (self.scope(), type_name());
         for fingerprint in FINGERPRINTS {
             let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
@@ -68,22 +72,22 @@ impl Stage {
         for name in ALIASES {
             state.push(format!("{:?}", store.list_events(&self.alias(name)).await));
         }
-        for number in 1..=OPERATIONS {
-            let operation = store.get_operation(self.id(number)).await.unwrap();
-            state.extend(operation.map(|operation| format!("{operation:?}")));
-        }
-        // Only looks come after this place.
-        let after = SealedPlace::Look(operation_id(0));
-        let looks = store.list_sealed(Some(&after), 10_000).await.unwrap();
-        let looks = looks.into_iter().map(|(place, _)| place);
-        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
-        let own = looks.filter(|place| matches!(place, SealedPlace::Look(id) if ids.contains(id)));
-        state.extend(own.map(|place| format!("{place:?}")));
+        let mut operations = store.get_operations(&self.ids()).await.unwrap();
+        operations.sort_unstable_by_key(|operation| operation.header.id);
+        state.extend(operations.iter().map(|operation| format!("{operation:?}")));
+        state.extend(self.leased.drain(&self.store).await);
+        let after = SealedPlace::DigestKey(String::new());
+        let keys = store.list_sealed(Some(&after), 1).await.unwrap();
+        let keys = keys
+            .iter()
+            .filter(|(place, _)| matches!(place, SealedPlace::DigestKey(_)));
+        state.extend(keys.map(|(place, key)| format!("{place:?} {}", text(key))));
         state
     }
 
     /// Checks the rules that hold whatever the writers do.
     pub(super) async fn check(&self) {
+        self.leased.check();
         let store: &dyn Store = self.store.as_ref();
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
@@ -94,8 +98,7 @@ impl Stage {
                 assert!(owned.insert(target), "{} has two owners", reference.id);
             }
         }
-        let ids: Vec<OperationId> = (1..=OPERATIONS).map(|number| self.id(number)).collect();
-        let operations = store.get_operations(&ids).await.unwrap();
+        let operations = store.get_operations(&self.ids()).await.unwrap();
         let live = || operations.iter().filter(|it| !it.is_terminal());
         let mut aliases = BTreeSet::new();
         for operation in live() {
@@ -116,17 +119,25 @@ impl Stage {
         }
     }
 
-    /// Leases what is left, so that no later stage claims it.
+    /// Puts off what is left over, so that no later stage claims it. [`Stage::state`] has done so with the operations.
     pub(super) async fn clear(&self) {
-        const FOR_EVER: LeaseTerm = LeaseTerm(std::time::Duration::from_secs(1 << 30));
-        let left = self
-            .store
-            .claim_due_operations("nobody", at(1 << 30), FOR_EVER, 1_000);
-        left.await.unwrap();
+        let (now, until) = (at(FAR - 1), at(FAR));
+        let claimed = self.store.claim_due_leftovers(now, until, 1_000);
+        claimed.await.unwrap();
+    }
+
+    /// Returns the text with the number of the stage left out.
+    pub(super) fn without_number(&self, text: &str) -> String {
+        text.replace(&self.name, "stage")
+    }
+
+    fn ids(&self) -> Vec<OperationId> {
+        let ids = (1..=OPERATIONS).map(|number| self.id(number));
+        ids.collect()
     }
 
     pub(super) fn claimed(&self, number: u64) -> Option<Claimed> {
-        self.claimed.lock().unwrap().get(&self.id(number)).cloned()
+        self.leased.claimed(self.id(number))
     }
 
     /// The reference of an alias as it was read.
@@ -146,23 +157,28 @@ impl Stage {
     }
 
     pub(super) fn id(&self, number: u64) -> OperationId {
-        operation_id(self.number * 100 + number)
+        format!("{}{number:024}", self.name).parse().unwrap()
     }
 
     pub(super) fn plane(&self) -> PlaneId {
-        plane(PlaneKind::Aws, &format!("aws{}", self.number))
+        plane(PlaneKind::Aws, &format!("aws{}", self.name))
     }
 
     pub(super) fn group(&self) -> GroupId {
-        group(&format!("{GROUP}{}", self.number))
+        group(&format!("{GROUP}{}", self.name))
     }
 
     pub(super) fn scope(&self) -> Scope {
-        Scope::new("aws", &format!("{:012}", self.number), "us-west-2").unwrap()
+        Scope::new("aws", &format!("{:0>12}", self.name), "us-west-2").unwrap()
+    }
+
+    /// Another scope than that of most operations.
+    pub(super) fn elsewhere(&self) -> Scope {
+        Scope::new("aws", &format!("{:0>12}", self.name), "eu-west-1").unwrap()
     }
 
     pub(super) fn credential(&self) -> CredentialId {
-        CredentialId::new("aws", &format!("credential{}", self.number)).unwrap()
+        CredentialId::new("aws", &format!("credential{}", self.name)).unwrap()
     }
 
     /// What the end of this operation left.
@@ -196,7 +212,7 @@ impl Stage {
     }
 
     pub(super) fn on_group(&self, number: u64, task: Task) -> NewOperation {
-        let name = format!("{GROUP}{}", self.number);
+        let name = format!("{GROUP}{}", self.name);
         NewOperation {
             id: self.id(number),
             ..on_group(number, &name, task)
