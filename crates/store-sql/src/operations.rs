@@ -281,7 +281,10 @@ async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> R
     let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
         return Ok(());
     };
-    let holder = busy::lock(transaction, &target).await?;
+    busy::lock(transaction, &target).await?;
+    // Another step may have been written during the wait for the lock. The end of an operation writes no key that would
+    // meet it.
+    let holder = busy::holder(transaction, &target).await?;
     if let Some(busy) = holder.filter(|holder| *holder != operation.header.id) {
         return Err(Error::Busy(busy).into());
     }

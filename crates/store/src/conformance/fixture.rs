@@ -197,6 +197,17 @@ pub(super) async fn accept(store: &Engine, new: NewOperation) -> Accepted {
     store.accept_operation(new).await.unwrap()
 }
 
+/// Returns what the store answers, which on a busy machine may be late.
+pub(super) async fn answered<T>(ask: impl AsyncFn() -> Result<T, Error>) -> T {
+    for _ in 0..4 {
+        match ask().await {
+            Err(Error::Unavailable(_)) => {}
+            answer => return answer.unwrap(),
+        }
+    }
+    ask().await.unwrap()
+}
+
 /// Claims every operation that can be claimed at `now`.
 pub(super) async fn claim(store: &Engine, now: Timestamp) -> Vec<Claimed> {
     let claimed = store.claim_due_operations("worker", now, TERM, 100).await;

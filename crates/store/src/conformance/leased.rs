@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ucp_model::{OperationId, Timestamp};
 
-use super::fixture::{Engine, TERM, at, text};
+use super::fixture::{Engine, TERM, answered, at, text};
 use crate::{Claimed, Error, Lease, LeaseTerm};
 
 /// When claims of writers are made.
@@ -61,7 +61,10 @@ impl Leased {
                     .await
             }
         };
-        let claimed = claimed.unwrap();
+        let claimed = match claimed {
+            Ok(claimed) => claimed,
+            Err(error) => return format!("Err({error:?})"),
+        };
         let reply = claimed.iter().map(told).collect();
         for claimed in claimed {
             self.hand_out(&claimed, at(NOW));
@@ -111,7 +114,7 @@ impl Leased {
     pub(super) async fn drain(&self, store: &Engine) -> Vec<String> {
         let term = LeaseTerm(Duration::from_secs(FOR_EVER.unsigned_abs()));
         let mut found = Vec::new();
-        while let Some(now) = store.next_claimable_at().await.unwrap() {
+        while let Some(now) = answered(async || store.next_claimable_at().await).await {
             if now >= at(FOR_EVER) {
                 break;
             }

@@ -256,7 +256,10 @@ macro_rules! races {
             parent_and_children
             spellings_of_a_resource
             leases_that_have_run_out
-            every_pair_of_writers
+            first_quarter_of_all_pairs
+            second_quarter_of_all_pairs
+            third_quarter_of_all_pairs
+            fourth_quarter_of_all_pairs
             what_is_left_over
         }
     };

@@ -16,7 +16,7 @@ use super::leased::Leased;
 use crate::{Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store};
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+const ALIASES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "late"];
 const OPERATIONS: u64 = 22;
 /// When nobody claims anything any more.
 const FAR: i64 = 1 << 30;
@@ -50,18 +50,18 @@ impl Stage {
         let mut state = vec![
             format!("{:?}", store.get_plane(&self.plane()).await),
             format!("{:?}", store.get_resource_group(&self.group()).await),
-            format!(
-                "{:?}",
-                store
-                    .list_references(&self.group(), None, None, usize::MAX)
-                    .await
-            ),
         ];
+        let group = self.group();
+        let references = store.list_references(&group, None, None, usize::MAX);
+        match references.await {
+            Ok(references) => state.extend(references.iter().map(|it| format!("{it:?}"))),
+            Err(error) => state.push(format!("{error:?}")),
+        }
         for register in [Register::Group(self.group()), Register::Place(self.scope())] {
             let leftovers = store.list_leftovers(&register, None, usize::MAX);
             state.push(format!("{:?}", leftovers.await));
         }
-        let credential = store.get_credential(&self.credential()).await.unwrap();
+        let credential = answered(async || store.get_credential(&self.credential()).await).await;
         let secret = credential.as_ref().and_then(|it| it.secret.as_ref());
         state.push(format!("{credential:?} {:?}", secret.map(text)));
         let (scope, type_name) = (self.scope(), type_name());
@@ -70,14 +70,15 @@ impl Stage {
             state.push(format!("{:?}", schema.await));
         }
         for name in ALIASES {
-            state.push(format!("{:?}", store.list_events(&self.alias(name)).await));
+            let events = answered(async || store.list_events(&self.alias(name)).await).await;
+            state.extend(events.iter().map(|event| format!("{event:?}")));
         }
-        let mut operations = store.get_operations(&self.ids()).await.unwrap();
+        let mut operations = answered(async || store.get_operations(&self.ids()).await).await;
         operations.sort_unstable_by_key(|operation| operation.header.id);
         state.extend(operations.iter().map(|operation| format!("{operation:?}")));
         state.extend(self.leased.drain(&self.store).await);
         let after = SealedPlace::DigestKey(String::new());
-        let keys = store.list_sealed(Some(&after), 1).await.unwrap();
+        let keys = answered(async || store.list_sealed(Some(&after), 1).await).await;
         let keys = keys
             .iter()
             .filter(|(place, _)| matches!(place, SealedPlace::DigestKey(_)));
@@ -98,7 +99,7 @@ impl Stage {
                 assert!(owned.insert(target), "{} has two owners", reference.id);
             }
         }
-        let operations = store.get_operations(&self.ids()).await.unwrap();
+        let operations = answered(async || store.get_operations(&self.ids()).await).await;
         let live = || operations.iter().filter(|it| !it.is_terminal());
         let mut aliases = BTreeSet::new();
         for operation in live() {

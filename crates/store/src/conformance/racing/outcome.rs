@@ -1,0 +1,62 @@
+//! What a race comes to.
+
+use crate::conformance::stage::Stage;
+
+/// What both writers reply, and what they leave behind.
+#[derive(Debug, PartialEq)]
+pub(super) struct Outcome {
+    one: Vec<String>,
+    other: Vec<String>,
+    state: Vec<String>,
+    /// Whether the store has answered each writer.
+    pub(super) is_answered: bool,
+}
+
+/// Returns whether the store has answered each writer.
+pub(super) fn are_answers(replies: &[String]) -> bool {
+    !replies.iter().any(|reply| reply.contains("Unavailable"))
+}
+
+impl Outcome {
+    /// Returns what is the same on every stage.
+    pub(super) async fn of(stage: &Stage, one: Vec<String>, other: Vec<String>) -> Self {
+        let state = stage.state().await;
+        let [one, other, state] = [one, other, state].map(|texts: Vec<String>| -> Vec<String> {
+            let texts = texts.iter().map(|text| stage.without_number(text));
+            texts.collect()
+        });
+        let is_answered = are_answers(&one) && are_answers(&other);
+        Self {
+            one,
+            other,
+            state,
+            is_answered,
+        }
+    }
+
+    /// Returns, in words, in what this differs from each of `orders`.
+    pub(super) fn differences(&self, orders: &[Outcome]) -> String {
+        let mut text = String::new();
+        for (number, order) in orders.iter().enumerate() {
+            let (own, others) = (self.lines(), order.lines());
+            for line in own.iter().filter(|line| !others.contains(line)) {
+                text += &format!("order {number}, has    {line}\n");
+            }
+            for line in others.iter().filter(|line| !own.contains(line)) {
+                text += &format!("order {number}, has not {line}\n");
+            }
+        }
+        text
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let replies = |name: &str, replies: &[String]| -> Vec<String> {
+            let replies = replies.iter().enumerate();
+            replies
+                .map(|(act, reply)| format!("{name}, reply {act}: {reply}"))
+                .collect()
+        };
+        let (one, other) = (replies("one", &self.one), replies("other", &self.other));
+        [one, other, self.state.clone()].concat()
+    }
+}
