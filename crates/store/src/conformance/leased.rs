@@ -118,8 +118,8 @@ impl Leased {
             if now >= at(FOR_EVER) {
                 break;
             }
-            let claimed = store.claim_due_operations("nobody", now, term, 1_000);
-            let claimed = claimed.await.unwrap();
+            let claim = async || store.claim_due_operations("nobody", now, term, 1_000).await;
+            let claimed = answered(claim).await;
             assert!(!claimed.is_empty(), "nothing can be claimed at {now:?}");
             for claimed in claimed {
                 found.push(format!("claimable at {now:?}: {}", told(&claimed)));

@@ -123,8 +123,8 @@ impl Stage {
     /// Puts off what is left over, so that no later stage claims it. [`Stage::state`] has done so with the operations.
     pub(super) async fn clear(&self) {
         let (now, until) = (at(FAR - 1), at(FAR));
-        let claimed = self.store.claim_due_leftovers(now, until, 1_000);
-        claimed.await.unwrap();
+        let claim = async || self.store.claim_due_leftovers(now, until, 1_000).await;
+        answered(claim).await;
     }
 
     /// Returns the text with the number of the stage left out.
