@@ -1,9 +1,9 @@
 //! The proof of a change: what AWS shows after it has reported success.
 
 use serde_json::{Value, json};
-use ucp_simulator::Action;
-use ucp_simulator::faults::{Effect, fault};
-use ucp_testkit::{World, apply, on_every_store, tracked_by};
+use ucp_simulator::faults::{Effect, fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{GROUP, World, apply, on_every_store, tracked_by};
 
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 const SECRET: &str = "AWS.SecretsManager/Secret";
@@ -116,6 +116,62 @@ async fn a_put_that_requires_proof_fails_without_it(world: &World) {
         world.status(&reply.expect(201)).await["status"],
         "Succeeded"
     );
+}
+
+/// A replacement that requires proof judges the new resource before it deletes the old one, and keeps the old one if the
+/// new one does not hold what was sent.
+#[apply(on_every_store)]
+async fn a_replacement_without_proof_keeps_the_old_resource(world: &World) {
+    let live = || world.live("AWS::Logs::LogGroup");
+    let declared = |name: &str| json!({"LogGroupName": name, "RetentionInDays": 7});
+    let put = async |name: &str| {
+        let body = json!({"trackedBy": tracked_by(LOG_GROUP, "logs"), "requireProof": true,
+            "replacementPolicy": "createBeforeDelete", "properties": declared(name)});
+        let reply = world.post(LOG_GROUP, "put", &body).await.expect(201);
+        world.settle().await;
+        world.status(&reply).await
+    };
+    put("old").await;
+
+    drop_paths(world, Action::CreateResource, &["/RetentionInDays"]);
+    let ended = put("new").await;
+    assert_eq!(ended["error"]["code"], "PartiallyApplied", "{ended}");
+    let message = ended["error"]["message"].as_str().expect("a message");
+    for told in ["/RetentionInDays", "'old'", "'new'"] {
+        assert!(message.contains(told), "{message}");
+    }
+    let proof = &ended["properties"]["proof"];
+    assert_eq!(proof["dropped"], json!(["/RetentionInDays"]), "{ended}");
+    assert_eq!(live(), ["old"]);
+    let reference = &world.references().await[0];
+    assert_eq!(reference["mapsTo"]["primaryIdentifier"], "old");
+    assert_eq!(reference["ownedResource"], true);
+    assert_eq!(reference["provisioningState"], "Failed");
+    let kept = world.put(LOG_GROUP, "logs", declared("old")).await;
+    kept.expect(200);
+
+    // What cannot be deleted of the new one is not lost.
+    drop_paths(world, Action::CreateResource, &["/RetentionInDays"]);
+    let kept = fail(HandlerErrorCode::InvalidRequest).saying("no");
+    world
+        .aws
+        .add_fault(fault(kept).on(Action::DeleteResource).times(1));
+    let ended = put("new").await;
+    assert_eq!(ended["error"]["code"], "PartiallyApplied", "{ended}");
+    assert_eq!(live().len(), 2);
+    let left = world.get(&format!("{GROUP}/leftovers")).await.expect(200);
+    let [entry] = &left.body["value"].as_array().expect("a list")[..] else {
+        panic!("one leftover, not {}", left.text)
+    };
+    assert_eq!(entry["properties"]["primaryIdentifier"], "new");
+    assert_eq!(entry["properties"]["reason"], "Undeleted");
+    world.clock.advance(std::time::Duration::from_secs(60));
+    world.keep().await;
+    world.settle().await;
+
+    // With proof, the new one takes its place.
+    assert_eq!(put("new").await["status"], "Succeeded");
+    assert_eq!(live(), ["new"]);
 }
 
 /// A read that lags shows what was there before: it is neither the result, nor proof that anything was dropped.

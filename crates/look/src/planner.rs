@@ -132,7 +132,7 @@ pub(crate) fn plan_put(
         Presence::Present { live, .. } => Some(live),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
     };
-    let sent = ucp_plan::sent(&judgement.plan, live, schema);
+    let mut sent = ucp_plan::sent(&judgement.plan, live, schema);
     let warnings = judgement.plan.warnings.iter().map(Warning::from).collect();
     let mut marked = false;
     let mut marking = |document: Value| {
@@ -166,16 +166,23 @@ pub(crate) fn plan_put(
         Ok(Verdict::Replace {
             old,
             order,
-            document,
+            create,
             identifier,
         }) => {
+            // A new resource is sent everything, also what the old one has.
+            if let Some(create) = &create {
+                sent = ucp_plan::sent(create, None, schema);
+            }
             let outcome = PlanOutcome::Replace {
                 old,
                 order,
                 identifier,
                 changes,
             };
-            (outcome, document.map(marking))
+            (
+                outcome,
+                create.map(|create| marking(create.desired_state())),
+            )
         }
     };
     Planned {

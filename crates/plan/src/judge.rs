@@ -95,9 +95,9 @@ pub enum Verdict {
         old: Identifier,
         /// The order of create and delete.
         order: ReplacementOrder,
-        /// The desired state to send first. `None` if the old resource is deleted first: the create is judged again
-        /// after that.
-        document: Option<Value>,
+        /// The plan of the create, if it is sent first. `None` if the old resource is deleted first: the create is judged
+        /// again after that.
+        create: Option<Box<Plan>>,
         /// The new resource's identifier, if the declaration determines it.
         identifier: Option<Identifier>,
     },
@@ -181,18 +181,18 @@ impl<'a> Question<'a> {
         let new = new.plan();
         refuse(UNSATISFIABLE, new.errors.clone())?;
         let identifier = self.declared_identifier();
-        let document = match order {
+        let create = match order {
             ReplacementOrder::CreateBeforeDelete if identifier.as_ref() == Some(old) => {
                 return Err(self.same_identifier(changed));
             }
-            ReplacementOrder::CreateBeforeDelete => Some(new.desired_state()),
+            ReplacementOrder::CreateBeforeDelete => Some(Box::new(new)),
             ReplacementOrder::DeleteBeforeCreate => None,
         };
         self.refuse_invalid()?;
         Ok(Verdict::Replace {
             old: old.clone(),
             order,
-            document,
+            create,
             identifier,
         })
     }

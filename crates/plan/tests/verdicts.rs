@@ -209,7 +209,7 @@ fn a_replacement_is_made_only_when_asked_for() {
         let Verdict::Replace {
             old,
             order,
-            document,
+            create,
             identifier,
         } = question.done()
         else {
@@ -219,7 +219,7 @@ fn a_replacement_is_made_only_when_asked_for() {
         assert_eq!(order, expected);
         assert_eq!(identifier, None);
         let sent_first = (order == Order::CreateBeforeDelete).then(|| question.declared.clone());
-        assert_eq!(document, sent_first);
+        assert_eq!(create.map(|create| create.desired_state()), sent_first);
     }
 }
 

@@ -354,3 +354,49 @@ fn the_looks_for_the_old_resource_are_counted_anew() {
     assert_eq!(deleting.subject(), Some(&name("vpc-1")));
     assert_eq!(deleting.sightings, Sightings::default());
 }
+
+/// The new resource is judged before the old one is deleted.
+#[test]
+fn a_new_resource_that_lacks_what_was_sent_does_not_take_the_place_of_the_old_one() {
+    let put = owning(operation(Kind::Put));
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    let created = Observation::Submitted(Ok(progress(ProgressStatus::Success, Some("vpc-2"))));
+    let created = step(
+        &creating,
+        created,
+        "observing, then Read: AWS reports success",
+    );
+    let dropping = Operation {
+        options: Options {
+            require_proof: true,
+            ..created.options
+        },
+        proof: Some(Proof {
+            dropped: vec!["/EnableDnsSupport".to_owned()],
+            ..Proof::default()
+        }),
+        attempt: 20,
+        state_since: START.before(SETTLING_WINDOW),
+        ..created
+    };
+    let undoing = step(
+        &dropping,
+        Observation::Read(present("d")),
+        "submitting, then Submit: what the failed create left has to go",
+    );
+    assert_eq!(undoing.subject(), Some(&name("vpc-2")));
+    assert_eq!(undoing.referenced().unwrap().identifier.as_str(), "vpc-1");
+    let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
+    let decision = assert_line(&undoing, deleted, "failed: AWS reports success");
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-1")));
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    assert_eq!(finish.leftover, None);
+}

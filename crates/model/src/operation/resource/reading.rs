@@ -66,16 +66,18 @@ fn differs(step: &Step<'_>) -> bool {
 }
 
 fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
+    let unproven = unproven(step);
+    // Before the old one is deleted: the new one does not hold what was asked for.
+    if let Some(failure) = &unproven
+        && let Some(decision) = replacing::unproven(step, failure)
+    {
+        return decision;
+    }
     if let Some(decision) = replacing::stands(step, live.as_ref()) {
         return decision;
     }
-    let dropped = dropped(step);
-    if step.operation.options.require_proof && !dropped.is_empty() {
-        let message = format!(
-            "AWS reports that the change succeeded, but shows {} as before. Everything else was changed. Put again to send it again, or declare what AWS shows.",
-            dropped.join(", ")
-        );
-        let setback = Setback::Failed(Failure::new(ErrorCode::PartiallyApplied, message));
+    if let Some(failure) = unproven {
+        let setback = Setback::Failed(failure);
         let reason = "AWS has dropped a part of it";
         return match step.operation.replacing {
             // The new one stands.
@@ -85,6 +87,25 @@ fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decisi
     }
     let owned = step.operation.comes_to_own();
     step.succeed(ReferenceChange::Applied { owned }, live, reason)
+}
+
+/// Returns the failure of a change that requires proof, and of which AWS has dropped a part.
+fn unproven(step: &Step<'_>) -> Option<Failure> {
+    let dropped = dropped(step);
+    if !step.operation.options.require_proof || dropped.is_empty() {
+        return None;
+    }
+    let rest = match replacing::is_beside_old(step) {
+        true => "Declare what AWS shows, or put again.",
+        false => {
+            "Everything else was changed. Put again to send it again, or declare what AWS shows."
+        }
+    };
+    let message = format!(
+        "AWS reports that the change succeeded, but shows {} as before. {rest}",
+        dropped.join(", ")
+    );
+    Some(Failure::new(ErrorCode::PartiallyApplied, message))
 }
 
 /// Decides after a change that ended without success and may have left a resource.

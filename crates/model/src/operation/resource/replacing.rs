@@ -111,6 +111,21 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
     }
 }
 
+/// Decides after AWS has dropped a part of the new resource, which requires proof: it does not take the place of the old
+/// one. AWS has reported its create as successful, so it is ours to delete. Returns `None` if the old one is gone.
+pub(super) fn unproven(step: &Step<'_>, failure: &Failure) -> Option<Decision> {
+    let Some(Replacing::NewFirst { old, .. }) = &step.operation.replacing else {
+        return None;
+    };
+    let new = step.operation.identifier.as_ref()?;
+    let message = format!(
+        "{} The alias still stands for '{old}', and '{new}', which was to take its place, is not kept.",
+        failure.message
+    );
+    let setback = Setback::Failed(failure.clone()).told_as(message);
+    Some(undo(step, new, old, false, setback))
+}
+
 /// Decides after the create failed and left a resource. If AWS assigned the identifier, the resource is ours and is
 /// deleted. If the identifier was declared, the resource may be someone else's and is only named in the message.
 pub(super) fn undo(
@@ -248,7 +263,7 @@ pub(super) fn end(
         } => {
             let cause = setback.failure();
             let message = format!(
-                "{} The failed create left '{shown}' in AWS, and deleting it failed ({}). It is {LEFT_OVER}. '{old}' was left as it was.",
+                "{} The create left '{shown}' in AWS, and deleting it failed ({}). It is {LEFT_OVER}. '{old}' was left as it was.",
                 first.failure().message,
                 in_words(cause)
             );
