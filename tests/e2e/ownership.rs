@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ucp_model::{Mark, ReferenceId};
-use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
 
@@ -295,6 +295,127 @@ async fn what_carries_the_mark_of_another_reference_is_not_deleted_for_this_one(
     delete_reference(world, LOG_GROUP, "logs").await.expect(202);
     world.settle().await;
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
+}
+
+/// Somebody has deleted the resource and made another one of that name, without a mark.
+async fn made_again_by_somebody(world: &World) {
+    let declared = json!({"LogGroupName": "logs"});
+    world.put_and_settle(LOG_GROUP, "logs", declared).await;
+    let resource = ("AWS::Logs::LogGroup", "logs");
+    let deleted = world.aws.delete_out_of_band(None, None, resource);
+    deleted.expect("it lives");
+    let body = json!({"properties": {"RetentionInDays": 7}}).to_string();
+    let made = world.call("PUT", &path(LOG_GROUP, "logs"), &body).await;
+    made.expect(201);
+    world.settle().await;
+}
+
+/// The mark is known to have been on what the reference stands for, so what lacks it is another resource of that name.
+#[apply(on_every_store)]
+async fn what_has_lost_the_mark_is_not_deleted_by_its_name(world: &World) {
+    made_again_by_somebody(world).await;
+    let reference = tracked_by(LOG_GROUP, "logs");
+    let told = |text: &str| {
+        assert!(text.contains("ownedResource true"), "{text}");
+        assert!(text.contains("ownedResource false"), "{text}");
+        assert!(text.contains("LogGroup:reference/logs"), "{text}");
+    };
+    let refused = delete_reference(world, LOG_GROUP, "logs").await.expect(409);
+    assert_eq!(refused.code(), "Conflict");
+    told(&refused.text);
+    told(&world.delete(LOG_GROUP, "logs").await.expect(409).text);
+    let group = format!("{GROUP}?{API_VERSION}");
+    told(&world.call_until_settled("DELETE", &group, "").await.text);
+    let replaced = json!({"trackedBy": reference, "replacementPolicy": "createBeforeDelete",
+        "properties": {"LogGroupName": "new"}});
+    told(
+        &world
+            .post(LOG_GROUP, "put", &replaced)
+            .await
+            .expect(409)
+            .text,
+    );
+
+    // A put changes it, as it adopts what it finds, and does not make it ours.
+    let declared = json!({"LogGroupName": "logs", "RetentionInDays": 14});
+    world.put_and_settle(LOG_GROUP, "logs", declared).await;
+    told(
+        &delete_reference(world, LOG_GROUP, "logs")
+            .await
+            .expect(409)
+            .text,
+    );
+    assert_eq!(world.calls("DeleteResource"), 0);
+
+    // One request decides. It may be left alone.
+    set_owned(world, LOG_GROUP, "logs", false).await;
+    delete_reference(world, LOG_GROUP, "logs").await.expect(200);
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["logs"]);
+}
+
+/// The mark may also be gone because somebody has edited the tags.
+#[apply(on_every_store)]
+async fn what_has_lost_the_mark_is_deleted_if_the_reference_is_told_to_own_it(world: &World) {
+    let declared = json!({"LogGroupName": "logs"});
+    for is_created in [true, false] {
+        world
+            .put_and_settle(LOG_GROUP, "logs", declared.clone())
+            .await;
+        if !is_created {
+            // What a put finds, and does not change, is remembered as well.
+            set_owned(world, LOG_GROUP, "logs", false).await;
+            delete_reference(world, LOG_GROUP, "logs").await.expect(200);
+            let found = world.put(LOG_GROUP, "logs", declared.clone()).await;
+            found.expect(200);
+        }
+        patch_tags(world, "logs", &json!([]));
+        delete_reference(world, LOG_GROUP, "logs").await.expect(409);
+        set_owned(world, LOG_GROUP, "logs", true).await;
+        delete_reference(world, LOG_GROUP, "logs").await.expect(202);
+        world.settle().await;
+        assert!(world.live("AWS::Logs::LogGroup").is_empty());
+    }
+}
+
+/// What is created in its place has a mark of its own.
+#[apply(on_every_store)]
+async fn what_is_created_again_without_a_mark_needs_none(world: &World) {
+    let declared = json!({"LogGroupName": "logs"});
+    let put = async || {
+        let status = world.put_and_settle(LOG_GROUP, "logs", declared.clone());
+        assert_eq!(status.await["status"], "Succeeded");
+    };
+    put().await;
+    let resource = ("AWS::Logs::LogGroup", "logs");
+    let deleted = world.aws.delete_out_of_band(None, None, resource);
+    deleted.expect("it lives");
+    // AWS drops the tag.
+    let paths = vec!["/Tags".to_owned()];
+    world.aws.add_fault(
+        fault(Effect::DropPaths { paths })
+            .on(Action::CreateResource)
+            .times(1),
+    );
+    put().await;
+    assert_eq!(tags(world, "logs"), Value::Null);
+    delete_reference(world, LOG_GROUP, "logs").await.expect(202);
+    world.settle().await;
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
+}
+
+/// AWS gives no identifier twice, so nobody else's resource has this one.
+#[apply(on_every_store)]
+async fn what_aws_has_named_is_deleted_without_its_mark(world: &World) {
+    let declared = json!({"CidrBlock": "10.0.0.0/16"});
+    let created = world.put_and_settle(VPC, "main", declared).await;
+    let vpc = created["properties"]["VpcId"].as_str().expect("a name");
+    let untagged = json!([{"op": "add", "path": "/Tags", "value": []}]);
+    let resource = ("AWS::EC2::VPC", vpc);
+    let patched = world.aws.patch_out_of_band(None, None, resource, &untagged);
+    patched.expect("it is patched");
+    delete_reference(world, VPC, "main").await.expect(202);
+    world.settle().await;
+    assert!(world.live("AWS::EC2::VPC").is_empty());
 }
 
 /// Who names the resource means it.

@@ -114,6 +114,7 @@ impl App {
                 && recorded.revision >= after.revision
                 && recorded.created_at == after.created_at
                 && recorded.identifier == after.identifier
+                && recorded.marked == after.marked
                 && recorded.baseline == after.baseline
                 && recorded.provisioning_state == after.provisioning_state
         }))
@@ -148,6 +149,7 @@ fn is_as_before(
     is_observed
         && is_owned
         && before.identifier == work.identifier
+        && (before.marked || !work.bears_mark)
         && before.baseline == finish.baseline
         && before.provisioning_state == ProvisioningState::Succeeded
 }

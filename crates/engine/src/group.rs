@@ -63,6 +63,7 @@ impl Stepper<'_> {
                 take_ownership,
             } => (Kind::Import, Some(identifier), take_ownership),
         };
+        let is_named_by_aws = schema.as_ref().is_ok_and(|schema| schema.is_named_by_aws());
         let new = NewOperation {
             id: OperationId(entropy.uuid("operation")),
             parent: Some(header.id),
@@ -73,11 +74,12 @@ impl Stepper<'_> {
                 kind,
                 scope: child.scope,
                 type_name: child.reference.type_name.clone(),
+                // Another resource may have its name by now.
+                marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
                 reference: Some(child.reference),
                 identifier,
                 spelled: None,
                 is_referenced: false,
-                marked_for: None,
                 options: Options {
                     take_ownership,
                     parent_retries: kind == Kind::Delete,

@@ -19,6 +19,8 @@ pub struct Reference {
     pub owned: bool,
     /// Whether the caller has told the reference to own the resource, whose mark that may carry.
     pub told_to_own: bool,
+    /// Whether its own mark has been seen on the AWS resource.
+    pub marked: bool,
     /// ARM tags of the reference itself. They are never sent to AWS.
     pub tags: BTreeMap<String, String>,
     /// The live operation on the reference, if any.

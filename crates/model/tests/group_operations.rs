@@ -46,6 +46,7 @@ fn owned(alias: &str, live: Value) -> Reference {
         identifier: Some(Identifier::new(alias)),
         owned: true,
         told_to_own: false,
+        marked: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,

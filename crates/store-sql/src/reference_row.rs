@@ -11,7 +11,7 @@ use crate::json::{corrupt, count, from_json, parsed, to_json};
 macro_rules! columns {
     () => {
         "id, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
-         observed_at, created_at, updated_at, revision, tags, told_to_own"
+         observed_at, created_at, updated_at, revision, tags, told_to_own, marked"
     };
 }
 pub(crate) use columns;
@@ -21,16 +21,17 @@ statements! {
     /// inserts nothing.
     INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned, operation,
             provisioning_state, baseline, observed, observed_at, updated_at, tags, told_to_own,
-            id, group_key, plane, account, region, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+            marked, id, group_key, plane, account, region, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
         ON CONFLICT (key) DO NOTHING"];
     UPDATE = ["UPDATE resource_references SET
             revision = $2, identifier = $3, target_key = $4, owned = $5, operation = $6,
             provisioning_state = $7, baseline = $8, observed = $9, observed_at = $10, updated_at = $11, tags = $12,
-            told_to_own = $13
+            told_to_own = $13, marked = $14
         WHERE key = $1 AND revision = $2 - 1"];
     REMEMBER = ["UPDATE resource_references SET
-            revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9
+            revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9,
+            marked = $11
         WHERE key = $1 AND revision = $2 - 1 AND created_at = $3 AND identifier IS NOT DISTINCT FROM $4
             AND ", live_on!("resource_references.target_key"), " IS NULL
             AND $10 IS NOT DISTINCT FROM ", ended_last_on!("resource_references.target_key")];
@@ -125,6 +126,7 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
         reference.updated_at.as_millis(),
         to_json(&reference.tags)?,
         reference.told_to_own,
+        reference.marked,
     ];
     let statement = if reference.revision == 1 {
         values.extend(values![
@@ -163,6 +165,7 @@ pub(crate) async fn remember(
         learned.observed_at.map(Timestamp::as_millis),
         learned.updated_at.as_millis(),
         basis.last_ended.map(|id| id.to_string()),
+        learned.marked,
     ];
     Ok(database.write(REMEMBER, values).await? > 0)
 }
@@ -216,6 +219,7 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,
         told_to_own: row.flag("told_to_own")?,
+        marked: row.flag("marked")?,
         tags: from_json(row.get("tags")?)?,
         operation: operation.map(parsed).transpose()?,
         provisioning_state,

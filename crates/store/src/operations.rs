@@ -59,7 +59,8 @@ pub struct NewResourceWork {
     pub spelled: Option<Identifier>,
     /// Whether a reference stands for the resource `identifier`, as far as the request knows.
     pub is_referenced: bool,
-    /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is.
+    /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
+    /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,
     /// The options of the request.
     pub options: Options,

@@ -105,13 +105,16 @@ pub fn accept(
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let asked_for = new.spelled.as_ref().or(new.identifier.as_ref()).cloned();
+    let needs_mark = reference
+        .as_ref()
+        .is_none_or(|reference| reference.marked && !reference.told_to_own);
     let work = ResourceWork {
         reference: reference.as_ref().map(|r| r.id.clone()),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
-        marked_for: new.marked_for,
+        marked_for: new.marked_for.filter(|_| needs_mark),
         state_before,
         sightings: Sightings::since(last_seen_at),
         asked_for: asked_for.filter(|_| reference.is_none()),
@@ -179,6 +182,7 @@ fn claim(
             identifier: None,
             owned: false,
             told_to_own: false,
+            marked: false,
             tags: BTreeMap::new(),
             operation: Some(operation),
             provisioning_state: under_way(new.kind),
@@ -209,6 +213,7 @@ fn anew(operation: OperationId, kind: Kind, undecided: Reference, now: Timestamp
         identifier: None,
         owned: false,
         told_to_own: false,
+        marked: false,
         baseline: None,
         observed: None,
         observed_at: None,
@@ -272,6 +277,7 @@ pub fn step(
     Some(Reference {
         identifier: referenced,
         owned,
+        marked: reference.marked && stays && !being_created,
         baseline,
         observed_at: reference.observed_at.filter(|_| stays),
         observed,
@@ -386,6 +392,8 @@ pub fn end(
         identifier: work.identifier.clone().filter(|_| !stays_undecided(work)),
         owned,
         told_to_own: owned && (is_told || was_told),
+        // Somebody may have made another one of its name, so it is not forgotten when a look misses the mark.
+        marked: work.bears_mark || reference.marked && stays && !work.created,
         operation: None,
         provisioning_state: state,
         baseline,

@@ -99,6 +99,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             no_time,
             1,
             "{}",
+            false,
             false
         ]
     };
@@ -242,6 +243,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                         no_time,
                         1,
                         "{}",
+                        false,
                         false
                     ],
                     in_group,
@@ -279,7 +281,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     none.clone(),
                     no_time,
                     1,
-                    "operation-of-5002-1000"
+                    "operation-of-5002-1000",
+                    true
                 ],
                 2,
             ),

@@ -22,6 +22,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
         identifier: None,
         owned: false,
         told_to_own: false,
+        marked: false,
         tags: BTreeMap::new(),
         operation: Some(operation_id(1)),
         provisioning_state: ProvisioningState::Provisioning,

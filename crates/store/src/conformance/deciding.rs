@@ -146,6 +146,7 @@ pub async fn what_a_put_has_learned_is_remembered(store: Engine) {
     let more = Reference {
         owned: false,
         told_to_own: false,
+        marked: true,
         tags: BTreeMap::from([("a".to_owned(), "b".to_owned())]),
         operation: Some(operation_id(7)),
         ..learned.clone()

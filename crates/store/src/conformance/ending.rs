@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use ucp_model::operation::{Change, ReferenceChange};
+use ucp_model::operation::{Change, ReferenceChange, ResourceWork};
 use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope, Target};
 
 use super::fixture::*;
-use crate::{Documents, Error, Event, FinishOperation, Forgotten, ReferenceUpdate};
+use crate::{
+    Claimed, Documents, Error, Event, FinishOperation, Forgotten, NewOperation, ReferenceUpdate,
+};
 
 /// The reference takes the identifier, the live properties and the baseline.
 pub async fn applied_writes_the_reference(store: Engine) {
@@ -21,6 +23,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
         identifier: identifier("x"),
         owned: true,
         told_to_own: false,
+        marked: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,
@@ -156,6 +159,69 @@ pub async fn a_reference_knows_whether_it_was_told_to_own(store: Engine) {
         assert_eq!(updated.await.unwrap().told_to_own, owned);
         assert_eq!(told().await, owned);
     }
+}
+
+/// What has borne its mark must bear it to be deleted, until the resource is another one or the caller says otherwise.
+pub async fn a_reference_knows_whether_its_mark_was_seen(store: Engine) {
+    with_group(&store, "rg").await;
+    let end = async |new: NewOperation, resource: &str, change: &dyn Fn(&mut ResourceWork)| {
+        let claimed = accept_and_claim(&store, new).await;
+        let ended = stepped(&claimed.operation, |work| change(work));
+        let end = applied(&ended, resource, false);
+        finish(&store, &claimed.lease, end).await;
+        reference(&store, "a").await.marked
+    };
+    let proving = |number| {
+        with(put(number, "a"), |new| {
+            new.marked_for = new.reference.clone();
+        })
+    };
+    let needed = |claimed: &Claimed| resource_work(&claimed.operation).marked_for.is_some();
+
+    assert!(!end(proving(1), "x", &|_| {}).await);
+    let seen = accept_and_claim(&store, proving(2)).await;
+    assert!(!needed(&seen), "it was never seen");
+    let marked = stepped(&seen.operation, |work| work.bears_mark = true);
+    finish(&store, &seen.lease, applied(&marked, "x", false)).await;
+    assert!(reference(&store, "a").await.marked);
+
+    // It is not forgotten when it is missed.
+    let missed = accept_and_claim(&store, proving(3)).await;
+    assert!(needed(&missed));
+    finish(
+        &store,
+        &missed.lease,
+        applied(&missed.operation, "x", false),
+    )
+    .await;
+    assert!(reference(&store, "a").await.marked);
+    let named = accept_and_claim(&store, put(4, "a")).await;
+    assert!(!needed(&named), "AWS has named it");
+    finish(&store, &named.lease, applied(&named.operation, "x", false)).await;
+
+    // One that was created, or another one, has its own.
+    assert!(!end(proving(5), "x", &|work| work.created = true).await);
+    assert!(end(proving(6), "x", &|work| work.bears_mark = true).await);
+    assert!(!end(proving(7), "y", &|_| {}).await);
+
+    assert!(end(proving(8), "y", &|work| work.bears_mark = true).await);
+    let update = ReferenceUpdate {
+        owned: Some(true),
+        tags: None,
+    };
+    let (id, correlation) = (alias("a"), correlation());
+    let updated = store.update_reference(&id, update, "caller", &correlation, at(9));
+    assert!(updated.await.unwrap().marked);
+    let told = accept_and_claim(&store, proving(9)).await;
+    assert!(!needed(&told), "it was told to own it");
+    finish(&store, &told.lease, applied(&told.operation, "y", false)).await;
+
+    // A leftover has no reference that knows.
+    let left = with(untracked(delete(10, "a"), "y"), |new| {
+        new.marked_for = Some(alias("a"));
+    });
+    let left = accept_and_claim(&store, left).await;
+    assert!(needed(&left));
 }
 
 /// The end of an operation makes no second owner.

@@ -402,6 +402,7 @@ pub(super) fn remembering(reference: &Reference, now: Timestamp) -> Reference {
         observed: Some(json!({ "Name": "remembered" })),
         observed_at: Some(now),
         updated_at: now,
+        marked: true,
         revision: reference.revision + 1,
         ..reference.clone()
     }
@@ -424,6 +425,7 @@ pub(super) fn adopting(
         identifier: identifier(resource),
         owned: false,
         told_to_own: false,
+        marked: false,
         tags: BTreeMap::new(),
         operation: None,
         provisioning_state: ProvisioningState::Succeeded,

@@ -112,6 +112,7 @@ macro_rules! conformance {
                 removed_takes_the_reference
                 ownership_once_had_stays
                 a_reference_knows_whether_it_was_told_to_own
+                a_reference_knows_whether_its_mark_was_seen
                 only_one_reference_owns_a_resource
                 a_delete_takes_all_references_of_the_resource
                 a_delete_spares_references_that_are_worked_on

@@ -174,6 +174,7 @@ impl Finish {
             state: State::Ended(self.ended),
             state_since: now,
             spelled: work.spelling_of(self.identifier.as_ref()),
+            bears_mark: work.bears_mark && self.identifier == work.identifier,
             identifier: self.identifier,
             // The history names what was lost.
             replacing: work.replacing.clone().filter(Replacing::is_of_lost),

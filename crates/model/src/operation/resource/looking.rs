@@ -36,8 +36,11 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
 /// it says more than the look.
 fn absent(step: &Step<'_>, plan: PlanOutcome) -> Decision {
     match step.operation.subject() {
-        // A delete of what was not seen could meet another resource of its name.
-        Some(subject) if step.operation.deletes() && step.operation.marked_for.is_none() => {
+        // A delete of a leftover that was not seen could meet another resource of its name.
+        Some(subject)
+            if step.operation.deletes()
+                && (step.operation.marked_for.is_none() || step.operation.reference.is_some()) =>
+        {
             follow(step, None, PlanOutcome::Delete(subject.clone()))
         }
         Some(_) => missed(step, None, "not found, which proves nothing yet"),

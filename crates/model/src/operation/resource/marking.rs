@@ -2,29 +2,21 @@
 
 use super::super::decision::{PlanOutcome, Presence};
 use super::decision::Decision;
+use super::replacement::Replacing;
 use super::step::Step;
 use super::work::ResourceWork;
-use crate::{Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, excerpt};
+use crate::{
+    Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, ReferenceId, excerpt,
+};
 
-/// Refuses a plan that would delete, on behalf of a reference, a resource with another reference's mark. Returns `None`
-/// if that is not planned, or if the reference was told to own the resource.
+/// Refuses a plan that would delete a resource that may be somebody else's: it has another reference's mark, or lacks the
+/// one that alone proves whose it is. Returns `None` if that is not planned, or if the reference was told to own it.
 pub(super) fn refuse_delete(
     step: &Step<'_>,
     presence: &Presence,
     plan: &PlanOutcome,
 ) -> Option<Decision> {
     let operation = step.operation;
-    if let Some(refusal) = refuse_unproven(step, presence) {
-        return Some(refusal);
-    }
-    let Presence::Present {
-        identifier,
-        ownership: Ownership::Others(mark),
-        ..
-    } = presence
-    else {
-        return None;
-    };
     let is_to_be_deleted = match plan {
         PlanOutcome::Delete(_) => true,
         PlanOutcome::Replace { .. } => operation.was_owned,
@@ -33,29 +25,34 @@ pub(super) fn refuse_delete(
         | PlanOutcome::Nothing
         | PlanOutcome::Impossible(_) => false,
     };
-    let reference = operation.reference.as_ref()?;
     if !is_to_be_deleted || operation.was_told_to_own {
         return None;
     }
-    let mark = excerpt(mark);
-    let message = format!(
-        "'{identifier}' carries the mark of another reference: the tag {} is '{mark}'. It was not deleted. If it is yours, PATCH {reference} with ownedResource true and try again. If it is not, PATCH it with ownedResource false, which leaves the resource alone.",
-        Mark::KEY
-    );
-    let resource = operation.scope.resource(&operation.type_name, identifier);
-    let detail = Detail::at(
-        "MarkedByAnother",
-        format!("carries the mark '{mark}'"),
-        resource,
-    );
-    let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
-    Some(step.fail(failure, "another reference's mark is on it"))
+    if let Presence::Present {
+        identifier,
+        ownership: Ownership::Others(mark),
+        ..
+    } = presence
+        && let Some(reference) = &operation.reference
+    {
+        let mark = excerpt(mark);
+        let message = format!(
+            "'{identifier}' carries the mark of another reference: the tag {} is '{mark}'. {}",
+            Mark::KEY,
+            advice(reference)
+        );
+        let message_of_detail = format!("carries the mark '{mark}'");
+        let why = ("MarkedByAnother", message_of_detail.as_str());
+        let reason = "another reference's mark is on it";
+        return Some(refuse(step, identifier, message, why, reason));
+    }
+    refuse_unproven(step, presence)
 }
 
 /// Refuses to delete what does not bear the mark that alone would prove whose it is. Returns `None` if no proof is needed.
 fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
     let operation = step.operation;
-    let reference = operation.marked_for.as_ref()?;
+    let marked_for = operation.marked_for.as_ref()?;
     let identifier = match presence {
         Presence::Present {
             ownership: Ownership::Ours,
@@ -65,13 +62,50 @@ fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
         | Presence::Unknown(_) => return None,
         Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => identifier,
     };
-    let message = format!(
-        "'{identifier}' does not bear the mark of {reference}, so it may be another resource of that name. It was not deleted. If it is yours, delete it by name. If it is not, DELETE the leftover, which leaves the resource alone."
-    );
+    // AWS has named it in an event of a create of this operation.
+    if let Some(Replacing::Undoing { .. }) = operation.replacing {
+        return None;
+    }
+    let (message, what) = match &operation.reference {
+        Some(reference) => (
+            format!(
+                "'{identifier}' bore the mark of {reference}, the tag {}, and does not any more, so it may be another resource of that name. {}",
+                Mark::KEY,
+                advice(reference)
+            ),
+            "does not bear the mark any more",
+        ),
+        None => (
+            format!(
+                "'{identifier}' does not bear the mark of {marked_for}, so it may be another resource of that name. It was not deleted. If it is yours, delete it by name. If it is not, DELETE the leftover, which leaves the resource alone."
+            ),
+            "is not known to be what was left",
+        ),
+    };
+    let why = ("NotProven", what);
+    let reason = "nothing proves that it is ours";
+    Some(refuse(step, identifier, message, why, reason))
+}
+
+fn refuse(
+    step: &Step<'_>,
+    identifier: &Identifier,
+    message: String,
+    (code, what): (&str, &str),
+    reason: &'static str,
+) -> Decision {
+    let operation = step.operation;
     let resource = operation.scope.resource(&operation.type_name, identifier);
-    let detail = Detail::at("NotProven", "is not known to be what was left", resource);
+    let detail = Detail::at(code, what, resource);
     let failure = Failure::new(ErrorCode::Conflict, message).with_details(vec![detail]);
-    Some(step.fail(failure, "nothing proves that it is ours"))
+    step.fail(failure, reason)
+}
+
+/// How the owner of a reference decides.
+fn advice(reference: &ReferenceId) -> String {
+    format!(
+        "It was not deleted. If it is yours, PATCH {reference} with ownedResource true and try again. If it is not, PATCH it with ownedResource false, which leaves the resource alone."
+    )
 }
 
 /// The work of an operation whose create may have made the resource that was found: only its mark proves that it did.
