@@ -83,6 +83,7 @@ async fn a_delete_that_fails_for_a_while_leaves_nothing(world: &World) {
 #[apply(on_every_store)]
 async fn what_stays_is_entered_and_tried_until_it_is_gone(world: &World) {
     let old = leave(world).await;
+    world.check_accounts().await;
     let listed = leftovers(world).await;
     let [entry] = &listed[..] else {
         panic!("one leftover, not {listed:?}")
@@ -124,6 +125,7 @@ async fn what_stays_is_entered_and_tried_until_it_is_gone(world: &World) {
     assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
     world.get(id).await.expect(404);
     assert_eq!(leftovers(world).await, [] as [Value; 0]);
+    world.check_accounts().await;
 }
 
 /// A replacement under another declared name whose old resource stays.

@@ -3,8 +3,8 @@
 //! is made once, nothing is doubled or left behind, and the reference is right.
 
 use serde_json::{Value, json};
-use ucp_simulator::Action;
-use ucp_simulator::faults::{Effect, fault};
+use ucp_simulator::faults::{Effect, fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, StoreKind, World, apply, disturb_everywhere, on_every_store, tracked_by,
 };
@@ -29,6 +29,8 @@ enum Change {
     Recreate,
     CreateBeforeDelete,
     DeleteBeforeCreate,
+    /// A replacement whose old resource cannot be deleted at first.
+    LeaveOld,
     DeleteByAlias,
     DeleteByName,
     DeleteReference,
@@ -46,6 +48,12 @@ impl Change {
             Change::CreateAssigned | Change::CreateNamed | Change::CreateByName => {}
             Change::Update | Change::CreateBeforeDelete | Change::DeleteBeforeCreate => {
                 put_vpc(world).await;
+            }
+            Change::LeaveOld => {
+                put_vpc(world).await;
+                let kept = fail(HandlerErrorCode::InvalidRequest).saying("Not now.");
+                let kept = fault(kept).on(Action::DeleteResource);
+                world.aws.add_fault(kept.times(1));
             }
             Change::Recreate => {
                 put_vpc(world).await;
@@ -76,7 +84,7 @@ impl Change {
             }
             Change::Update => vpc(json!({"trackedBy": reference,
                 "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}})),
-            Change::CreateBeforeDelete => vpc(json!({"trackedBy": reference,
+            Change::CreateBeforeDelete | Change::LeaveOld => vpc(json!({"trackedBy": reference,
                 "replacementPolicy": "createBeforeDelete", "properties": {"CidrBlock": "10.1.0.0/16"}})),
             Change::DeleteBeforeCreate => vpc(json!({"trackedBy": reference,
                 "replacementPolicy": "deleteBeforeCreate", "properties": {"CidrBlock": "10.1.0.0/16"}})),
@@ -128,6 +136,16 @@ impl Change {
                 assert_eq!(reference["ownedResource"], true);
                 assert_eq!(reference["provisioningState"], "Succeeded");
             }
+            // The register has the old one.
+            Change::LeaveOld => {
+                let [reference] = &world.references().await[..] else {
+                    panic!("expected one reference")
+                };
+                let new = reference["mapsTo"]["primaryIdentifier"].as_str();
+                let new = new.expect("an identifier").to_owned();
+                assert!(vpcs.contains(&new), "{vpcs:?}");
+                assert_eq!(vpcs.len(), 2, "{vpcs:?}");
+            }
             Change::CreateNamed | Change::Adopt | Change::ImportIntoGroup => {
                 assert_eq!(logs, [LOGS]);
                 let [reference] = &world.references().await[..] else {
@@ -166,7 +184,9 @@ impl Change {
             | Change::CreateByName
             | Change::Recreate => &[Get, Create, Poll],
             Change::Update | Change::UpdateByName | Change::Adopt => &[Get, Update, Poll],
-            Change::CreateBeforeDelete | Change::DeleteBeforeCreate => &[Get, Create, Delete, Poll],
+            Change::CreateBeforeDelete | Change::DeleteBeforeCreate | Change::LeaveOld => {
+                &[Get, Create, Delete, Poll]
+            }
             Change::DeleteByAlias
             | Change::DeleteByName
             | Change::DeleteReference
@@ -191,6 +211,7 @@ impl Change {
             Change::Recreate
             | Change::CreateBeforeDelete
             | Change::DeleteBeforeCreate
+            | Change::LeaveOld
             | Change::DeleteGroup => 2,
         }
     }
@@ -224,7 +245,11 @@ async fn survives(kind: StoreKind, change: Change) {
             };
             let ended = world.see_through(method, &path, &body).await;
             if let Some(ended) = ended {
-                assert_eq!(ended["status"], "Succeeded", "{lost:?}: {ended}");
+                let fails = matches!(change, Change::LeaveOld);
+                let end = if fails { "Failed" } else { "Succeeded" };
+                // After a crash, the request is repeated, and finds the new one.
+                let is_repeated = fails && world.has_crashed() && ended["status"] == "Succeeded";
+                assert!(is_repeated || ended["status"] == end, "{lost:?}: {ended}");
             }
             let faults = world.aws.faults();
             // After a mishap the call may be needless.
@@ -233,6 +258,7 @@ async fn survives(kind: StoreKind, change: Change) {
                 "no reply was lost: {faults:?}"
             );
             change.check(world).await;
+            world.check_accounts().await;
         };
         println!("{change:?} with the reply to {lost:?} lost");
         disturb_everywhere(kind, scenario).await;
@@ -261,6 +287,7 @@ survivors! {
     a_create_of_what_was_deleted_outside: Recreate,
     a_replacement_that_creates_first: CreateBeforeDelete,
     a_replacement_that_deletes_first: DeleteBeforeCreate,
+    a_replacement_that_leaves_the_old_one: LeaveOld,
     a_delete: DeleteByAlias,
     a_delete_by_name: DeleteByName,
     the_delete_of_a_reference: DeleteReference,

@@ -34,6 +34,7 @@ async fn seeded_worlds(kind: StoreKind) {
         for (status, count) in story.converge().await {
             *replies.entry(status).or_default() += count;
         }
+        world.check_accounts().await;
         world.finish().await;
     }
     println!("replies to puts: {replies:?}");

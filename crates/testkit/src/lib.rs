@@ -7,6 +7,7 @@
 //! [`disturb_everywhere`] stalls a worker there too. A WARN or an ERROR that a
 //! scenario does not expect fails it.
 
+mod accounts;
 mod aws;
 mod builder;
 mod clock;
