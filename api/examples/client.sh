@@ -23,8 +23,28 @@ die() {
 # call STATUS METHOD URL [BODY [CURL-OPTION…]]: sends a request and expects STATUS. The URL may be a path. Writes the
 # reply's body to $scratch/body and its headers to $scratch/headers.
 call() {
-    local expected=$1 method=$2 url=$3 body=${4:-}
-    shift $(($# < 4 ? $# : 4))
+    local expected=$1
+    shift
+    send "$@"
+    [ "$status" = "$expected" ] || die "$1 $2: expected $expected, got $status"
+}
+
+# eventually STATUS METHOD URL [BODY]: like call, but reads again while AWS still shows what was there before a change.
+eventually() {
+    local expected=$1
+    shift
+    for ((poll = 0; poll < polls_max; poll++)); do
+        send "$@"
+        [ "$status" != "$expected" ] || return 0
+        sleep 1
+    done
+    die "$1 $2: expected $expected, got $status"
+}
+
+# send METHOD URL [BODY [CURL-OPTION…]]: sends a request. Its status is then in $status.
+send() {
+    local method=$1 url=$2 body=${3:-}
+    shift $(($# < 3 ? $# : 3))
     local arguments=(--silent --show-error --max-time 90 --request "$method"
         --dump-header "$scratch/headers" --output "$scratch/body" --write-out '%{http_code}')
     [ -z "$body" ] || arguments+=(--header 'Content-Type: application/json' --data "$body")
@@ -33,7 +53,6 @@ call() {
     echo "> $method ${url#"$UCP_URL"} $body $*"
     status=$(curl "${arguments[@]}" "$@" "$url") || die "cannot reach $url"
     echo "< $status $(cat "$scratch/body")"
-    [ "$status" = "$expected" ] || die "$method $url: expected $expected, got $status"
 }
 
 # header NAME: prints a header of the last reply.

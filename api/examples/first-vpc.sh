@@ -16,7 +16,7 @@ call 200 GET "$group?$version"
 vpc=$(field primaryIdentifier)
 
 echo '== The same put again: nothing to do, and no operation to follow'
-call 200 POST "$vpcs/:put" '{"alias":"main","trackedBy":"'$alias'","properties":{"CidrBlock":"10.0.0.0/16"}}'
+eventually 200 POST "$vpcs/:put" '{"alias":"main","trackedBy":"'$alias'","properties":{"CidrBlock":"10.0.0.0/16"}}'
 says "\"name\":\"$vpc\""
 
 echo '== A changed put: an update of the same VPC'
@@ -32,5 +32,5 @@ echo '== Delete: the VPC is gone, and the alias is free'
 call 202 POST "$vpcs/:delete" '{"trackedBy":"'$alias'"}'
 follow
 call 204 POST "$vpcs/:delete" '{"trackedBy":"'$alias'"}'
-call 404 GET "$vpcs/$vpc"
+eventually 404 GET "$vpcs/$vpc"
 call 200 DELETE "$group?$version"

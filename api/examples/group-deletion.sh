@@ -23,10 +23,10 @@ echo '== DELETE of the group. It waits for a while before it answers 202; respon
 call 202 DELETE "$group?$version" '' --header 'Prefer: respond-async'
 follow
 call 404 GET "$group?$version"
-call 404 GET "$subnet"
-call 404 GET "$vpc"
+eventually 404 GET "$subnet"
+eventually 404 GET "$vpc"
 
 echo '== The imported log group still exists'
-call 200 GET "$aws/AWS.Logs/LogGroup/not-owned"
+eventually 200 GET "$aws/AWS.Logs/LogGroup/not-owned"
 call 202 DELETE "$aws/AWS.Logs/LogGroup/not-owned"
 follow
