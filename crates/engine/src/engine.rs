@@ -388,6 +388,7 @@ impl Stepper<'_> {
                 Ok(Observation::Read(presence))
             }
             Effect::List(identifier) => Ok(Observation::Listed(self.list(&identifier).await?)),
+            Effect::Search => Ok(Observation::Searched(self.search().await?)),
             Effect::Submit(intent) => Ok(Observation::Submitted(self.submit(&intent).await?)),
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),

@@ -1,8 +1,10 @@
 //! Looks and reads under the lease of an operation.
 
+use std::collections::BTreeSet;
+
 use ucp_cloud::Fault;
-use ucp_look::{Lister, Look, Reader, Seen};
-use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, State, Work};
+use ucp_look::{Accounts, Lister, Look, Reader, Seen};
+use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
 use ucp_model::{Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
 use ucp_store::Lease;
@@ -64,6 +66,18 @@ impl Stepper<'_> {
             seen: None,
         };
         ucp_look::list(self.schema.as_deref(), identifier, &mut lister).await
+    }
+
+    /// Searches the resources of the type for one that bears the mark of the reference.
+    pub(crate) async fn search(&mut self) -> Result<Search, Abandoned> {
+        let work = work(&self.claimed.operation.work)?;
+        let mut searcher = Leased {
+            engine: self.engine,
+            lease: &mut self.claimed.lease,
+            work,
+            seen: None,
+        };
+        ucp_look::search(work, self.schema.as_deref(), &mut searcher).await
     }
 
     /// Notes with a put that AWS reports as successful what the resource proves of it.
@@ -138,5 +152,21 @@ impl Lister for Leased<'_> {
         let cloud = &self.engine.parts().cloud;
         let call = cloud.list_resources(scope, type_name, next_token);
         self.engine.call(self.lease, call).await
+    }
+}
+
+impl Accounts for Leased<'_> {
+    type Error = Abandoned;
+
+    async fn accounted_for(
+        &mut self,
+        identifiers: &[Identifier],
+    ) -> Result<BTreeSet<Identifier>, Abandoned> {
+        let ResourceWork {
+            scope, type_name, ..
+        } = self.work;
+        let store = self.engine.store();
+        let accounted_for = store.accounted_for(scope, type_name, identifiers);
+        Ok(accounted_for.await?)
     }
 }

@@ -5,6 +5,7 @@
 
 mod listing;
 mod planner;
+mod search;
 mod seen;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use ucp_schema::ResourceSchema;
 
 pub use listing::{Lister, list};
 pub use planner::{Planned, desired};
+pub use search::{Accounts, search};
 pub use seen::Seen;
 
 /// Reads resources from AWS.

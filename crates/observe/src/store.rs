@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
-    CorrelationId, Credential, CredentialId, GroupId, Leftover, LeftoverId, NewCredential,
-    NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind, Reference,
-    ReferenceId, Register, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
+    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind,
+    Reference, ReferenceId, Register, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, Basis, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
@@ -165,6 +165,11 @@ observed! {
             after: Option<&ReferenceId>,
             limit: usize
         ) -> Vec<Reference>;
+        fn accounted_for(
+            scope: &Scope,
+            type_name: &TypeName,
+            identifiers: &[Identifier]
+        ) -> BTreeSet<Identifier>;
         fn update_reference(
             id: &ReferenceId,
             update: ReferenceUpdate,

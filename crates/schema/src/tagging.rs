@@ -89,6 +89,21 @@ impl ResourceSchema {
         (!is_worse).then_some(marked)
     }
 
+    /// Returns whether reads of the type show the mark of a reference.
+    pub fn shows_marks(&self) -> bool {
+        let is_shown = |(_, cursor): (_, Cursor<'_>)| !cursor.is(Classes::WRITE_ONLY);
+        self.handlers().read && self.tags().is_some_and(is_shown)
+    }
+
+    /// Returns whether a model shows tags, the mark of a reference among them if it has one. A list may show no more than
+    /// the identifier.
+    pub fn has_tags_in(&self, model: &Value) -> bool {
+        let tags = self
+            .tags()
+            .and_then(|(path, _)| path.iter().try_fold(model, |value, name| value.get(name)));
+        tags.is_some_and(|tags| !tags.is_null())
+    }
+
     /// Returns the mark that a model carries, if any.
     pub fn mark_in<'v>(&self, model: &'v Value) -> Option<&'v str> {
         let (path, _) = self.tags()?;

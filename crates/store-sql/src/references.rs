@@ -1,8 +1,11 @@
 //! The references.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, ProvisioningState, Reference, ReferenceId, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Target,
+    Timestamp, TypeName,
 };
 use ucp_store::{
     Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
@@ -11,6 +14,7 @@ use ucp_store::{
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Transaction, statements, transaction, values};
+use crate::json::to_json;
 use crate::reference_row::{self, columns, delete, lock, other_owner, put};
 use crate::{Sql, busy, events, groups, leftover_row};
 
@@ -28,6 +32,14 @@ statements! {
     COUNT = ["SELECT COUNT(*) AS counted FROM (
             SELECT key FROM resource_references WHERE group_key = $1 ORDER BY key LIMIT $2
         ) AS bounded"];
+    /// The keys are a JSON array. Each is looked up: a join could read all references.
+    ACCOUNTED_FOR = ["SELECT target_key FROM ("]
+        postgres "SELECT json_array_elements_text($1::json) AS target_key"
+        sqlite "SELECT value AS target_key FROM json_each($1)" [") AS asked
+        WHERE COALESCE(
+            (SELECT 1 FROM resource_references WHERE resource_references.target_key = asked.target_key LIMIT 1),
+            (SELECT 1 FROM leftovers WHERE leftovers.target_key = asked.target_key LIMIT 1)
+        ) = 1"];
 }
 
 #[async_trait]
@@ -63,6 +75,34 @@ impl References for Sql {
         groups::get(&self.database, group).await?;
         let keys = reference_keys(group, type_name, after);
         reference_row::list(&self.database, keys, limit).await
+    }
+
+    async fn accounted_for(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifiers: &[Identifier],
+    ) -> Result<BTreeSet<Identifier>, Error> {
+        let mut keys = BTreeMap::new();
+        for identifier in identifiers {
+            let target = Target {
+                scope,
+                type_name,
+                identifier,
+            };
+            keys.insert(target.key(), identifier);
+        }
+        if keys.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let values = values![to_json(&keys.keys().collect::<Vec<_>>())?];
+        let mut known = BTreeSet::new();
+        for row in &self.database.read(ACCOUNTED_FOR, values).await? {
+            if let Some(identifier) = keys.get(row.get::<&str>("target_key")?) {
+                known.insert((*identifier).clone());
+            }
+        }
+        Ok(known)
     }
 
     async fn update_reference(

@@ -1,9 +1,11 @@
 //! References: which AWS resource each alias stands for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Reference, ReferenceId, Timestamp, TypeName};
+use ucp_model::{
+    CorrelationId, GroupId, Identifier, Reference, ReferenceId, Scope, Timestamp, TypeName,
+};
 
 use crate::{Adoption, Basis, Error, Event, KeyRange, RecordedAlias};
 
@@ -57,6 +59,15 @@ pub trait References: Send + Sync {
         after: Option<&ReferenceId>,
         limit: usize,
     ) -> Result<Vec<Reference>, Error>;
+
+    /// Returns those of the resources of a type that are accounted for: a reference of any group stands for them, or the
+    /// register of leftovers has them. `identifiers` are as AWS spells them.
+    async fn accounted_for(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifiers: &[Identifier],
+    ) -> Result<BTreeSet<Identifier>, Error>;
 
     /// Changes the ownership or the tags of a reference and appends an event.
     ///

@@ -28,6 +28,7 @@ pub fn decide(
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)
+            | Observation::Searched(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)

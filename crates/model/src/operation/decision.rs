@@ -21,6 +21,8 @@ pub enum Observation {
     Read(Presence),
     /// The result of [`Effect::List`].
     Listed(Listing),
+    /// The result of [`Effect::Search`].
+    Searched(Search),
     /// The result of [`Effect::Submit`].
     Submitted(Result<Progress, Fault>),
     /// The result of [`Effect::Poll`].
@@ -40,6 +42,7 @@ impl Observation {
             Observation::Looked(Presence::Unknown(fault), _)
             | Observation::Read(Presence::Unknown(fault))
             | Observation::Listed(Listing::Unknown(fault))
+            | Observation::Searched(Search::Unknown(fault))
             | Observation::Submitted(Err(fault))
             | Observation::Polled(Err(fault))
             | Observation::CancelAsked(Err(fault)) => Some(fault),
@@ -51,6 +54,7 @@ impl Observation {
                 Presence::Absent | Presence::Present { .. } | Presence::Unreadable(_),
             )
             | Observation::Listed(Listing::Holds | Listing::Lacks | Listing::Unlisted)
+            | Observation::Searched(Search::Found(_) | Search::Lacks | Search::Unsearchable)
             | Observation::Claimed
             | Observation::Submitted(Ok(_))
             | Observation::Polled(Ok(_))
@@ -84,6 +88,7 @@ impl Observation {
             | Observation::Polled(Err(_))
             | Observation::CancelAsked(_)
             | Observation::Listed(_)
+            | Observation::Searched(_)
             | Observation::Taken(_)
             | Observation::Surveyed(_) => false,
         }
@@ -109,6 +114,7 @@ impl Observation {
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)
+            | Observation::Searched(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
@@ -168,6 +174,23 @@ pub enum Listing {
     /// The type cannot be listed without further input, or the list is too long.
     Unlisted,
     /// Listing the type failed.
+    Unknown(Fault),
+}
+
+/// Whether the account has a resource that bears the mark of the operation's reference, and is not accounted for.
+///
+/// A resource is accounted for if a reference stands for it, if the register of leftovers has it, or if the operation has
+/// just replaced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// A read of this one shows the mark.
+    Found(Identifier),
+    /// The list of the type is complete, and reads of all that could be it do not show the mark.
+    Lacks,
+    /// No search can tell: the type cannot be listed without further input, reads of it show no tags, the create was not
+    /// marked, or there are too many to look at.
+    Unsearchable,
+    /// A list or a read failed.
     Unknown(Fault),
 }
 
@@ -288,6 +311,8 @@ pub enum Effect {
     Read(Option<Identifier>),
     /// List the resources of the type, to see whether this one is among them.
     List(Identifier),
+    /// Search the resources of the type for one that bears the mark of the reference.
+    Search,
     /// Read the references of the group and the children so far.
     Survey,
     /// Start these children, then survey again.
@@ -304,6 +329,7 @@ impl Effect {
             Effect::Cancel(_) => "Cancel",
             Effect::Read(_) => "Read",
             Effect::List(_) => "List",
+            Effect::Search => "Search",
             Effect::Survey => "Survey",
             Effect::Start(_) => "Start",
         }

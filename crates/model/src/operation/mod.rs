@@ -14,7 +14,7 @@ pub mod resource;
 pub use decide::decide;
 pub use decision::{
     Chance, Decision, Effect, Holder, Listing, Next, Observation, PlanOutcome, Presence,
-    ReferenceChange, Taken,
+    ReferenceChange, Search, Taken,
 };
 pub use group::GroupWork;
 pub use header::Header;

@@ -47,6 +47,12 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(Listing::Unlisted),
         fault.clone().prop_map(Listing::Unknown)
     ];
+    let search = prop_oneof![
+        Just(Search::Found(name("vpc-2"))),
+        Just(Search::Lacks),
+        Just(Search::Unsearchable),
+        fault.clone().prop_map(Search::Unknown)
+    ];
     let plan = prop_oneof![
         Just(create()),
         Just(update()),
@@ -70,6 +76,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         (presence.clone(), plan).prop_map(|(presence, plan)| Observation::Looked(presence, plan)),
         presence.prop_map(Observation::Read),
         listing.prop_map(Observation::Listed),
+        search.prop_map(Observation::Searched),
         reply.clone().prop_map(Observation::Submitted),
         reply.clone().prop_map(Observation::Polled),
         reply.prop_map(Observation::CancelAsked),
@@ -83,6 +90,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         Observation::Looked(presence, _) | Observation::Read(presence) => presence,
         Observation::Claimed
         | Observation::Listed(_)
+        | Observation::Searched(_)
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)
@@ -184,6 +192,7 @@ proptest! {
                 Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
                 Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
                 Some(Effect::List(_)) => Observation::Listed(Listing::Unknown(fault)),
+                Some(Effect::Search) => Observation::Searched(Search::Unknown(fault)),
                 Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
                 Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
                 Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),

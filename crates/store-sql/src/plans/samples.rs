@@ -290,6 +290,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // A group, a reference, and the operation on it that is live or that ended last.
         ("references::COUNT", (values!["group-200", limit], PAGE)),
         (
+            "references::ACCOUNTED_FOR",
+            (values![r#"["target-4001", "left-4002", "target-none"]"#], 2),
+        ),
+        (
             "references::RECORDED",
             (values!["group-200", "reference-5002"], 3),
         ),

@@ -198,6 +198,7 @@ macro_rules! conformance {
                 only_what_is_left_over_is_tried
                 a_leftover_is_forgotten_when_told
                 leftovers_are_listed_by_page
+                what_is_accounted_for_is_told
                 a_group_keeps_what_is_ours
                 an_undecided_alias_is_not_put
                 an_import_decides_an_alias

@@ -1,6 +1,9 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, ProvisioningState, Reference, ReferenceId, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, Leftover, ProvisioningState, Reference, ReferenceId, Scope,
+    Target, Timestamp, TypeName,
 };
 
 use super::Memory;
@@ -37,6 +40,34 @@ impl References for Memory {
         tables.group(group)?;
         let keys = reference_keys(group, type_name, after);
         Ok(page(&tables.references, keys, limit))
+    }
+
+    async fn accounted_for(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifiers: &[Identifier],
+    ) -> Result<BTreeSet<Identifier>, Error> {
+        let tables = self.tables();
+        let references = tables.references.values().filter_map(Reference::target);
+        let leftovers = tables.leftovers.values().filter_map(Leftover::target);
+        let keys: BTreeSet<String> = references
+            .chain(leftovers)
+            .map(|target| target.key())
+            .collect();
+        let is_accounted_for = |identifier: &&Identifier| {
+            let target = Target {
+                scope,
+                type_name,
+                identifier,
+            };
+            keys.contains(&target.key())
+        };
+        Ok(identifiers
+            .iter()
+            .filter(is_accounted_for)
+            .cloned()
+            .collect())
     }
 
     async fn update_reference(

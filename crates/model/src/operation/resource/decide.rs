@@ -130,6 +130,7 @@ pub fn decide(
             Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)
+            | Observation::Searched(_)
             | Observation::Submitted(_)
             | Observation::Polled(_)
             | Observation::CancelAsked(_)
@@ -152,6 +153,7 @@ fn after(sightings: Sightings, observation: &Observation, now: Timestamp) -> Sig
             Listing::Unknown(_) => sightings,
         },
         Observation::Claimed
+        | Observation::Searched(_)
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)

@@ -71,6 +71,18 @@ impl Replacing {
         matches!(self, Replacing::Lost { .. })
     }
 
+    /// Returns the old resource, beside or after which a new one is created.
+    pub(super) fn old(&self) -> Option<&Identifier> {
+        match self {
+            Replacing::OldGone { old }
+            | Replacing::Lost { old }
+            | Replacing::NewFirst { old, .. }
+            | Replacing::OldLast { old, .. }
+            | Replacing::Undoing { old, .. } => Some(old),
+            Replacing::OldFirst | Replacing::OldLeft { .. } => None,
+        }
+    }
+
     /// Returns the resource that the next call to AWS is about, for an operation with this replacement and identifier.
     pub fn subject<'a>(
         replacing: Option<&'a Self>,

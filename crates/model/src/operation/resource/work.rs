@@ -220,6 +220,11 @@ impl ResourceWork {
         Replacing::subject(self.replacing.as_ref(), self.identifier.as_ref())
     }
 
+    /// Returns the old resource of a replacement, which bears the same mark as the new one.
+    pub fn replaced(&self) -> Option<&Identifier> {
+        self.replacing.as_ref().and_then(Replacing::old)
+    }
+
     /// Returns the AWS resource that the alias stands for at this step.
     pub fn referenced(&self) -> Option<Target<'_>> {
         let identifier = match &self.replacing {

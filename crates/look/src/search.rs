@@ -1,0 +1,384 @@
+//! The search for what a create has made without naming it, by the mark of its reference.
+
+use std::collections::BTreeSet;
+
+use ucp_model::operation::{Presence, ResourceWork, Search};
+use ucp_model::{Identifier, Mark, Ownership, ResourceDescription, RetryClass};
+use ucp_schema::ResourceSchema;
+
+use crate::listing::Lister;
+use crate::{Reader, read};
+
+/// How many pages of a list are searched.
+const PAGES_MAX: usize = 10;
+
+/// How many resources are read, since most lists do not show tags.
+const READS_MAX: usize = 100;
+
+/// Tells which resources are accounted for.
+pub trait Accounts: Send {
+    /// Why it could not even ask.
+    type Error;
+
+    /// Returns those that a reference of any group stands for, or that the register of leftovers has.
+    fn accounted_for(
+        &mut self,
+        identifiers: &[Identifier],
+    ) -> impl Future<Output = Result<BTreeSet<Identifier>, Self::Error>> + Send;
+}
+
+/// Searches the resources of the type for one that bears the mark of the operation's reference and is not accounted for.
+/// A list that shows the mark may be out of date, so that a read has to show it too.
+pub async fn search<E, S>(
+    work: &ResourceWork,
+    schema: Option<&ResourceSchema>,
+    searcher: &mut S,
+) -> Result<Search, E>
+where
+    S: Reader<Error = E> + Lister<Error = E> + Accounts<Error = E>,
+{
+    let is_searchable =
+        |schema: &&ResourceSchema| schema.handlers().list_all && schema.shows_marks();
+    let (Some(schema), Some(reference), true) = (
+        schema.filter(is_searchable),
+        work.reference.as_ref(),
+        work.marked,
+    ) else {
+        return Ok(Search::Unsearchable);
+    };
+    let mark = Mark::of(reference);
+    let mut next_token = None;
+    let mut reads = 0;
+    let mut unread = None;
+    for _ in 0..PAGES_MAX {
+        let page = match searcher.page(next_token.as_deref()).await? {
+            Ok(page) => page,
+            Err(fault) => return Ok(Search::Unknown(fault)),
+        };
+        let candidates = page.resources.iter();
+        let candidates = candidates.filter_map(|listed| candidate(listed, schema, &mark));
+        let candidates: Vec<Identifier> = candidates
+            .filter(|identifier| Some(identifier) != work.replaced())
+            .collect();
+        let accounted_for = match candidates.is_empty() {
+            true => BTreeSet::new(),
+            false => searcher.accounted_for(&candidates).await?,
+        };
+        for identifier in candidates {
+            if accounted_for.contains(&identifier) {
+                continue;
+            }
+            if reads == READS_MAX {
+                return Ok(Search::Unsearchable);
+            }
+            reads += 1;
+            match read(work, Some(schema), Some(identifier), searcher).await? {
+                Presence::Present {
+                    identifier,
+                    ownership: Ownership::Ours,
+                    ..
+                } => return Ok(Search::Found(identifier)),
+                Presence::Present { .. } | Presence::Absent | Presence::Unreadable(_) => {}
+                Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later => {
+                    return Ok(Search::Unknown(fault));
+                }
+                // One that may not be read must not hide another.
+                Presence::Unknown(fault) => unread = unread.or(Some(fault)),
+            }
+        }
+        let Some(more) = page.next_token else {
+            return Ok(unread.map_or(Search::Lacks, Search::Unknown));
+        };
+        next_token = Some(more);
+    }
+    Ok(Search::Unsearchable)
+}
+
+/// Returns the identifier of a resource that may bear the mark, as far as the list shows.
+fn candidate(
+    listed: &ResourceDescription,
+    schema: &ResourceSchema,
+    mark: &Mark,
+) -> Option<Identifier> {
+    let ResourceDescription {
+        identifier,
+        properties,
+    } = listed;
+    let is_shown = schema.has_tags_in(properties);
+    let may_bear_it = !is_shown || schema.mark_in(properties) == Some(mark.as_str());
+    may_bear_it.then(|| schema.answered(identifier, properties))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+
+    use serde_json::{Value, json};
+    use ucp_model::operation::{Kind, Replacing};
+    use ucp_model::{Fault, FaultClass, ReferenceId, ResourcePage, Scope, Timestamp, TypeName};
+
+    use super::*;
+
+    const OURS: &str =
+        "/planes/radius/local/resourceGroups/shop/providers/AWS.EC2/VPC:reference/main";
+    const OTHERS: &str =
+        "/planes/radius/local/resourceGroups/shop/providers/AWS.EC2/VPC:reference/other";
+
+    /// AWS and the store, as the test has them.
+    #[derive(Default)]
+    struct Script {
+        pages: Vec<Result<Vec<ResourceDescription>, Fault>>,
+        tags: BTreeMap<String, Value>,
+        faults: BTreeMap<String, Fault>,
+        accounted_for: BTreeSet<Identifier>,
+        listed: usize,
+        read: Vec<String>,
+        asked: usize,
+    }
+
+    impl Script {
+        /// A list of identifiers, as most types have, in pages.
+        fn of<'a>(pages: impl IntoIterator<Item = Vec<&'a str>>) -> Self {
+            let page = |names: Vec<&'a str>| {
+                let resources = names.into_iter().map(|name| listed(name, json!({})));
+                Ok(resources.collect())
+            };
+            Self {
+                pages: pages.into_iter().map(page).collect(),
+                ..Self::default()
+            }
+        }
+
+        fn marked(mut self, name: &str, reference: &str) -> Self {
+            self.tags.insert(name.to_owned(), mark(reference));
+            self
+        }
+    }
+
+    fn listed(name: &str, mut properties: Value) -> ResourceDescription {
+        properties["VpcId"] = name.into();
+        ResourceDescription {
+            identifier: Identifier::new(name),
+            properties,
+        }
+    }
+
+    fn mark(reference: &str) -> Value {
+        let reference: ReferenceId = reference.parse().unwrap();
+        json!([{ "Key": Mark::KEY, "Value": Mark::of(&reference).as_str() }])
+    }
+
+    impl Reader for Script {
+        type Error = Infallible;
+
+        async fn read(
+            &mut self,
+            identifier: &Identifier,
+        ) -> Result<Result<ResourceDescription, Fault>, Infallible> {
+            let name = identifier.as_str();
+            self.read.push(name.to_owned());
+            if let Some(fault) = self.faults.get(name) {
+                return Ok(Err(fault.clone()));
+            }
+            let tags = self.tags.get(name).cloned().unwrap_or(json!([]));
+            Ok(Ok(listed(name, json!({ "Tags": tags }))))
+        }
+    }
+
+    impl Lister for Script {
+        type Error = Infallible;
+
+        async fn page(
+            &mut self,
+            next_token: Option<&str>,
+        ) -> Result<Result<ResourcePage, Fault>, Infallible> {
+            let number: usize = next_token.map_or(0, |token| token.parse().unwrap());
+            self.listed += 1;
+            let is_last = number + 1 == self.pages.len();
+            let page = self.pages[number].clone();
+            Ok(page.map(|resources| ResourcePage {
+                resources,
+                next_token: (!is_last).then(|| (number + 1).to_string()),
+            }))
+        }
+    }
+
+    impl Accounts for Script {
+        type Error = Infallible;
+
+        async fn accounted_for(
+            &mut self,
+            identifiers: &[Identifier],
+        ) -> Result<BTreeSet<Identifier>, Infallible> {
+            self.asked += 1;
+            let asked: BTreeSet<Identifier> = identifiers.iter().cloned().collect();
+            Ok(self.accounted_for.intersection(&asked).cloned().collect())
+        }
+    }
+
+    fn schema(change: impl FnOnce(&mut Value)) -> ResourceSchema {
+        let mut schema = json!({
+            "typeName": "AWS::EC2::VPC",
+            "description": "A network",
+            "properties": {
+                "VpcId": { "type": "string" },
+                "Tags": { "type": "array", "items": {
+                    "type": "object",
+                    "properties": { "Key": { "type": "string" }, "Value": { "type": "string" } }
+                } }
+            },
+            "primaryIdentifier": ["/properties/VpcId"],
+            "readOnlyProperties": ["/properties/VpcId"],
+            "tagging": { "taggable": true, "tagProperty": "/properties/Tags" },
+            "handlers": { "create": {}, "read": {}, "update": {}, "delete": {}, "list": {} }
+        });
+        change(&mut schema);
+        ResourceSchema::parse(&schema.to_string()).unwrap()
+    }
+
+    fn work() -> ResourceWork {
+        let scope = Scope::new("aws", "123456789012", "us-west-2").unwrap();
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        let start = Timestamp::from_millis(0);
+        ResourceWork {
+            reference: Some(OURS.parse().unwrap()),
+            marked: true,
+            ..ResourceWork::new(Kind::Put, scope, type_name, start)
+        }
+    }
+
+    async fn searched(script: &mut Script) -> Search {
+        let Ok(search) = search(&work(), Some(&schema(|_| {})), script).await;
+        search
+    }
+
+    fn found(name: &str) -> Search {
+        Search::Found(Identifier::new(name))
+    }
+
+    #[tokio::test]
+    async fn what_bears_the_mark_is_found_on_any_page() {
+        let mut script = Script::of([vec!["vpc-1", "vpc-2"], vec![], vec!["vpc-3", "vpc-4"]]);
+        script = script.marked("vpc-2", OTHERS).marked("vpc-3", OURS);
+        assert_eq!(searched(&mut script).await, found("vpc-3"));
+        assert_eq!(script.read, ["vpc-1", "vpc-2", "vpc-3"]);
+        assert_eq!(script.asked, 2, "once for each page that lists something");
+    }
+
+    #[tokio::test]
+    async fn a_complete_list_without_the_mark_lacks_it() {
+        let mut script = Script::of([vec!["vpc-1"], vec!["vpc-2"]]).marked("vpc-2", OTHERS);
+        assert_eq!(searched(&mut script).await, Search::Lacks);
+    }
+
+    #[tokio::test]
+    async fn what_is_accounted_for_or_replaced_is_not_read() {
+        let mut script = Script::of([vec!["vpc-1", "vpc-2"]]);
+        script = script.marked("vpc-1", OURS).marked("vpc-2", OURS);
+        script.accounted_for = BTreeSet::from([Identifier::new("vpc-1")]);
+        let work = ResourceWork {
+            replacing: Some(Replacing::OldGone {
+                old: Identifier::new("vpc-2"),
+            }),
+            ..work()
+        };
+        let Ok(search) = search(&work, Some(&schema(|_| {})), &mut script).await;
+        assert_eq!(search, Search::Lacks);
+        assert_eq!(script.read, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn a_list_that_shows_tags_saves_reads_but_proves_nothing() {
+        let page = vec![
+            listed("vpc-1", json!({ "Tags": [] })),
+            listed("vpc-2", json!({ "Tags": mark(OTHERS) })),
+            listed("vpc-3", json!({ "Tags": mark(OURS) })),
+            listed("vpc-4", json!({ "Tags": mark(OURS) })),
+        ];
+        let script = Script {
+            pages: vec![Ok(page)],
+            ..Script::default()
+        };
+        let mut script = script.marked("vpc-4", OURS);
+        assert_eq!(searched(&mut script).await, found("vpc-4"));
+        assert_eq!(script.read, ["vpc-3", "vpc-4"]);
+    }
+
+    #[tokio::test]
+    async fn the_last_allowed_read_and_page_may_find_it_and_no_more_are_made() {
+        let names = |count: usize| (0..count).map(|n| format!("vpc-{n}")).collect::<Vec<_>>();
+        let names = names(READS_MAX + 1);
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let last = all[READS_MAX - 1];
+        let mut script = Script::of([all.clone()]).marked(last, OURS);
+        assert_eq!(searched(&mut script).await, found(last));
+        let mut script = Script::of([all.clone()]).marked(all[READS_MAX], OURS);
+        assert_eq!(searched(&mut script).await, Search::Unsearchable);
+        assert_eq!(script.read.len(), READS_MAX);
+        // A complete list of exactly so many.
+        let mut script = Script::of([all[..READS_MAX].to_vec()]);
+        assert_eq!(searched(&mut script).await, Search::Lacks);
+
+        let pages = |count: usize| {
+            let mut pages = vec![vec![]; count];
+            pages[count - 1] = vec!["vpc-1"];
+            Script::of(pages).marked("vpc-1", OURS)
+        };
+        assert_eq!(searched(&mut pages(PAGES_MAX)).await, found("vpc-1"));
+        let mut script = pages(PAGES_MAX + 1);
+        assert_eq!(searched(&mut script).await, Search::Unsearchable);
+        assert_eq!(script.listed, PAGES_MAX);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_searched_costs_no_call() {
+        let no_list = schema(|schema| {
+            schema["handlers"].as_object_mut().unwrap().remove("list");
+        });
+        let no_tags = schema(|schema| {
+            schema["properties"].as_object_mut().unwrap().remove("Tags");
+            schema["tagging"] = json!({ "taggable": false });
+        });
+        let hidden_tags =
+            schema(|schema| schema["writeOnlyProperties"] = json!(["/properties/Tags"]));
+        let marked = work();
+        let unmarked = ResourceWork {
+            marked: false,
+            ..work()
+        };
+        let any = schema(|_| {});
+        for (work, schema) in [
+            (&marked, &no_list),
+            (&marked, &no_tags),
+            (&marked, &hidden_tags),
+            (&unmarked, &any),
+        ] {
+            let mut script = Script::of([vec!["vpc-1"]]).marked("vpc-1", OURS);
+            let Ok(search) = search(work, Some(schema), &mut script).await;
+            assert_eq!(search, Search::Unsearchable);
+            assert_eq!((script.listed, script.read.len()), (0, 0));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_hides_nothing_and_proves_nothing() {
+        let denied = Fault::new(FaultClass::Denied, "AccessDeniedException", "no");
+        let throttled = Fault::new(FaultClass::Throttled, "ThrottlingException", "slow down");
+        let mut script = Script::of([vec!["vpc-1", "vpc-2"]]);
+        script.faults.insert("vpc-1".to_owned(), denied.clone());
+        assert_eq!(searched(&mut script).await, Search::Unknown(denied.clone()));
+        let mut script = script.marked("vpc-2", OURS);
+        assert_eq!(searched(&mut script).await, found("vpc-2"));
+        // It would not read the next one either.
+        script.faults.insert("vpc-1".to_owned(), throttled.clone());
+        script.read.clear();
+        assert_eq!(searched(&mut script).await, Search::Unknown(throttled));
+        assert_eq!(script.read, ["vpc-1"]);
+        let mut script = Script {
+            pages: vec![Err(denied.clone())],
+            ..Script::default()
+        };
+        assert_eq!(searched(&mut script).await, Search::Unknown(denied));
+    }
+}
