@@ -46,6 +46,7 @@ mod references;
 mod refusals;
 mod replacements;
 mod resealing;
+mod resolving;
 mod resource_types;
 mod retries;
 mod schema_source;

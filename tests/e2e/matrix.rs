@@ -2,6 +2,8 @@
 //! there and another continues, and a worker stalls there while another takes over and ends the operation. The change
 //! is made once, nothing is doubled or left behind, and the reference is right.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Effect, fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
@@ -36,6 +38,9 @@ enum Change {
     DeleteReference,
     DeleteGroup,
     ImportIntoGroup,
+    /// What came of a create of unknown outcome is found out: something, or nothing. No request asks for it.
+    ResolveMade,
+    ResolveNothing,
 }
 
 /// A request: method, path and body.
@@ -65,6 +70,8 @@ impl Change {
             }
             Change::UpdateByName | Change::Adopt | Change::DeleteByName => stray(world).await,
             Change::ImportIntoGroup => stray(world).await,
+            Change::ResolveMade => lose_track(world, true).await,
+            Change::ResolveNothing => lose_track(world, false).await,
             Change::DeleteByAlias | Change::DeleteReference => put_logs(world).await,
             Change::DeleteGroup => {
                 put_vpc(world).await;
@@ -73,12 +80,14 @@ impl Change {
         }
     }
 
-    fn request(self) -> Request {
+    /// The request; `None` for what `ucp` does by itself.
+    fn request(self) -> Option<Request> {
         let vpc = |body: Value| ("POST", action(VPC, "put"), body);
         let reference = tracked_by(VPC, "main");
         let logs = tracked_by(LOG_GROUP, LOGS);
         let retention = json!({"RetentionInDays": 30});
-        match self {
+        Some(match self {
+            Change::ResolveMade | Change::ResolveNothing => return None,
             Change::CreateAssigned | Change::Recreate => {
                 vpc(json!({"trackedBy": reference, "properties": {"CidrBlock": "10.0.0.0/16"}}))
             }
@@ -113,7 +122,7 @@ impl Change {
                     json!({"resources": [item]}),
                 )
             }
-        }
+        })
     }
 
     /// Expects the result of the change.
@@ -164,6 +173,19 @@ impl Change {
                 assert!(logs.is_empty(), "{logs:?}");
                 assert!(world.references().await.is_empty());
             }
+            Change::ResolveMade => {
+                assert_eq!(vpcs.len(), 1, "{vpcs:?}");
+                let [reference] = &world.references().await[..] else {
+                    panic!("expected one reference")
+                };
+                assert_eq!(reference["mapsTo"]["primaryIdentifier"], vpcs[0].as_str());
+                assert_eq!(reference["ownedResource"], true);
+                assert_eq!(reference["provisioningState"], "Failed");
+            }
+            Change::ResolveNothing => {
+                assert!(vpcs.is_empty(), "{vpcs:?}");
+                assert!(world.references().await.is_empty());
+            }
             Change::DeleteGroup => {
                 assert!(vpcs.is_empty() && logs.is_empty(), "{vpcs:?} {logs:?}");
                 world.get(&group()).await.expect(404);
@@ -176,7 +198,7 @@ impl Change {
     fn calls(self) -> &'static [Action] {
         use Action::{
             CreateResource as Create, DeleteResource as Delete, GetResource as Get,
-            GetResourceRequestStatus as Poll, UpdateResource as Update,
+            GetResourceRequestStatus as Poll, ListResources as List, UpdateResource as Update,
         };
         match self {
             Change::CreateAssigned
@@ -192,6 +214,8 @@ impl Change {
             | Change::DeleteReference
             | Change::DeleteGroup => &[Get, Delete, Poll],
             Change::ImportIntoGroup => &[Get],
+            Change::ResolveMade => &[List, Get],
+            Change::ResolveNothing => &[List],
         }
     }
 
@@ -207,7 +231,9 @@ impl Change {
             | Change::DeleteByAlias
             | Change::DeleteByName
             | Change::DeleteReference
-            | Change::ImportIntoGroup => 1,
+            | Change::ImportIntoGroup
+            | Change::ResolveMade
+            | Change::ResolveNothing => 1,
             Change::Recreate
             | Change::CreateBeforeDelete
             | Change::DeleteBeforeCreate
@@ -238,18 +264,22 @@ async fn survives(kind: StoreKind, change: Change) {
                     .aws
                     .add_fault(fault(Effect::DropReply {}).on(action).times(1));
             }
-            let (method, path, body) = change.request();
-            let body = match body {
-                Value::Null => String::new(),
-                body => body.to_string(),
-            };
-            let ended = world.see_through(method, &path, &body).await;
-            if let Some(ended) = ended {
-                let fails = matches!(change, Change::LeaveOld);
-                let end = if fails { "Failed" } else { "Succeeded" };
-                // After a crash, the request is repeated, and finds the new one.
-                let is_repeated = fails && world.has_crashed() && ended["status"] == "Succeeded";
-                assert!(is_repeated || ended["status"] == end, "{lost:?}: {ended}");
+            if let Some((method, path, body)) = change.request() {
+                let body = match body {
+                    Value::Null => String::new(),
+                    body => body.to_string(),
+                };
+                let ended = world.see_through(method, &path, &body).await;
+                if let Some(ended) = ended {
+                    let fails = matches!(change, Change::LeaveOld);
+                    let end = if fails { "Failed" } else { "Succeeded" };
+                    // After a crash, the request is repeated, and finds the new one.
+                    let is_repeated =
+                        fails && world.has_crashed() && ended["status"] == "Succeeded";
+                    assert!(is_repeated || ended["status"] == end, "{lost:?}: {ended}");
+                }
+            } else {
+                keep(world).await;
             }
             let faults = world.aws.faults();
             // After a mishap the call may be needless.
@@ -293,6 +323,8 @@ survivors! {
     the_delete_of_a_reference: DeleteReference,
     the_deletion_of_a_group: DeleteGroup,
     an_import_into_a_group: ImportIntoGroup,
+    a_resolve_that_finds_something: ResolveMade,
+    a_resolve_that_finds_nothing: ResolveNothing,
 }
 
 async fn put_vpc(world: &World) {
@@ -314,6 +346,28 @@ async fn stray(world: &World) {
     let body = json!({"properties": {"LogGroupName": LOGS}});
     world.post(LOG_GROUP, "put", &body).await.expect(201);
     world.settle().await;
+}
+
+/// A create of which AWS does not say what came of it.
+async fn lose_track(world: &World, made: bool) {
+    let late = fail(HandlerErrorCode::ServiceTimeout).hidden();
+    let late = if made { late.made() } else { late };
+    let late = fault(late).on(Action::CreateResource);
+    world.aws.add_fault(late.times(1));
+    let ended = world
+        .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(ended["error"]["code"], "OutcomeUnknown", "{ended}");
+    world.clock.advance(Duration::from_secs(2 * 3600));
+}
+
+/// Lets the keeper do what is due, for a day.
+async fn keep(world: &World) {
+    for _ in 0..4 {
+        world.keep().await;
+        world.settle().await;
+        world.clock.advance(Duration::from_secs(6 * 3600));
+    }
 }
 
 fn scope() -> String {

@@ -124,6 +124,7 @@ impl App {
             identifier,
             spelled: None,
             is_referenced: false,
+            resolves: None,
             options,
             desired: None,
             look: None,

@@ -60,10 +60,14 @@ impl App {
         let key = reference.key();
         let is_of = |leftover: &&Leftover| leftover.undecided().is_some_and(|own| own.key() == key);
         let alias = &reference.alias;
+        let entry = leftovers.iter().find(is_of);
+        let looks = entry.map_or_else(String::new, |entry| {
+            format!(" ucp looks what came of it, next at {}.", entry.next_try_at)
+        });
         let message = format!(
-            "What came of the create of '{alias}' is unknown, and another put could make a second resource. Nothing was sent. Decide first: :import what AWS has, or DELETE {reference} if there is nothing, or send \"resolve\": \"abandon\" to leave what there may be and go on."
+            "What came of the create of '{alias}' is unknown, and another put could make a second resource. Nothing was sent.{looks} To decide now, :import what AWS has, or DELETE {reference} if there is nothing, or send \"resolve\": \"abandon\" to leave what there may be and go on."
         );
-        let details = leftovers.iter().find(is_of).map(|leftover| {
+        let details = entry.map(|leftover| {
             let cause = leftover.last_error.as_ref();
             let cause = cause.map_or("", |failure| failure.message.as_str());
             let message = format!("since {}: {cause}", leftover.since);

@@ -145,7 +145,7 @@ impl App {
         self.admit_under_way(reference.map(|id| &id.group)).await?;
         match (kind, reference) {
             (Kind::Put | Kind::Import, Some(id)) => self.admit_reference(id).await,
-            (Kind::Put | Kind::Import, None) | (Kind::Delete, _) => Ok(()),
+            (Kind::Put | Kind::Import, None) | (Kind::Delete | Kind::Resolve, _) => Ok(()),
         }
     }
 

@@ -48,6 +48,7 @@ impl Wake for AtOnce {
             reference: ReferenceChange::Untouched,
             live: None,
             leftover: None,
+            told: None,
         };
         let work = finish.of(work.resource().unwrap(), NOW);
         let operation = Operation {

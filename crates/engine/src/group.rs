@@ -80,6 +80,7 @@ impl Stepper<'_> {
                 identifier,
                 spelled: None,
                 is_referenced: false,
+                resolves: None,
                 options: Options {
                     take_ownership,
                     parent_retries: kind == Kind::Delete,

@@ -4,8 +4,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId};
-use ucp_schema::ResourceTypes;
+use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId, ReferenceId};
+use ucp_schema::{ResourceSchema, ResourceTypes};
 use ucp_store::{Error, Leftovers, NewOperation, NewResourceWork, NewWork, Retried};
 
 use crate::Nudges;
@@ -17,7 +17,7 @@ const CLAIM: Duration = Duration::from_secs(5 * 60);
 /// The caller that the history names.
 const CALLER: &str = "ucp";
 
-/// Keeps the register of leftovers: deletes again what is ours. Each try is an ordinary operation, which any worker
+/// Keeps the register of leftovers: deletes again what is ours, and finds out what came of creates. Each try is an ordinary operation, which any worker
 /// carries out. Several processes may keep the register concurrently.
 pub struct Keeper {
     /// The register.
@@ -69,7 +69,7 @@ impl Keeper {
 
     /// Accepts an operation on a leftover, if it is to be tried now. Returns whether there is one.
     async fn retry(&self, leftover: &Leftover) -> Result<bool, Error> {
-        let Some(new) = self.delete(leftover).await else {
+        let Some(new) = self.attempt(leftover).await else {
             return Ok(false);
         };
         let id = new.id;
@@ -79,30 +79,26 @@ impl Keeper {
                 info!(operation.id = %id, leftover.id = %leftover.id, "a leftover is tried again");
                 Ok(true)
             }
-            // Somebody works on it. It is due again later.
-            Ok(Retried::Gone | Retried::Referenced) | Err(Error::Busy(_)) => Ok(false),
+            // Somebody works on it, or has decided. If it is still there, it is due again later.
+            Ok(Retried::Gone | Retried::Referenced | Retried::Abandoned)
+            | Err(Error::Busy(_) | Error::GroupDeleting(_) | Error::NoSuchGroup) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// The delete of a leftover. `None` if its type cannot be deleted, or if nothing can prove that it is still the same.
-    async fn delete(&self, leftover: &Leftover) -> Option<NewOperation> {
+    /// The operation on a leftover. `None` if there is nothing to try.
+    async fn attempt(&self, leftover: &Leftover) -> Option<NewOperation> {
         let Leftover {
             scope,
             type_name,
-            identifier: Some(identifier),
-            reference,
             operation,
             ..
-        } = leftover
-        else {
-            return None;
-        };
+        } = leftover;
         let schema = self.types.get(scope, type_name).await.ok()?;
-        let needs_mark = !schema.is_named_by_aws();
-        if !schema.handlers().delete || needs_mark && reference.is_none() {
-            return None;
-        }
+        let work = match leftover.undecided() {
+            Some(reference) => resolve(leftover, reference),
+            None => delete(leftover, &schema)?,
+        };
         Some(NewOperation {
             id: OperationId(self.entropy.uuid("operation")),
             parent: None,
@@ -110,21 +106,52 @@ impl Keeper {
             caller: CALLER.to_owned(),
             accepted_at: self.clock.now(),
             work: NewWork::Resource(Box::new(NewResourceWork {
-                kind: Kind::Delete,
-                scope: scope.clone(),
-                type_name: type_name.clone(),
-                reference: None,
-                identifier: Some(identifier.clone()),
-                spelled: None,
-                // One "not found" does not prove that it is gone, either.
-                is_referenced: true,
-                // Another resource may have its name by now.
-                marked_for: reference.clone().filter(|_| needs_mark),
-                options: Options::default(),
-                desired: None,
-                look: None,
                 schema_fingerprint: schema.fingerprint().to_owned(),
+                ..work
             })),
         })
+    }
+}
+
+/// The operation that finds out what came of the create of a reference.
+fn resolve(leftover: &Leftover, reference: &ReferenceId) -> NewResourceWork {
+    NewResourceWork {
+        reference: Some(reference.clone()),
+        ..work(Kind::Resolve, leftover)
+    }
+}
+
+/// The delete of a leftover. `None` if its type cannot be deleted, or if nothing can prove that it is still the same.
+fn delete(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWork> {
+    let needs_mark = !schema.is_named_by_aws();
+    let is_known = leftover.identifier.is_some();
+    if !is_known || !schema.handlers().delete || needs_mark && leftover.reference.is_none() {
+        return None;
+    }
+    Some(NewResourceWork {
+        identifier: leftover.identifier.clone(),
+        // One "not found" does not prove that it is gone, either.
+        is_referenced: true,
+        // Another resource may have its name by now.
+        marked_for: leftover.reference.clone().filter(|_| needs_mark),
+        ..work(Kind::Delete, leftover)
+    })
+}
+
+fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
+    NewResourceWork {
+        kind,
+        scope: leftover.scope.clone(),
+        type_name: leftover.type_name.clone(),
+        reference: None,
+        identifier: None,
+        spelled: None,
+        is_referenced: false,
+        marked_for: None,
+        resolves: None,
+        options: Options::default(),
+        desired: None,
+        look: None,
+        schema_fingerprint: String::new(),
     }
 }

@@ -157,8 +157,10 @@ impl Look<'_> {
         if work.deletes() {
             return planner::plan_delete(presence);
         }
-        if work.kind == Kind::Import {
-            return planner::plan_import(self.schema);
+        match work.kind {
+            // A resolve only reads.
+            Kind::Import | Kind::Resolve => return planner::plan_import(self.schema),
+            Kind::Put | Kind::Delete => {}
         }
         match (self.declared, self.schema) {
             (Ok(Some(desired)), Some(schema)) => {

@@ -38,6 +38,20 @@ pub struct Leftover {
     pub last_error: Option<Failure>,
     /// When it is tried next.
     pub next_try_at: Timestamp,
+    /// What is known of the create whose outcome is not, if that is why it was entered.
+    pub create: Option<UnknownCreate>,
+}
+
+/// What is known of a create whose outcome is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnknownCreate {
+    /// Until when AWS may still be making the resource, or may not show it yet.
+    pub may_show_until: Timestamp,
+    /// Whether it was to put the mark of the reference on the resource.
+    pub marked: bool,
+    /// Whether AWS has named the resource in an event of it.
+    pub named: bool,
 }
 
 /// A leftover to enter when an operation ends.
@@ -49,6 +63,9 @@ pub struct NewLeftover {
     pub reason: LeftoverReason,
     /// Why deleting it failed, if that was tried.
     pub error: Option<Failure>,
+    /// What is known of the create whose outcome is not, if it is left by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create: Option<UnknownCreate>,
 }
 
 /// Why a resource is left over.
@@ -134,6 +151,11 @@ impl Leftover {
     pub fn undecided(&self) -> Option<&ReferenceId> {
         let is_unknown = self.reason == LeftoverReason::OutcomeUnknown;
         self.reference.as_ref().filter(|_| is_unknown)
+    }
+
+    /// Returns whether `ucp` tries to settle it: deletes it, or finds out what came of its create.
+    pub fn is_tried(&self) -> bool {
+        self.reason.is_ours() || self.undecided().is_some()
     }
 
     /// Returns when a leftover is tried again that was tried `tries` times, the last time at `now`.

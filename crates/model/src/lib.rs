@@ -46,7 +46,7 @@ pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
 };
-pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register};
+pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
 pub use mark::{Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};

@@ -332,6 +332,7 @@ fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
         tries: 2,
         last_error: Some(Failure::new("DependencyViolation", "It has subnets.")),
         next_try_at: at(9),
+        create: None,
     };
     let ended = |leftovers: Vec<Leftover>| {
         let survey = Survey {

@@ -244,6 +244,7 @@ impl World {
             reference: ReferenceChange::Applied { owned: true },
             live: Some(json!({})),
             leftover: None,
+            told: None,
         };
         let mut header = header.clone();
         header.ended_at = Some(NOW);
@@ -418,6 +419,7 @@ fn put(number: u32) -> NewOperation {
             spelled: None,
             is_referenced: false,
             marked_for: None,
+            resolves: None,
             options: Options::default(),
             desired: None,
             look: None,

@@ -86,7 +86,7 @@ async fn accept_on_resource(
 }
 
 /// Returns the state of an alias, and locks its reference, if any, until the transaction ends.
-async fn alias(
+pub(crate) async fn alias(
     transaction: &mut Transaction,
     id: &ReferenceId,
     by: Claimant,

@@ -8,9 +8,10 @@ use crate::json::{from_json, parsed, to_json};
 
 statements! {
     APPEND = ["INSERT INTO events (at, caller, kind, operation, correlation_id, reference, reference_key,
-            resource, lost, changes, outcome, code)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"];
-    LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, lost, changes, outcome, code
+            resource, lost, changes, outcome, code, message)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"];
+    LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, lost, changes, outcome, code,
+            message
         FROM events WHERE reference_key = $1 ORDER BY sequence"];
     /// In the order of writing, which is that of time up to the difference between clocks, so that no index is needed and
     /// no more than `$2` rows are read.
@@ -39,6 +40,7 @@ pub(crate) async fn append(
         to_json(&event.changes)?,
         event.outcome.as_str(),
         event.code.as_deref(),
+        event.message.as_deref(),
     ];
     transaction.execute(APPEND, values).await?;
     Ok(())
@@ -78,5 +80,6 @@ fn read(row: &Row) -> Result<Event, Error> {
         changes: from_json(row.get("changes")?)?,
         outcome: row.get("outcome")?,
         code: row.get("code")?,
+        message: row.get("message")?,
     })
 }

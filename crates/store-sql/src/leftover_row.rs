@@ -16,7 +16,7 @@ use crate::json::{corrupt, from_json, parsed, to_json};
 macro_rules! columns {
     () => {
         "name, group_id, plane, account, region, type_name, identifier, reason, reference, operation, since, tries, \
-         last_error, next_try_at"
+         last_error, next_try_at, unknown_create"
     };
 }
 
@@ -24,15 +24,16 @@ statements! {
     /// Nothing enters that a reference stands for. The entry of a subject keeps its name and the time of its entry.
     ENTER = ["INSERT INTO leftovers (key, register_key, subject_key, target_key,
             name, group_id, plane, account, region, type_name, identifier, reason, reference, operation,
-            since, tries, last_error, next_try_at)
+            since, tries, last_error, next_try_at, unknown_create)
         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-            CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT)
-        WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $18)
+            CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT), $18
+        WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $19)
         ON CONFLICT (register_key, subject_key) DO UPDATE SET
             plane = excluded.plane, account = excluded.account, region = excluded.region,
             type_name = excluded.type_name, identifier = excluded.identifier, reason = excluded.reason,
             reference = excluded.reference, operation = excluded.operation, tries = 0,
-            last_error = excluded.last_error, next_try_at = excluded.next_try_at"];
+            last_error = excluded.last_error, next_try_at = excluded.next_try_at,
+            unknown_create = excluded.unknown_create"];
     GET = ["SELECT ", columns!(), " FROM leftovers WHERE key = $1"];
     LIST = ["SELECT ", columns!(), " FROM leftovers WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     /// Those of a group that are ours.
@@ -45,11 +46,14 @@ statements! {
     DECIDE = ["DELETE FROM leftovers WHERE register_key = $1 AND subject_key = $2"];
     DELETE_REGISTER = ["DELETE FROM leftovers WHERE register_key = $1"];
     LOCK_ALL = ["SELECT ", columns!(), " FROM leftovers WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
+    LOCK_UNDECIDED = ["SELECT ", columns!(), " FROM leftovers WHERE register_key = $1 AND subject_key = $2"]
+        lock " FOR UPDATE";
     NOTE_TRY = ["UPDATE leftovers SET tries = $2, last_error = $3, next_try_at = $4 WHERE key = $1"];
     /// Processes claim concurrently: each takes rows that no other has locked.
     CLAIM = ["WITH due AS (
             SELECT key AS due_key FROM leftovers
-            WHERE next_try_at <= $1 AND reason IN ('Undeleted', 'Orphan')
+            WHERE next_try_at <= $1
+                AND (reason IN ('Undeleted', 'Orphan') OR reason = 'OutcomeUnknown' AND reference IS NOT NULL)
             ORDER BY next_try_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE leftovers SET next_try_at = $3 WHERE key "]
         postgres "= ANY(ARRAY(SELECT due_key FROM due))" sqlite "IN (SELECT due_key FROM due)" ["
@@ -72,6 +76,10 @@ pub(crate) async fn at_end(
     }
     if let Some(reference) = rules::decided(work) {
         decide(transaction, reference).await?;
+    }
+    if let Some(reference) = rules::unresolved(work) {
+        let now = finish.operation.header.ended_at;
+        note_look(transaction, reference, now.unwrap_or_default()).await?;
     }
     if let Some(attempt) = rules::failed_delete(finish) {
         note_try(transaction, &attempt).await?;
@@ -111,6 +119,7 @@ async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abor
         new.since.as_millis(),
         new.last_error.as_ref().map(to_json).transpose()?,
         new.next_try_at.as_millis(),
+        new.create.as_ref().map(to_json).transpose()?,
         // A reference may stand for what it does not know to exist.
         target.filter(|_| new.undecided().is_none()),
     ];
@@ -190,14 +199,34 @@ async fn note_try(transaction: &mut Transaction, attempt: &Attempt) -> Result<()
     let target = attempt.target.as_str();
     for row in &transaction.fetch(LOCK_ALL, values![target]).await? {
         let tried = read(row)?.tried(Some(attempt.error.clone()), attempt.at);
-        let values = values![
-            tried.id.key(),
-            i64::from(tried.tries),
-            tried.last_error.as_ref().map(to_json).transpose()?,
-            tried.next_try_at.as_millis(),
-        ];
-        transaction.execute(NOTE_TRY, values).await?;
+        note(transaction, &tried).await?;
     }
+    Ok(())
+}
+
+/// Records a try to find out what came of the create of a reference. What went wrong with the create stays known.
+pub(crate) async fn note_look(
+    transaction: &mut Transaction,
+    reference: &ReferenceId,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let values = values![reference.group.key(), reference.key()];
+    for row in &transaction.fetch(LOCK_UNDECIDED, values).await? {
+        let leftover = read(row)?;
+        let error = leftover.last_error.clone();
+        note(transaction, &leftover.tried(error, now)).await?;
+    }
+    Ok(())
+}
+
+async fn note(transaction: &mut Transaction, tried: &Leftover) -> Result<(), Abort> {
+    let values = values![
+        tried.id.key(),
+        i64::from(tried.tries),
+        tried.last_error.as_ref().map(to_json).transpose()?,
+        tried.next_try_at.as_millis(),
+    ];
+    transaction.execute(NOTE_TRY, values).await?;
     Ok(())
 }
 
@@ -236,6 +265,7 @@ fn read(row: &Row) -> Result<Leftover, Error> {
     let identifier: Option<String> = row.get("identifier")?;
     let reference: Option<&str> = row.get("reference")?;
     let last_error: Option<&str> = row.get("last_error")?;
+    let create: Option<&str> = row.get("unknown_create")?;
     Ok(Leftover {
         id: LeftoverId {
             register,
@@ -251,5 +281,6 @@ fn read(row: &Row) -> Result<Leftover, Error> {
         tries: row.count("tries")?,
         last_error: last_error.map(from_json).transpose()?,
         next_try_at: Timestamp::from_millis(row.get("next_try_at")?),
+        create: create.map(from_json).transpose()?,
     })
 }

@@ -1,7 +1,10 @@
 //! The register of leftovers.
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, Leftover, LeftoverId, OperationId, Register, Timestamp};
+use ucp_model::{
+    CorrelationId, Leftover, LeftoverId, OperationId, ProvisioningState, Reference, ReferenceId,
+    Register, Timestamp,
+};
 use ucp_store::rules::{self, Claimant};
 use ucp_store::{Error, KeyRange, Leftovers, NewOperation, Retried};
 
@@ -58,6 +61,30 @@ impl Leftovers for Sql {
     }
 }
 
+/// Accepts an operation that finds out what came of a create. The reference is locked first, so that nobody decides
+/// meanwhile, and what the register knows of the create is read then.
+async fn resolve(
+    transaction: &mut Transaction,
+    id: &LeftoverId,
+    reference: &ReferenceId,
+    new: &NewOperation,
+) -> Result<Retried, Abort> {
+    let alias = accept::alias(transaction, reference, Claimant::Anyone).await?;
+    let Some(leftover) = leftover_row::find(transaction, id).await? else {
+        return Ok(Retried::Gone);
+    };
+    let known = alias.reference.as_ref();
+    known.map(rules::refuse_busy).transpose()?;
+    let is_undecided = |known: &Reference| known.provisioning_state == ProvisioningState::Unknown;
+    if !known.is_some_and(is_undecided) {
+        leftover_row::note_look(transaction, reference, new.accepted_at).await?;
+        return Ok(Retried::Abandoned);
+    }
+    let new = rules::resolving(&leftover, new.clone());
+    let accepted = accept::accept(transaction, &new, Claimant::Anyone).await?;
+    Ok(Retried::Accepted(Box::new(accepted.operation)))
+}
+
 /// Accepts an operation on a leftover. The AWS resource is locked first, so that no reference comes to stand for it
 /// meanwhile.
 async fn retry(
@@ -68,6 +95,9 @@ async fn retry(
     let Some(leftover) = leftover_row::find(transaction, id).await? else {
         return Ok(Retried::Gone);
     };
+    if let Some(reference) = leftover.undecided() {
+        return resolve(transaction, id, reference, new).await;
+    }
     if let Some(target) = leftover.target().map(|target| target.key()) {
         busy::lock(transaction, &target).await?;
         // What was forgotten or settled meanwhile is not deleted.

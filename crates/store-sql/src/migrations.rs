@@ -28,6 +28,7 @@ macro_rules! files {
             "0013_scopes",
             "0014_told_to_own",
             "0015_leftovers",
+            "0016_unknown_creates",
             "0017_marked",
         )
     };

@@ -85,6 +85,7 @@ fn put() -> NewOperation {
             spelled: None,
             is_referenced: false,
             marked_for: None,
+            resolves: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

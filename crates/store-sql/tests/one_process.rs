@@ -48,6 +48,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             spelled: None,
             is_referenced: false,
             marked_for: None,
+            resolves: None,
             options: Options::default(),
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,

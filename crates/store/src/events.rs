@@ -28,4 +28,6 @@ pub struct Event {
     pub outcome: String,
     /// The error code of a failure.
     pub code: Option<String>,
+    /// What was found out, if a resolve has decided.
+    pub message: Option<String>,
 }

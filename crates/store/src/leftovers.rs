@@ -14,6 +14,8 @@ pub enum Retried {
     Gone,
     /// A reference stands for the resource now. The entry was removed.
     Referenced,
+    /// The reference is not undecided any more: what its create may have made was abandoned. The entry stays.
+    Abandoned,
 }
 
 /// Storage of leftovers.
@@ -48,8 +50,8 @@ pub trait Leftovers: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, Error>;
 
-    /// Returns up to `limit` leftovers that are [ours](ucp_model::LeftoverReason::is_ours) and are to be tried by `now`, those that have waited longest first, and puts
-    /// their next try off until `until`. No two callers get the same one before then. They are returned in the order of
+    /// Returns up to `limit` leftovers that are to be tried by `now`, those that have waited longest first, and puts their
+    /// next try off until `until`, as far as they [are tried](Leftover::is_tried) at all. No two callers get the same one before then. They are returned in the order of
     /// their ids.
     async fn claim_due_leftovers(
         &self,
@@ -58,9 +60,12 @@ pub trait Leftovers: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Leftover>, Error>;
 
-    /// Accepts an operation without a reference on the AWS resource of a leftover, if the register still has the leftover
-    /// and no reference stands for the resource. [`Error::Busy`] if the register has it and the resource has a live
-    /// operation.
+    /// Accepts an operation on a leftover, if the register still has the leftover.
+    ///
+    /// For a create of unknown outcome ([`undecided`](Leftover::undecided)) it is a resolve of that reference, if the state
+    /// of the reference is still `Unknown`; otherwise that counts as a try. Any other operation is one without a reference
+    /// on the AWS resource, if no reference stands for the resource. [`Error::Busy`] if the reference or the resource has a
+    /// live operation; for a reference also what else [`accept_operation`](crate::Operations::accept_operation) returns.
     ///
     /// As long as the operation is live, no reference can come to stand for the resource. If it is a delete that does not
     /// succeed, each entry of the resource gets one try more, the failure, and the time of its next try.

@@ -5,7 +5,7 @@ use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
 use ucp_model::{
     Baseline, CorrelationId, GroupId, Identifier, NewLeftover, Operation, OperationId, Reference,
-    ReferenceId, Scope, Target, Timestamp, TypeName,
+    ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
 };
 
 use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
@@ -62,6 +62,9 @@ pub struct NewResourceWork {
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,
+    /// What is known of the create whose outcome the operation resolves.
+    /// [`retry_leftover`](crate::Leftovers::retry_leftover) takes it from the register.
+    pub resolves: Option<UnknownCreate>,
     /// The options of the request.
     pub options: Options,
     /// The declared properties, sealed.
@@ -193,11 +196,12 @@ pub trait Operations: Send + Sync {
     /// - [`Error::NoSuchGroup`] if its group, or that of its reference, does not exist. The group cannot be removed
     ///   while this runs.
     /// - [`Error::GroupDeleting`] if the group is being deleted.
-    /// - [`Error::Busy`] if the alias has a live operation.
     /// - [`Error::OutcomeUnknown`] for a put under an alias in state `Unknown`, unless it abandons what may be there.
-    /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference, unless its state is `Unknown`.
+    /// - [`Error::Busy`] if the alias has a live operation.
+    /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference, unless its state is `Unknown`, and
+    ///   for a resolve of a reference in any other state.
     /// - [`Error::ReferencedElsewhere`] if the reference is in another account or region.
-    /// - [`Error::NoSuchReference`] for a delete under an alias that has no reference.
+    /// - [`Error::NoSuchReference`] for a delete or a resolve under an alias that has no reference.
     /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] if the options take ownership of a resource that another reference owns.
     ///
@@ -206,7 +210,7 @@ pub trait Operations: Send + Sync {
     ///
     /// Otherwise a put or import under a new alias inserts a reference without an identifier, in state `Provisioning`,
     /// not owned. A put or delete under an existing alias works on the identifier in the reference (`was_referenced`)
-    /// and sets the state of the reference to `Provisioning` or `Deleting`.
+    /// and sets the state of the reference to `Provisioning` or `Deleting`. During a resolve it stays `Unknown`.
     ///
     /// The look is recorded only if its basis still holds ([`Basis::holds`](crate::Basis::holds)). Otherwise the
     /// operation is accepted without it.
@@ -287,8 +291,8 @@ pub trait Operations: Send + Sync {
     ///   like that of the operation.
     /// - [`ReferenceChange::Untouched`]: as `Kept`, but the state is again what it was before the operation.
     /// - [`ReferenceChange::Unknown`]: the reference takes the identifier, which may be `None`, is not owned, and its state
-    ///   becomes `Unknown`. Its entry in the register of leftovers leaves when an import or a delete under the alias
-    ///   succeeds, or the reference is forgotten.
+    ///   becomes `Unknown`. Its entry in the register of leftovers leaves when an import, a delete or a resolve under the
+    ///   alias succeeds, or the reference is forgotten. A resolve that does not succeed is a try of the entry.
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///

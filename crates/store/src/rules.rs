@@ -19,7 +19,9 @@ use ucp_model::{
 
 use self::history::ended_at;
 pub use self::history::{adopted, ended, forgot, forgot_leftover, forgot_with_group, updated};
-pub use self::leftovers::{Attempt, decided, failed_delete, left_over, settled};
+pub use self::leftovers::{
+    Attempt, decided, failed_delete, left_over, resolving, settled, unresolved,
+};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,
@@ -115,6 +117,8 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         marked_for: new.marked_for.filter(|_| needs_mark),
+        resolves: new.resolves,
+        marked: new.resolves.is_some_and(|create| create.marked),
         state_before,
         sightings: Sightings::since(last_seen_at),
         asked_for: asked_for.filter(|_| reference.is_none()),
@@ -150,11 +154,16 @@ fn claim(
     now: Timestamp,
 ) -> Result<Reference, Error> {
     if let Some(reference) = &alias.reference {
+        let is_undecided = reference.provisioning_state == ProvisioningState::Unknown;
+        // Also while somebody looks.
+        if is_undecided && new.kind == Kind::Put && new.options.resolve == Resolve::Refuse {
+            return Err(Error::OutcomeUnknown);
+        }
         refuse_busy(reference)?;
     }
     match alias.reference {
         Some(reference)
-            if new.kind == Kind::Import
+            if matches!(new.kind, Kind::Import | Kind::Resolve)
                 && reference.provisioning_state != ProvisioningState::Unknown =>
         {
             Err(Error::AlreadyReferenced)
@@ -163,16 +172,13 @@ fn claim(
             Err(Error::ReferencedElsewhere(reference.scope))
         }
         Some(reference) if reference.provisioning_state == ProvisioningState::Unknown => {
-            match (new.kind, new.options.resolve) {
-                (Kind::Put, Resolve::Refuse) => Err(Error::OutcomeUnknown),
-                (Kind::Put, Resolve::Abandon) | (Kind::Import, _) => {
-                    Ok(anew(operation, new.kind, reference, now))
-                }
-                (Kind::Delete, _) => Ok(claimed(operation, new.kind, reference, now)),
-            }
+            Ok(match new.kind {
+                Kind::Put | Kind::Import => anew(operation, new.kind, reference, now),
+                Kind::Delete | Kind::Resolve => claimed(operation, new.kind, reference, now),
+            })
         }
         Some(reference) => Ok(claimed(operation, new.kind, reference, now)),
-        None if new.kind == Kind::Delete => Err(Error::NoSuchReference),
+        None if matches!(new.kind, Kind::Delete | Kind::Resolve) => Err(Error::NoSuchReference),
         None => Ok(Reference {
             id: ReferenceId {
                 group: alias.group,
@@ -225,6 +231,7 @@ fn under_way(kind: Kind) -> ProvisioningState {
     match kind {
         Kind::Put | Kind::Import => ProvisioningState::Provisioning,
         Kind::Delete => ProvisioningState::Deleting,
+        Kind::Resolve => ProvisioningState::Unknown,
     }
 }
 

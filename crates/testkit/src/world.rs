@@ -136,10 +136,12 @@ impl World {
         sweeper.sweep().await.expect("the store answers")
     }
 
-    /// Tries the leftovers that are due. Returns how many operations were accepted.
+    /// Tries the leftovers that are due. Returns how many operations were accepted. A planned crash ends it.
     pub async fn keep(&self) -> usize {
-        let kept = self.node.keeper.keep().await;
-        kept.expect("the store answers")
+        match self.node.keeper.keep().await {
+            Err(Error::Unavailable(_)) if self.process.revive() => 0,
+            kept => kept.expect("the store answers"),
+        }
     }
 
     /// Sends a request with `Prefer: respond-async`.

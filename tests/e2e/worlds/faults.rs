@@ -1,5 +1,5 @@
-use ucp_simulator::faults::{Effect, Fault, fault, refuse};
-use ucp_simulator::{Action, ExceptionCode};
+use ucp_simulator::faults::{Effect, Fault, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::World;
 
 use crate::draw::Draw;
@@ -36,6 +36,21 @@ impl Faults {
             let not_found = fault(refuse(ExceptionCode::ResourceNotFound));
             of_all.push(not_found.on(Action::GetResource).with_probability(0.3));
         }
+        Self { of_all }
+    }
+
+    /// Creates of which AWS does not say what came of them: some make something, some nothing.
+    pub(super) fn hiding_outcomes(draw: &Draw) -> Self {
+        let late = || fail(HandlerErrorCode::ServiceTimeout).hidden();
+        let hidden = [
+            fault(late().made()),
+            fault(late()),
+            fault(refuse(ExceptionCode::ClientTokenConflict)),
+            fault(Effect::DropReply {}),
+        ];
+        let hidden = hidden.map(|fault| fault.on(Action::CreateResource).with_probability(0.2));
+        let mut of_all = Self::drawn(draw).of_all;
+        of_all.extend(hidden);
         Self { of_all }
     }
 

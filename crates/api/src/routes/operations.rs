@@ -263,11 +263,11 @@ async fn resource_result(
             Ok(Json(resource.in_state("Succeeded")).into_response())
         }
         Kind::Delete => Ok(StatusCode::NO_CONTENT.into_response()),
-        Kind::Import => Ok(match api.app.imported(operation).await? {
+        Kind::Import | Kind::Resolve => Ok(match api.app.imported(operation).await? {
             Some(reference) => {
                 Json(ImportedReference::new(reference, work.warnings.clone())).into_response()
             }
-            // The reference has been deleted since the import.
+            // The reference has been deleted since, or the create had made nothing.
             None => StatusCode::NO_CONTENT.into_response(),
         }),
     }

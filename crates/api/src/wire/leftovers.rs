@@ -54,10 +54,10 @@ pub(crate) struct LeftoverProperties {
     since: String,
     /// How often ucp has tried to settle it since it was entered.
     tries: u32,
-    /// Why the latest try failed, or the delete before its entry.
+    /// Why the latest try failed, or the delete before its entry; what went wrong with a create of unknown outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<LeftoverError>,
-    /// When its deletion is tried next; absent if ucp does not delete it.
+    /// When ucp tries next to delete it, or to find out what came of its create; absent if ucp does neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime, example = "2026-01-02T03:05:05Z")]
     next_try_at: Option<String>,
@@ -77,7 +77,7 @@ fn reasons() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. `Orphan`: it is ucp's, and no alias stands for it. ucp deletes `Undeleted` and `Orphan` again.",
+            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. `Orphan`: it is ucp's, and no alias stands for it. ucp deletes `Undeleted` and `Orphan` again, and looks what came of an `OutcomeUnknown` under an alias.",
         ))
         .enum_values(Some(LeftoverReason::ALL.map(LeftoverReason::as_str)))
 }
@@ -87,8 +87,9 @@ impl From<Leftover> for LeftoverBody {
         let target = leftover.target();
         let resource_id =
             target.map(|target| target.scope.resource(target.type_name, target.identifier));
-        let is_tried = leftover.reason.is_ours();
-        let next_try_at = is_tried.then(|| leftover.next_try_at.to_string());
+        let next_try_at = leftover
+            .is_tried()
+            .then(|| leftover.next_try_at.to_string());
         let id = leftover.id;
         Self {
             r#type: match id.register {

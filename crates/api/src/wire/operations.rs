@@ -27,7 +27,8 @@ pub(crate) struct OperationStatus {
     name: String,
     #[schema(schema_with = status_words)]
     status: &'static str,
-    /// What the operation does: `put`, `delete` or `import` a resource, `deleteGroup` or `importGroup`.
+    /// What the operation does: `put`, `delete` or `import` a resource, `deleteGroup` or `importGroup`. ucp itself begins
+    /// `resolve`, to find out what came of a create of unknown outcome, and `delete` of what is left over.
     #[schema(example = "put")]
     kind: &'static str,
     /// The alias, if the operation works on a reference.
@@ -55,7 +56,8 @@ pub(crate) struct OperationStatus {
     /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
     /// import into a group. `warnings` has what the caller should know about the declaration or the resource, each with a
     /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
-    /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`.
+    /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`. `message` says
+    /// what a `resolve` has found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
@@ -89,7 +91,7 @@ impl From<Operation> for OperationStatus {
         let (resource_id, properties, percent_complete) = match work {
             Work::Resource(work) => {
                 let target = match work.kind {
-                    Kind::Put | Kind::Import => work.target(),
+                    Kind::Put | Kind::Import | Kind::Resolve => work.target(),
                     Kind::Delete => None,
                 };
                 let id =
@@ -98,6 +100,7 @@ impl From<Operation> for OperationStatus {
                 let shown = progress.or(live);
                 let proof = work.proof.filter(|_| is_terminal);
                 let shown = with_proof(shown, proof.as_ref());
+                let shown = with_message(shown, work.told);
                 (id, with_warnings(shown, work.warnings), None)
             }
             Work::Group(work) => {
@@ -138,6 +141,18 @@ fn with_proof(properties: Option<Value>, proof: Option<&Proof>) -> Option<Value>
     if let Value::Object(members) = &mut properties {
         let proof = serde_json::to_value(proof).unwrap_or_default();
         members.insert("proof".to_owned(), proof);
+    }
+    Some(properties)
+}
+
+/// Adds what a resolve has found out to the properties.
+fn with_message(properties: Option<Value>, message: Option<String>) -> Option<Value> {
+    let Some(message) = message else {
+        return properties;
+    };
+    let mut properties = properties.unwrap_or_else(|| Value::Object(Map::new()));
+    if let Value::Object(members) = &mut properties {
+        members.insert("message".to_owned(), Value::String(message));
     }
     Some(properties)
 }

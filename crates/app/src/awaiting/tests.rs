@@ -92,6 +92,7 @@ fn put(number: usize) -> NewOperation {
             spelled: None,
             is_referenced: false,
             marked_for: None,
+            resolves: None,
             options: Options::default(),
             desired: None,
             look: None,
@@ -109,6 +110,7 @@ fn end(claimed: &Claimed) -> FinishOperation {
         reference: ReferenceChange::Untouched,
         live: None,
         leftover: None,
+        told: None,
     };
     let mut header = header.clone();
     header.ended_at = Some(NOW);

@@ -118,7 +118,7 @@ proptest! {
     /// wake-up, and a token stays the same until a new intent is recorded.
     #[test]
     fn any_order_of_events_is_harmless(
-        kind in prop_oneof![Just(Kind::Put), Just(Kind::Delete)],
+        kind in prop_oneof![Just(Kind::Put), Just(Kind::Delete), Just(Kind::Resolve)],
         was_referenced in any::<bool>(),
         was_owned in any::<bool>(),
         is_cancelled in any::<bool>(),
@@ -137,6 +137,8 @@ proptest! {
             let chance = chance(100 + number as u128);
             let decision = resource::decide(&operation, is_cancelled, observation, now, chance);
             let before = operation.clone();
+            let only_reads = matches!(&decision.effect, None | Some(Effect::Read(_) | Effect::List(_) | Effect::Search));
+            prop_assert!(kind != Kind::Resolve || only_reads, "a resolve changes nothing: {:?}", decision.effect);
             match decision.next {
                 Next::Keep => prop_assert!(!matches!(decision.effect, Some(Effect::Submit(_))), "sent but not recorded"),
                 Next::Move(moved) => {

@@ -10,6 +10,7 @@ mod missing;
 mod plans;
 mod progress;
 mod replacements;
+mod resolving;
 mod retries;
 
 use std::time::Duration;

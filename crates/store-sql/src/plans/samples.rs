@@ -133,6 +133,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     none.clone(),
                     "[]",
                     "Succeeded",
+                    none.clone(),
                     none.clone()
                 ],
                 0,
@@ -175,7 +176,15 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 [
                     values!["leftover-new", "group-200", "left-4002", "left-4002"],
                     values!["", none.clone(), "", "", "", "", "left-4002", "Undeleted"],
-                    values![none.clone(), "", 1, none.clone(), 1, "left-4002"],
+                    values![
+                        none.clone(),
+                        "",
+                        1,
+                        none.clone(),
+                        1,
+                        none.clone(),
+                        "left-4002"
+                    ],
                 ]
                 .concat(),
                 1,
@@ -199,6 +208,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["group-300"], IN_GROUP),
         ),
         ("leftover_row::LOCK_ALL", (values!["left-4002"], 1)),
+        (
+            "leftover_row::LOCK_UNDECIDED",
+            (values!["group-200", "left-4002"], 1),
+        ),
         (
             "leftover_row::NOTE_TRY",
             (values!["leftover-4002", 1, none.clone(), 1], 1),

@@ -54,6 +54,14 @@ pub(super) enum Act {
     Leave(u64, &'static str, &'static str),
     /// Accepts a delete of what the end of another operation left.
     Retry(u64, u64, &'static str),
+    /// The end of a put whose create has an unknown outcome.
+    LoseTrack(u64),
+    /// Accepts a resolve of what another operation has lost track of.
+    Resolve(u64, u64, &'static str),
+    /// The end of a resolve that has found the resource, or nothing out.
+    FindOut(u64, Option<&'static str>),
+    /// A put that abandons what there may be.
+    Abandon(u64, &'static str),
     ForgetLeftover(u64),
     /// Claims the leftovers that are to be tried.
     ClaimLeftovers,

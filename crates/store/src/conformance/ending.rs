@@ -392,6 +392,7 @@ pub async fn every_end_is_an_event(store: Engine) {
         changes,
         outcome: "Succeeded".to_owned(),
         code: None,
+        message: None,
     };
     let canceled = Event {
         kind: "delete".to_owned(),

@@ -144,6 +144,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             spelled: None,
             is_referenced: false,
             marked_for: None,
+            resolves: None,
             options: Options::default(),
             desired: Some(sealed("desired")),
             look: None,
@@ -308,6 +309,7 @@ pub(super) fn end(
         reference,
         live,
         leftover: None,
+        told: None,
     };
     let work = finish.of(resource_work(operation), at(3));
     FinishOperation {

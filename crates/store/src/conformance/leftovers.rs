@@ -29,6 +29,7 @@ fn leaving(end: FinishOperation, name: Option<&str>, reason: LeftoverReason) -> 
         identifier: name.and_then(identifier),
         reason,
         error: Some(Failure::new("DependencyViolation", "It has dependencies.")),
+        create: None,
     };
     FinishOperation {
         leftover: Some(leftover),
@@ -99,6 +100,7 @@ pub async fn an_end_enters_what_it_leaves(store: Engine) {
         tries: 0,
         last_error: Some(Failure::new("DependencyViolation", "It has dependencies.")),
         next_try_at: at(63),
+        create: None,
     };
     let listed = leftovers(&store).await;
     let found = store.get_leftover(&left(1)).await.unwrap();

@@ -24,6 +24,7 @@ pub mod racing;
 pub mod random;
 pub mod remembering;
 pub mod resealing;
+pub mod resolving;
 pub mod respelling;
 mod stage;
 pub mod stepping;
@@ -204,6 +205,13 @@ macro_rules! conformance {
                 an_import_decides_an_alias
                 a_delete_decides_an_alias
             }
+            resolving {
+                an_unknown_outcome_is_resolved
+                only_what_is_unknown_is_resolved
+                a_resolve_that_finds_nothing_out_is_a_try
+                what_was_abandoned_is_not_resolved
+                unknown_outcomes_under_an_alias_are_due
+            }
             type_schemas {
                 a_type_schema_belongs_to_an_account_and_a_region
                 the_type_schema_fetched_last_is_current
@@ -263,6 +271,7 @@ macro_rules! races {
             third_quarter_of_all_pairs
             fourth_quarter_of_all_pairs
             what_is_left_over
+            unknown_outcomes
         }
     };
     ($fresh:path: $($case:ident)+) => {

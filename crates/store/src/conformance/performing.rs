@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing};
+use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve};
 use ucp_model::{
     CredentialKind, Ended, Identifier, LeftoverReason, NewCredential, NewLeftover, Operation,
     Reference, Scope, Target,
@@ -12,6 +12,7 @@ use ucp_model::{
 
 use super::act::Act;
 use super::fixture::*;
+use super::resolving::{losing_track, resolved, unknown_create, unresolved};
 use super::respelling::respelled;
 use super::stage::Stage;
 use crate::{
@@ -187,6 +188,7 @@ impl Stage {
                         identifier: identifier(old),
                         reason: LeftoverReason::Undeleted,
                         error: None,
+                        create: None,
                     }),
                     ..applied(&claimed.operation, resource, true)
                 })
@@ -197,6 +199,30 @@ impl Stage {
                 let id = self.leftover(left);
                 let retried = store.retry_leftover(&id, new);
                 format!("{:?}", retried.await)
+            }
+            Act::LoseTrack(number) => {
+                self.finish(number, |claimed| {
+                    losing_track(&claimed.operation, None, unknown_create())
+                })
+                .await
+            }
+            Act::Resolve(number, left, name) => {
+                let new = with(self.delete(number, name), |new| new.kind = Kind::Resolve);
+                let id = self.leftover(left);
+                format!("{:?}", store.retry_leftover(&id, new).await)
+            }
+            Act::FindOut(number, found) => {
+                self.finish(number, |claimed| match found {
+                    Some(_) => resolved(&claimed.operation, found),
+                    None => unresolved(&claimed.operation),
+                })
+                .await
+            }
+            Act::Abandon(number, name) => {
+                let new = with(self.put(number, name), |new| {
+                    new.options.resolve = Resolve::Abandon;
+                });
+                self.accept(new).await
             }
             Act::ForgetLeftover(left) => {
                 let (id, correlation) = (self.leftover(left), correlation());

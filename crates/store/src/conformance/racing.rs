@@ -406,6 +406,46 @@ pub async fn what_is_left_over(store: Engine, database: &dyn Database) {
     race.both(Act::DeleteGroup(3), Act::ForgetLeftover(1)).await;
 }
 
+/// What came of a create is found out, against whoever decides meanwhile.
+pub async fn unknown_outcomes(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    let lost = [
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Claim,
+        Act::LoseTrack(1),
+        Act::Read("a"),
+        Act::ReadTarget("x"),
+    ];
+    let deciding = [
+        Act::Put(3, "a"),
+        Act::Abandon(3, "a"),
+        Act::PutNamed(3, "b", "x"),
+        Act::Delete(3, "a"),
+        Act::DeleteGroup(3),
+        Act::Forget("a"),
+        Act::Adopt("a", "x", true),
+        Act::ForgetLeftover(1),
+        Act::Resolve(3, 1, "a"),
+    ];
+    race.after(&lost);
+    for act in deciding {
+        race.both(Act::Resolve(2, 1, "a"), act).await;
+    }
+    // Somebody abandons it, and loses track again.
+    let again = [Act::Abandon(3, "a"), Act::Claim, Act::LoseTrack(3)];
+    race.run(Act::Resolve(2, 1, "a"), &again).await;
+
+    let resolving = [&lost[..], &[Act::Resolve(2, 1, "a"), Act::Claim]].concat();
+    race.after(&resolving);
+    for end in [Act::FindOut(2, Some("x")), Act::FindOut(2, None)] {
+        for act in deciding {
+            race.both(end, act).await;
+        }
+        race.both(end, Act::Cancel(2)).await;
+    }
+}
+
 /// The deletion of a group, against whatever happens in the group.
 pub async fn the_deletion_of_a_group(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

@@ -295,9 +295,10 @@ impl Player {
     fn new_operation(&mut self) -> NewOperation {
         self.operations += 1;
         let number = self.seed * 10_000 + self.operations;
-        let kind = match self.below(6) {
+        let kind = match self.below(7) {
             0 | 1 => Kind::Delete,
             2 => Kind::Import,
+            3 => Kind::Resolve,
             _ => Kind::Put,
         };
         let region = if self.below(8) == 0 {
@@ -445,13 +446,15 @@ impl Player {
     fn end_of(&mut self, operation: &Operation, work: &ResourceWork) -> FinishOperation {
         let owned = self.flip();
         let name = self.pick(&NAMES);
-        let (ended, reference) = match (work.kind, self.below(5)) {
+        let (ended, reference) = match (work.kind, self.below(6)) {
             (Kind::Put | Kind::Import, 0 | 1) => {
                 (Ended::Succeeded, ReferenceChange::Applied { owned })
             }
             (Kind::Delete, 0 | 1) => (Ended::Succeeded, ReferenceChange::Removed),
             (_, 2) => (failed(), ReferenceChange::Kept { owned }),
             (_, 3) => (failed(), ReferenceChange::Untouched),
+            (Kind::Put | Kind::Resolve, 4) => (failed(), ReferenceChange::Unknown),
+            (Kind::Resolve, 0) => (Ended::Succeeded, ReferenceChange::Kept { owned }),
             _ => (failed(), ReferenceChange::Removed),
         };
         let finish = Finish {
@@ -466,6 +469,7 @@ impl Player {
                 false => json!({ "Name": name }),
             }),
             leftover: None,
+            told: None,
         };
         let now = self.now();
         let work = Work::Resource(Box::new(finish.of(work, now)));
@@ -484,6 +488,7 @@ impl Player {
             identifier: self.flip().then(|| Identifier::new(name)),
             reason,
             error: self.flip().then(|| Failure::new("Code", "Text.")),
+            create: None,
         })
     }
 

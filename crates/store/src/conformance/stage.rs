@@ -16,8 +16,8 @@ use super::leased::Leased;
 use crate::{Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store};
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "late"];
-const OPERATIONS: u64 = 22;
+const ALIASES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "late"];
+const OPERATIONS: u64 = 24;
 /// When nobody claims anything any more.
 const FAR: i64 = 1 << 30;
 const FINGERPRINTS: [&str; 4] = ["fingerprint", "1", "2", "3"];

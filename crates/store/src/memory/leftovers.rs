@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, Leftover, LeftoverId, OperationId, ReferenceId, Register, Timestamp,
+    CorrelationId, Leftover, LeftoverId, OperationId, ProvisioningState, ReferenceId, Register,
+    Timestamp,
 };
 
 use super::Memory;
@@ -53,7 +54,7 @@ impl Leftovers for Memory {
         let mut tables = self.tables();
         let rows = tables.leftovers.iter();
         let mut due: Vec<(Timestamp, String)> = rows
-            .filter(|(_, leftover)| leftover.reason.is_ours() && leftover.next_try_at <= now)
+            .filter(|(_, leftover)| leftover.is_tried() && leftover.next_try_at <= now)
             .map(|(key, leftover)| (leftover.next_try_at, key.clone()))
             .collect();
         due.sort_unstable();
@@ -74,6 +75,21 @@ impl Leftovers for Memory {
         let Some(leftover) = tables.leftovers.get(&id.key()) else {
             return Ok(Retried::Gone);
         };
+        if let Some(reference) = leftover.undecided() {
+            tables.refuse_deletion(&reference.group)?;
+            let known = tables.references.get(&reference.key());
+            known.map(rules::refuse_busy).transpose()?;
+            let is_undecided =
+                known.is_some_and(|known| known.provisioning_state == ProvisioningState::Unknown);
+            if !is_undecided {
+                let reference = reference.clone();
+                tables.note_look(&reference, new.accepted_at);
+                return Ok(Retried::Abandoned);
+            }
+            let new = rules::resolving(leftover, new);
+            let accepted = tables.accept(new, Claimant::Anyone)?;
+            return Ok(Retried::Accepted(Box::new(accepted.operation)));
+        }
         let target = leftover.target().map(|target| target.key());
         if let Some(target) = &target {
             let recorded = tables.recorded(target);
@@ -128,6 +144,18 @@ impl Tables {
         let key = reference.key();
         self.leftovers
             .retain(|_, leftover| leftover.undecided().is_none_or(|own| own.key() != key));
+    }
+
+    /// Records a try to find out what came of the create of a reference.
+    pub(super) fn note_look(&mut self, reference: &ReferenceId, now: Timestamp) {
+        let key = reference.key();
+        for leftover in self.leftovers.values_mut() {
+            if leftover.undecided().is_some_and(|own| own.key() == key) {
+                // What went wrong with the create stays known.
+                let error = leftover.last_error.clone();
+                *leftover = leftover.clone().tried(error, now);
+            }
+        }
     }
 
     /// Records a try of every entry of an AWS resource.

@@ -347,6 +347,10 @@ impl Tables {
         if let Some(reference) = rules::decided(work) {
             self.decide(reference);
         }
+        if let Some(reference) = rules::unresolved(work) {
+            let now = finish.operation.header.ended_at;
+            self.note_look(reference, now.unwrap_or_default());
+        }
         if let Some(attempt) = rules::failed_delete(finish) {
             self.note_try(&attempt);
         }

@@ -49,6 +49,7 @@ pub fn ended(operation: &Operation) -> Event {
         changes,
         outcome: operation.status().to_owned(),
         code: operation.failure().map(|failure| failure.code.clone()),
+        message: work.resource().and_then(|work| work.told.clone()),
     }
 }
 
@@ -84,6 +85,7 @@ pub fn forgot_leftover(
         changes: Vec::new(),
         outcome: "Succeeded".to_owned(),
         code: None,
+        message: None,
     }
 }
 
@@ -130,6 +132,7 @@ fn without_operation(
         changes: Vec::new(),
         outcome: "Succeeded".to_owned(),
         code: None,
+        message: None,
     }
 }
 

@@ -8,7 +8,7 @@ use ucp_model::{
 
 use super::history::ended_at;
 use super::removes_all_references;
-use crate::FinishOperation;
+use crate::{FinishOperation, NewOperation, NewWork};
 
 /// Returns the entry that the end of an operation makes, if any. The engine enters it unless a reference stands for its
 /// AWS resource.
@@ -17,6 +17,7 @@ pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
         identifier,
         reason,
         error,
+        create,
     } = finish.leftover.clone()?;
     let header = &finish.operation.header;
     let ResourceWork {
@@ -45,6 +46,7 @@ pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
         tries: 0,
         last_error: error.map(brief),
         next_try_at: Leftover::tried_again_at(0, now),
+        create,
     })
 }
 
@@ -54,22 +56,40 @@ pub fn settled<'a>(work: &'a ResourceWork, reference: Option<&Reference>) -> Opt
     let target = work.target()?;
     let comes_to_stand =
         |reference: &Reference| reference.identifier.as_ref() == Some(target.identifier);
-    let is_new = !work.was_referenced || work.created || work.spelled.is_some();
+    let is_undecided = |state| state == Some(ProvisioningState::Unknown);
+    let is_resolved = is_undecided(work.state_before)
+        && !is_undecided(reference.map(|reference| reference.provisioning_state));
+    let is_new = !work.was_referenced || is_resolved || work.created || work.spelled.is_some();
     let stands = is_new && reference.is_some_and(comes_to_stand);
     (stands || removes_all_references(work)).then_some(target)
 }
 
-/// Returns the reference whose create of unknown outcome the end of an operation decides: an import or a delete under the
-/// alias. A put that goes on without what may be there leaves its entry.
+/// Returns the reference whose create of unknown outcome the end of an operation decides: an import, a delete or a resolve
+/// under the alias. A put that goes on without what may be there leaves its entry.
 pub fn decided(work: &ResourceWork) -> Option<&ReferenceId> {
     let has_decided = match work.kind {
-        Kind::Import | Kind::Delete => work.state == State::Ended(Ended::Succeeded),
+        Kind::Import | Kind::Delete | Kind::Resolve => work.state == State::Ended(Ended::Succeeded),
         Kind::Put => false,
     };
     let was_unknown = work.state_before == Some(ProvisioningState::Unknown);
     work.reference
         .as_ref()
         .filter(|_| has_decided && was_unknown)
+}
+
+/// Returns the operation that resolves the unknown outcome of a create, with what the register knows of that create.
+pub fn resolving(leftover: &Leftover, mut new: NewOperation) -> NewOperation {
+    if let NewWork::Resource(work) = &mut new.work {
+        work.resolves = leftover.create;
+    }
+    new
+}
+
+/// Returns the reference whose create of unknown outcome the end of an operation leaves undecided: a resolve that does not
+/// succeed, which is a try.
+pub fn unresolved(work: &ResourceWork) -> Option<&ReferenceId> {
+    let has_failed = work.kind == Kind::Resolve && work.failure().is_some();
+    work.reference.as_ref().filter(|_| has_failed)
 }
 
 /// A try to delete a leftover that failed.

@@ -3,8 +3,8 @@ use super::decision::Decision;
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
-use super::work::ResourceWork;
-use super::{looking, missing, progressing, reading, retrying, submitting};
+use super::work::{Kind, ResourceWork};
+use super::{looking, missing, progressing, reading, resolving, retrying, submitting};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
@@ -30,6 +30,9 @@ pub fn decide(
         is_to_be_cancelled,
         chance,
     };
+    if operation.kind == Kind::Resolve {
+        return resolving::decide(&step, observation);
+    }
     let subject = || operation.subject().cloned();
     match (&operation.state, observation) {
         (State::Accepted, Observation::Claimed)

@@ -78,6 +78,8 @@ pub struct Finish {
     pub live: Option<Value>,
     /// What the operation leaves in AWS that no reference stands for, if anything.
     pub leftover: Option<NewLeftover>,
+    /// What an operation that resolves an unknown outcome has found out.
+    pub told: Option<String>,
 }
 
 impl Decision {
@@ -183,6 +185,7 @@ impl Finish {
             cancel_asked: None,
             last_error: None,
             sent: Sent::new(),
+            told: self.told,
             result: self.live,
             ..work.clone()
         }

@@ -6,9 +6,13 @@ use super::super::decision::ReferenceChange;
 use super::decision::{Decision, Finish};
 use super::intent::Intent;
 use super::replacing;
+use super::sightings::SETTLING_WINDOW;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Ended, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
+use crate::{
+    Action, Ended, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback,
+    UnknownCreate,
+};
 
 impl Step<'_> {
     /// Ends without success. The reference stays if it stands for something.
@@ -50,6 +54,7 @@ impl Step<'_> {
             reference: ReferenceChange::Removed,
             live: None,
             leftover: None,
+            told: None,
         };
         self.finish(finish, reason)
     }
@@ -90,10 +95,17 @@ impl Step<'_> {
     /// Ends a create whose outcome cannot be determined. Its alias is not free: another put could make a second resource.
     pub(super) fn create_unknown(&self, failure: Failure, reason: &'static str) -> Decision {
         let operation = self.operation;
+        // The request may have been sent again until now, so AWS may have begun with it now.
+        let limit = operation.time_limits.of(Action::Create);
         let leftover = NewLeftover {
             identifier: operation.identifier.clone(),
             reason: LeftoverReason::OutcomeUnknown,
             error: Some(failure.clone()),
+            create: Some(UnknownCreate {
+                may_show_until: self.now.after(limit.max(SETTLING_WINDOW)),
+                marked: operation.marked,
+                named: operation.created && operation.named,
+            }),
         };
         // Beside an old resource, which the alias stands for.
         if operation.reference.is_none() || replacing::is_beside_old(self) {
@@ -105,6 +117,7 @@ impl Step<'_> {
             reference: ReferenceChange::Unknown,
             live: None,
             leftover: Some(leftover),
+            told: None,
         };
         self.finish(finish, reason)
     }

@@ -366,7 +366,7 @@ pub(super) fn follow(
                 Kind::Put if operation.identifier.is_some() => ReferenceChange::Applied {
                     owned: operation.comes_to_own(),
                 },
-                Kind::Put | Kind::Delete | Kind::Import => ReferenceChange::Removed,
+                Kind::Put | Kind::Delete | Kind::Import | Kind::Resolve => ReferenceChange::Removed,
             };
             step.succeed(reference, live, "it is as it should be")
         }

@@ -20,6 +20,7 @@ mod proof;
 mod reading;
 mod replacement;
 mod replacing;
+mod resolving;
 mod retry_class;
 mod retrying;
 mod sightings;

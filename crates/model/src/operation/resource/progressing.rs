@@ -417,7 +417,9 @@ fn misnamed(
             identifier: Some(made.clone()),
             reason: LeftoverReason::Misnamed,
             error: None,
+            create: None,
         }),
+        told: None,
     };
     step.finish(finish, "AWS created it under another name")
 }

@@ -209,6 +209,7 @@ fn salvage(step: &Step<'_>) -> NewLeftover {
         identifier: step.operation.identifier.clone(),
         reason: LeftoverReason::Salvage,
         error: None,
+        create: None,
     }
 }
 

@@ -96,6 +96,7 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
                 reference: ReferenceChange::Applied { owned: true },
                 live: live.cloned(),
                 leftover: leftover.clone(),
+                told: None,
             };
             Some(step.finish(finish, "the new one stands beside the old one"))
         }
@@ -146,6 +147,7 @@ pub(super) fn undo(
             identifier: Some(left.clone()),
             reason: LeftoverReason::Salvage,
             error: None,
+            create: None,
         });
     }
     let old = old.clone();
@@ -248,6 +250,7 @@ pub(super) fn end(
                 reference: ReferenceChange::Kept { owned: true },
                 live,
                 leftover: leftover.clone(),
+                told: None,
             };
             step.finish(finish, reason)
         }
@@ -299,6 +302,7 @@ fn keep(step: &Step<'_>, old: &Identifier, setback: Setback, reason: &'static st
         reference: ReferenceChange::Kept { owned: false },
         live: None,
         leftover: None,
+        told: None,
     };
     step.finish(finish, reason)
 }
@@ -352,6 +356,7 @@ fn undeleted(left: &Identifier, cause: &Failure) -> NewLeftover {
         identifier: Some(left.clone()),
         reason: LeftoverReason::Undeleted,
         error: Some(cause.clone()),
+        create: None,
     }
 }
 

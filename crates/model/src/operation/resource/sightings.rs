@@ -106,7 +106,7 @@ impl Sightings {
     }
 
     /// Operations of earlier versions do not know when the resource was last seen; then the first miss counts.
-    fn is_settled(&self, now: Timestamp) -> bool {
+    pub(super) fn is_settled(&self, now: Timestamp) -> bool {
         let since = self.last_seen_at.or(self.missed_since);
         since.is_some_and(|since| now.since(since) >= SETTLING_WINDOW)
     }

@@ -153,6 +153,7 @@ impl Step<'_> {
             reference,
             live,
             leftover: None,
+            told: None,
         };
         self.finish(finish, reason)
     }
@@ -184,6 +185,7 @@ impl Step<'_> {
             reference,
             live,
             leftover: None,
+            told: None,
         };
         self.finish(finish, reason)
     }
@@ -217,6 +219,7 @@ impl Step<'_> {
             reference: ReferenceChange::Kept { owned: true },
             live,
             leftover: None,
+            told: None,
         };
         self.finish(finish, reason)
     }

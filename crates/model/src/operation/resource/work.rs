@@ -13,7 +13,7 @@ use super::state::State;
 use super::tries::Retrying;
 use crate::{
     Action, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope, Target,
-    Timestamp, TypeName, Warning,
+    Timestamp, TypeName, UnknownCreate, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -26,11 +26,13 @@ pub enum Kind {
     Delete,
     /// Make the alias stand for an existing resource, without changing the resource.
     Import,
+    /// Find out what came of the create of an alias whose outcome is unknown, without changing anything in AWS.
+    Resolve,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Put, Self::Delete, Self::Import];
+    pub const ALL: [Self; 4] = [Self::Put, Self::Delete, Self::Import, Self::Resolve];
 
     /// Returns its name for the history, the log and the database.
     pub fn as_str(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Kind {
             Kind::Put => "put",
             Kind::Delete => "delete",
             Kind::Import => "import",
+            Kind::Resolve => "resolve",
         }
     }
 }
@@ -84,6 +87,9 @@ pub struct ResourceWork {
         with = "crate::ids::optional_text"
     )]
     pub marked_for: Option<ReferenceId>,
+    /// What is known of the create whose outcome the operation resolves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolves: Option<UnknownCreate>,
     /// The provisioning state of the reference when the operation was accepted; `None` for a new alias.
     #[serde(default)]
     pub state_before: Option<ProvisioningState>,
@@ -142,6 +148,9 @@ pub struct ResourceWork {
     /// What the caller should know about the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// What an operation that resolves an unknown outcome has found out, if it has decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
     /// The live properties at the end, if they were read.
     #[serde(default)]
     pub result: Option<Value>,
@@ -181,6 +190,7 @@ impl ResourceWork {
             takes_references: false,
             was_told_to_own: false,
             marked_for: None,
+            resolves: None,
             state_before: None,
             created: false,
             named: false,
@@ -199,6 +209,7 @@ impl ResourceWork {
             marked: false,
             sent: Sent::new(),
             proof: None,
+            told: None,
             result: None,
             last_error: None,
             warnings: Vec::new(),

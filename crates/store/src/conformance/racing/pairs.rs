@@ -7,7 +7,8 @@ use crate::Memory;
 
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
 /// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
-/// have yet to learn how AWS spells `mydb`. `old` is left over. The lease on a put elsewhere has run out, and a deletion of
+/// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
+/// unknown. The lease on a put elsewhere has run out, and a deletion of
 /// a resource without an alias is due.
 const BEFORE: &[Act] = &[
     Act::PutPlane,
@@ -40,6 +41,9 @@ const BEFORE: &[Act] = &[
     Act::ClaimBriefly,
     Act::Read("a"),
     Act::ReadTarget("x"),
+    Act::Put(16, "j"),
+    Act::Claim,
+    Act::LoseTrack(16),
     Act::DeleteByName(8, "due"),
 ];
 
@@ -70,6 +74,8 @@ const WRITERS: &[Writer] = &[
     |_| Act::Apply(4, "x"),
     |_| Act::Apply(4, "mydb"),
     |_| Act::ApplyRespelled(9),
+    |new| Act::Resolve(new, 16, "j"),
+    |new| Act::Abandon(new, "j"),
     |_| Act::Fail(4),
     |_| Act::Leave(4, "x", "left"),
     |_| Act::FinishDelete(6),
