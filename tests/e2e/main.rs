@@ -50,6 +50,7 @@ mod resolving;
 mod resource_types;
 mod retries;
 mod schema_source;
+mod searches;
 mod unknown_outcomes;
 mod untracked;
 mod upgrades;

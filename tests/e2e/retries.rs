@@ -11,7 +11,7 @@ const VPC: &str = "AWS.EC2/VPC";
 
 /// What an error calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub(crate) enum Class {
     /// The change is made again.
     Passes,
     /// It is made again, if a look can tell that it was not made.
@@ -21,29 +21,50 @@ enum Class {
     Taken,
     Gone,
     Lasts,
+    /// The handler refuses before it makes anything.
+    Refused,
 }
 
-const CODES: [(HandlerErrorCode, Class); 16] = [
-    (HandlerErrorCode::AccessDenied, Class::Lasts),
+pub(crate) const CODES: [(HandlerErrorCode, Class); 16] = [
+    (HandlerErrorCode::AccessDenied, Class::Refused),
     (HandlerErrorCode::AlreadyExists, Class::Taken),
     (HandlerErrorCode::GeneralServiceException, Class::Lasts),
     (HandlerErrorCode::InternalFailure, Class::PassesUnseen),
     (HandlerErrorCode::InvalidCredentials, Class::Passes),
-    (HandlerErrorCode::InvalidRequest, Class::Lasts),
+    (HandlerErrorCode::InvalidRequest, Class::Refused),
     (HandlerErrorCode::NetworkFailure, Class::PassesUnseen),
     (HandlerErrorCode::NotFound, Class::Gone),
     (HandlerErrorCode::NotStabilized, Class::Watched),
-    (HandlerErrorCode::NotUpdatable, Class::Lasts),
+    (HandlerErrorCode::NotUpdatable, Class::Refused),
     (HandlerErrorCode::ResourceConflict, Class::Passes),
     (HandlerErrorCode::ServiceInternalError, Class::PassesUnseen),
     (HandlerErrorCode::ServiceLimitExceeded, Class::Lasts),
     (HandlerErrorCode::ServiceTimeout, Class::Unknown),
     (HandlerErrorCode::Throttling, Class::Passes),
-    (HandlerErrorCode::UnauthorizedTaggingOperation, Class::Lasts),
+    (
+        HandlerErrorCode::UnauthorizedTaggingOperation,
+        Class::Refused,
+    ),
 ];
 
+/// Reads and lists show a change half a minute late.
+pub(crate) fn show_late(world: &World) {
+    let lag = Effect::Lag {
+        least_millis: 20_000,
+        most_millis: 40_000,
+        replicas: 1,
+    };
+    world.aws.add_fault(fault(lag));
+}
+
 /// The next such call fails, the resource being named or not, and the change made or not.
-fn fail_once(world: &World, call: Action, code: HandlerErrorCode, is_named: bool, is_made: bool) {
+pub(crate) fn fail_once(
+    world: &World,
+    call: Action,
+    code: HandlerErrorCode,
+    is_named: bool,
+    is_made: bool,
+) {
     let mut failure: Failure = fail(code).saying("As ordered.");
     if !is_named {
         failure = failure.hidden();
@@ -56,7 +77,7 @@ fn fail_once(world: &World, call: Action, code: HandlerErrorCode, is_named: bool
 }
 
 /// The end of an operation: `Succeeded`, or the code of its error.
-fn end(ended: &Value) -> String {
+pub(crate) fn end(ended: &Value) -> String {
     match ended["status"].as_str() {
         Some("Succeeded") => "Succeeded".to_owned(),
         Some("Failed") => ended["error"]["code"].as_str().expect("a code").to_owned(),
@@ -70,51 +91,63 @@ async fn ended(world: &World, accepted: &Reply) -> String {
 }
 
 /// The reference of an alias; whether it owns its resource.
-async fn owned(world: &World, alias: &str) -> Option<bool> {
+pub(crate) async fn owned(world: &World, alias: &str) -> Option<bool> {
     let references = world.references().await;
     let reference = references.iter().find(|it| it["name"] == alias)?;
     reference["ownedResource"].as_bool()
 }
 
-/// AWS gives the identifier: only what it named can be looked for.
+/// AWS gives the identifier. What it did not name is found by its mark, though reads and lists show it late: nothing is
+/// made twice, and nothing is forgotten that the handler made.
 #[apply(on_every_store)]
 async fn every_code_of_a_create_whose_name_aws_gives(world: &World) {
     for (index, (code, class)) in CODES.into_iter().enumerate() {
-        for (is_named, is_made) in [(false, false), (true, false), (true, true)] {
+        for (is_named, is_made) in [(false, false), (false, true), (true, false), (true, true)] {
             let cell = format!("{code} named {is_named} made {is_made}");
             let (live, creates) = (world.live("AWS::EC2::VPC").len(), world.creates());
             fail_once(world, Action::CreateResource, code, is_named, is_made);
+            show_late(world);
             let alias = format!("v-{index}-{is_named}-{is_made}");
             let declared = json!({"CidrBlock": "10.0.0.0/16"});
             let status = world.put_and_settle(VPC, &alias, declared.clone()).await;
+            world.aws.clear_faults();
             let told = code.to_string();
             // The end, the creates, and the resources that are there then.
-            let (end_of, creates_of, live_of) = match (class, is_named, is_made) {
-                (Class::Passes | Class::PassesUnseen, true, true) => ("Succeeded", 1, 1),
-                (Class::Passes, _, false) | (Class::PassesUnseen, true, false) => {
-                    ("Succeeded", 2, 1)
-                }
-                (Class::PassesUnseen, false, _) => (told.as_str(), 1, 0),
-                (Class::Unknown | Class::Watched, true, true) => ("Succeeded", 1, 1),
-                (Class::Unknown, _, false) => ("OutcomeUnknown", 1, 0),
-                (Class::Watched | Class::Lasts | Class::Gone, _, false) => (told.as_str(), 1, 0),
-                (Class::Lasts | Class::Gone, true, true) => (told.as_str(), 1, 1),
-                (Class::Taken, _, false) => ("AlreadyExists", 1, 0),
+            let (end_of, creates_of, live_of) = match (class, is_made) {
+                (Class::Passes | Class::PassesUnseen, false) => ("Succeeded", 2, 1),
                 // The mark proves that this create has made it.
-                (Class::Taken, true, true) => ("Succeeded", 1, 1),
-                (_, false, true) => unreachable!("{cell}"),
+                (
+                    Class::Passes
+                    | Class::PassesUnseen
+                    | Class::Unknown
+                    | Class::Watched
+                    | Class::Taken,
+                    true,
+                ) => ("Succeeded", 1, 1),
+                (Class::Unknown, false) => ("OutcomeUnknown", 1, 0),
+                (Class::Taken, false) => ("AlreadyExists", 1, 0),
+                (Class::Watched, false) => (told.as_str(), 1, 0),
+                (Class::Lasts | Class::Gone | Class::Refused, _) => {
+                    (told.as_str(), 1, usize::from(is_made))
+                }
             };
             assert_eq!(end(&status), end_of, "{cell}: {status}");
             assert_eq!(world.creates() - creates, creates_of, "{cell}");
             assert_eq!(world.live("AWS::EC2::VPC").len() - live, live_of, "{cell}");
             let is_ours = owned(world, &alias).await;
             match (class, live_of) {
+                // It is not searched for, but its mark is on it.
+                (Class::Refused, _) if !is_named => assert_eq!(is_ours, None, "{cell}"),
                 (_, 1) => assert_eq!(is_ours, Some(true), "{cell}"),
                 (Class::Unknown, _) => {}
                 _ => assert_eq!(is_ours, None, "{cell}"),
             }
             if end_of == "Succeeded" {
                 world.put(VPC, &alias, declared).await.expect(200);
+            } else if is_ours == Some(true) {
+                let message = status["error"]["message"].as_str().expect("a message");
+                let vpcs = world.live("AWS::EC2::VPC");
+                assert!(vpcs.iter().any(|vpc| message.contains(vpc)), "{message}");
             }
         }
     }
@@ -139,7 +172,9 @@ async fn every_code_of_a_create_of_a_declared_name_that_names_nothing(world: &Wo
                 }
                 (Class::Unknown, false) => ("OutcomeUnknown", 1),
                 (Class::Taken, false) => ("AlreadyExists", 1),
-                (Class::Watched | Class::Lasts | Class::Gone, _) => (told.as_str(), 1),
+                (Class::Watched | Class::Lasts | Class::Gone | Class::Refused, _) => {
+                    (told.as_str(), 1)
+                }
             };
             assert_eq!(end(&status), end_of, "{cell}: {status}");
             assert_eq!(world.creates() - creates, creates_of, "{cell}");
@@ -184,7 +219,9 @@ async fn every_code_of_an_update(world: &World) {
                     | Class::Watched,
                     true,
                 ) => ("Succeeded", 1),
-                (Class::Watched, false) | (Class::Taken | Class::Lasts, _) => (told.as_str(), 1),
+                (Class::Watched, false) | (Class::Taken | Class::Lasts | Class::Refused, _) => {
+                    (told.as_str(), 1)
+                }
             };
             assert_eq!(end(&status), end_of, "{cell}: {status}");
             let updates = world.calls("UpdateResource") - updates;
@@ -221,7 +258,9 @@ async fn every_code_of_a_delete(world: &World) {
                     ("Succeeded", 1..3)
                 }
                 (Class::Watched, true) => ("Succeeded", 1..2),
-                (Class::Watched, false) | (Class::Taken | Class::Lasts, _) => (told.as_str(), 1..2),
+                (Class::Watched, false) | (Class::Taken | Class::Lasts | Class::Refused, _) => {
+                    (told.as_str(), 1..2)
+                }
             };
             assert_eq!(ended(world, &reply).await, end_of, "{cell}");
             let deletes = world.calls("DeleteResource") - deletes;

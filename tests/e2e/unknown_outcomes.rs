@@ -1,8 +1,8 @@
 //! D46: an alias whose create may stand is never free.
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{GROUP, Reply, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
@@ -22,12 +22,17 @@ async fn state(world: &World) -> Value {
     world.references().await[0]["provisioningState"].clone()
 }
 
-/// A create of which AWS does not say what came of it. It has made a VPC.
+/// A create of which AWS does not say what came of it. It has made a VPC, which no list may show.
 async fn unknown(world: &World) -> String {
     let late = fail(HandlerErrorCode::ServiceTimeout).saying("late");
     let late = fault(late.hidden().made()).on(Action::CreateResource);
     world.aws.add_fault(late.times(1));
+    let unlisted = refuse(ExceptionCode::AccessDenied).saying("no");
+    world
+        .aws
+        .add_fault(fault(unlisted).on(Action::ListResources));
     let ended = world.put_and_settle(VPC, "main", declared()).await;
+    world.aws.clear_faults();
     assert_eq!(ended["error"]["code"], "OutcomeUnknown", "{ended}");
     let reference = &world.references().await[0];
     assert_eq!(reference["provisioningState"], "Unknown");

@@ -92,7 +92,7 @@ impl Reason {
             ) => Self::Passing,
             (Class::Soon | Class::Permission, _) => Self::Lasting,
             (
-                Class::Terminal | Class::Prove | Class::Follow,
+                Class::MayLeave | Class::Terminal | Class::Prove | Class::Follow,
                 Problem::Refused(
                     Exception::IncompleteSignature
                     | Exception::InvalidClientTokenId
@@ -108,13 +108,13 @@ impl Reason {
                 ),
             ) => Self::Lasting,
             (
-                Class::Terminal | Class::Prove | Class::Follow,
+                Class::MayLeave | Class::Terminal | Class::Prove | Class::Follow,
                 Problem::Refused(Exception::Other(code)),
             ) => match code.as_str() {
                 "AccountMismatch" | "OutcomeUnknown" => Self::Lasting,
                 _ => Self::Other,
             },
-            (Class::Terminal | Class::Prove | Class::Follow, _) => Self::Other,
+            (Class::MayLeave | Class::Terminal | Class::Prove | Class::Follow, _) => Self::Other,
         }
     }
 }

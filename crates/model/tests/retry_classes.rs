@@ -25,6 +25,7 @@ fn name(class: Class) -> &'static str {
         Class::Permission => "Permission",
         Class::Follow => "Follow",
         Class::Overdue => "Overdue",
+        Class::MayLeave => "MayLeave",
         Class::Terminal => "Terminal",
     }
 }
@@ -49,6 +50,9 @@ fn meaning(class: Class) -> &'static str {
         }
         Class::Overdue => {
             "The change ran past its time and was cancelled for that: made again, a few times."
+        }
+        Class::MayLeave => {
+            "As `Terminal`, but the handler may have made something before it failed."
         }
         Class::Terminal => "It does not pass by itself: the operation fails, in AWS's words.",
     }
@@ -135,6 +139,22 @@ What an error leads to depends on what the change has left. A name is one that A
 one that the declaration has. What has only a declared name is never owned for that. A replacement that creates first
 gives up a new resource that is half made, and keeps the old one.
 
+A create may fail without naming anything although its handler has made the resource. What it made bears the mark of the
+reference, the tag `ucp:reference`. If AWS gives the name, the type has tags and its list needs no input, the resource is
+searched for until 60 seconds after the failure: in ten pages of the list at most, of which a hundred resources are read.
+What is found is ours, and the operation goes on as with a resource. If nothing is, it goes on as with a name and nothing
+there. Where no search can tell, it goes on as without a name. ",
+    );
+    let hiding = Class::ALL.into_iter().filter(|class| class.may_hide());
+    let hiding: Vec<String> = hiding.map(|class| format!("`{}`", name(class))).collect();
+    writeln!(
+        page,
+        "Searched for are failures of these classes:\n{}.",
+        hiding.join(", ")
+    )
+    .unwrap();
+    page.push_str(
+        "
 | class | change | without a name | a name, and nothing there | a resource |
 |---|---|---|---|---|
 ",

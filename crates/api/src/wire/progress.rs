@@ -33,7 +33,22 @@ impl Progress {
             Work::Resource(work) => {
                 let retrying = work.retrying.as_ref();
                 let failure = work.last_error.as_ref();
-                let failure = failure.or_else(|| retrying.map(|retrying| &retrying.failure));
+                let salvaged = match &work.state {
+                    State::Salvaging(_, setback) if work.searching.is_some() => {
+                        Some(setback.failure())
+                    }
+                    State::Accepted
+                    | State::Missing(_)
+                    | State::Submitting(_)
+                    | State::Waiting(..)
+                    | State::Observing(_)
+                    | State::Salvaging(..)
+                    | State::Adopting(_)
+                    | State::Ended(_) => None,
+                };
+                let failure = failure
+                    .or(salvaged)
+                    .or_else(|| retrying.map(|retrying| &retrying.failure));
                 let last_error = failure.map(|failure| LastError {
                     code: failure.code.clone(),
                     message: failure.message.clone(),
@@ -79,6 +94,10 @@ fn waited_for(work: &ResourceWork) -> Option<String> {
         (State::Waiting(intent, token), _, None) => {
             format!("AWS to finish the {} (request {token})", intent.action())
         }
+        (State::Salvaging(action, _), _, _) if work.searching.is_some() => format!(
+            "a search for what the failed {action} may have made ({} have found nothing that bears its mark)",
+            work.sightings.missed_in_all
+        ),
         (State::Observing(action) | State::Salvaging(action, _), _, _) => {
             format!("a read of the resource after the {action}")
         }

@@ -24,7 +24,10 @@ fn answers() -> impl Strategy<Value = Answer> {
     let codes = || {
         prop_oneof![
             Just("GeneralServiceException"),
+            Just("InternalFailure"),
             Just("NotFound"),
+            Just("ServiceTimeout"),
+            Just("Throttling"),
             Just("AlreadyExists")
         ]
     };
@@ -123,6 +126,9 @@ struct Witness {
     named: bool,
     failed_at: Option<Timestamp>,
     says_exists: bool,
+    /// When a create failed that named nothing, and how many searches have found nothing since; until one has found it.
+    hidden_at: Option<(Timestamp, u32)>,
+    unsearchable: bool,
 }
 
 impl Witness {
@@ -140,6 +146,15 @@ impl Witness {
                     Presence::Unreadable(_) | Presence::Unknown(_) => {}
                 }
             }
+            (Observation::Searched(Search::Found(_)), _) => {
+                self.named = true;
+                self.failed_at = Some(now);
+                self.hidden_at = None;
+            }
+            (Observation::Searched(Search::Lacks), _) => {
+                self.hidden_at = self.hidden_at.map(|(at, searches)| (at, searches + 1));
+            }
+            (Observation::Searched(Search::Unsearchable), _) => self.unsearchable = true,
             (Observation::Listed(Listing::Holds), _) => self.is_listed = true,
             (Observation::Listed(_), _) => self.is_listed = false,
             (
@@ -188,6 +203,9 @@ impl Witness {
                 if let ProgressStatus::Failed { code, .. } = &progress.status {
                     self.says_exists |= *code == HandlerErrorCode::AlreadyExists;
                     self.failed_at = Some(now);
+                    let is_named = operation.identifier.is_some() || progress.identifier.is_some();
+                    self.hidden_at = (!is_named).then_some((now, 0));
+                    self.unsearchable = false;
                 }
             }
             _ => {}
@@ -261,6 +279,31 @@ fn run(
                 "'{old}' is dropped: {before:?} → {operation:?}, {witness:?}"
             );
         }
+        // Only searches tell that a create which named nothing made nothing.
+        let token = |operation: &Operation| match &operation.state {
+            State::Submitting(intent) if intent.action() == Action::Create => {
+                Some(intent.client_token)
+            }
+            _ => None,
+        };
+        let creates_again = token(&operation).is_some() && token(&operation) != token(&before);
+        if let Some((at, searches)) = witness.hidden_at
+            && operation.marked
+            && !witness.unsearchable
+            && (ended.is_some() || creates_again)
+        {
+            prop_assert!(
+                searches >= 5 && now.since(at) >= SETTLING_WINDOW,
+                "what was made was not searched for: {before:?} → {operation:?}, {witness:?}"
+            );
+        }
+        if creates_again && operation.identifier.is_none() {
+            // What an earlier create named was proven not to exist, and says nothing about this one.
+            witness.failed_at = None;
+            witness.hidden_at = None;
+            witness.named = false;
+            witness.missed.remove("vpc-2");
+        }
         if let Some(change) = ended {
             let owned = match change {
                 ReferenceChange::Applied { owned } | ReferenceChange::Kept { owned } => owned,
@@ -315,6 +358,17 @@ fn run(
                     Answer::Refused => Listing::Unknown(denied()),
                     Answer::Throttled => Listing::Unknown(throttled()),
                     _ => Listing::Lacks,
+                })
+            }
+            Some(Effect::Search) => {
+                let Some((answer, _)) = answer() else {
+                    return Ok(());
+                };
+                Observation::Searched(match answer {
+                    Answer::Present | Answer::Holds => Search::Found(name("vpc-2")),
+                    Answer::Throttled => Search::Unknown(throttled()),
+                    Answer::TokenUnknown => Search::Unsearchable,
+                    _ => Search::Lacks,
                 })
             }
             Some(Effect::Submit(_)) => {
@@ -378,6 +432,13 @@ proptest! {
     ) {
         let declared = is_declared.then(|| name("vpc-2"));
         let put = Operation { identifier: declared, ..operation(Kind::Put) };
+        run(put, history)?;
+    }
+
+    /// A create that failed without naming anything is made again, or given up, only after searches by its mark.
+    #[test]
+    fn what_a_create_did_not_name_is_searched_for(history in histories()) {
+        let put = Operation { marked: true, ..operation(Kind::Put) };
         run(put, history)?;
     }
 }

@@ -12,6 +12,7 @@ mod progress;
 mod replacements;
 mod resolving;
 mod retries;
+mod searches;
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-use super::super::decision::{Chance, Effect, Listing, Observation, Presence};
+use super::super::decision::{Chance, Effect, Listing, Observation, Presence, Search};
 use super::decision::Decision;
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, ResourceWork};
-use super::{looking, missing, progressing, reading, resolving, retrying, submitting};
+use super::{looking, missing, progressing, reading, resolving, retrying, searching, submitting};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
@@ -18,10 +18,12 @@ pub fn decide(
     chance: Chance,
 ) -> Decision {
     let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
-    let sightings = match operation.subject() {
-        Some(_) => after(operation.sightings, &observation, now),
+    let sightings = match (operation.subject(), &observation) {
+        (Some(_), _) | (None, Observation::Searched(_)) => {
+            after(operation.sightings, &observation, now)
+        }
         // Nothing was looked up.
-        None => operation.sightings,
+        (None, _) => operation.sightings,
     };
     let step = Step {
         operation,
@@ -92,6 +94,14 @@ pub fn decide(
         (State::Waiting(intent, _), Observation::Polled(reply)) => {
             progressing::polled(&step, intent, reply)
         }
+        (State::Salvaging(..), Observation::Claimed) if operation.searching.is_some() => {
+            Decision::then(Effect::Search, "does anything bear the mark?")
+        }
+        (State::Salvaging(_, setback), Observation::Searched(search))
+            if let Some(class) = operation.searching =>
+        {
+            searching::searched(&step, setback, class, search)
+        }
         (State::Observing(_) | State::Salvaging(..), Observation::Claimed) => {
             Decision::then(Effect::Read(subject()), "the outcome is to be read")
         }
@@ -155,8 +165,9 @@ fn after(sightings: Sightings, observation: &Observation, now: Timestamp) -> Sig
             Listing::Lacks | Listing::Unlisted => sightings.listed_as(false),
             Listing::Unknown(_) => sightings,
         },
+        Observation::Searched(Search::Lacks) => sightings.missed_at(now),
         Observation::Claimed
-        | Observation::Searched(_)
+        | Observation::Searched(Search::Found(_) | Search::Unsearchable | Search::Unknown(_))
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)

@@ -9,6 +9,7 @@ use super::in_flight::CancelAsked;
 use super::intent::Change;
 use super::proof::Sent;
 use super::replacement::Replacing;
+use super::retry_class::Class;
 use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
@@ -47,7 +48,7 @@ pub struct Moved {
     pub identifier: Option<Identifier>,
     /// Whether a create was recorded for the resource that `identifier` names.
     pub created: bool,
-    /// Whether AWS has named the resource in an event of that create.
+    /// Whether AWS has named the resource in an event of that create, or a search has found it by its mark.
     pub named: bool,
     /// What looks have shown of its existence.
     pub sightings: Sightings,
@@ -57,6 +58,8 @@ pub struct Moved {
     pub attempt: u32,
     /// The change that is made again, if it failed before.
     pub retrying: Option<Retrying>,
+    /// What the failure of a create calls for, while what it may have made is searched for.
+    pub searching: Option<Class>,
     /// What was last asked about cancelling the request in flight.
     pub cancel_asked: Option<CancelAsked>,
     /// When to continue.
@@ -115,7 +118,9 @@ impl Moved {
     pub fn of(self, work: &ResourceWork, now: Timestamp) -> ResourceWork {
         let creates_another = self.planned.is_some()
             && matches!(&self.state, State::Submitting(intent) if intent.action() == Action::Create);
-        let stays = std::mem::discriminant(&work.state) == std::mem::discriminant(&self.state);
+        // What a search has found is looked at as if AWS had just named it.
+        let stays = std::mem::discriminant(&work.state) == std::mem::discriminant(&self.state)
+            && work.searching.is_some() == self.searching.is_some();
         ResourceWork {
             state_since: if stays { work.state_since } else { now },
             state: self.state,
@@ -128,6 +133,7 @@ impl Moved {
             replacing: self.replacing,
             attempt: self.attempt,
             retrying: self.retrying,
+            searching: self.searching,
             cancel_asked: self.cancel_asked,
             changes: self.planned.unwrap_or_else(|| work.changes.clone()),
             ..work.clone()
@@ -182,6 +188,7 @@ impl Finish {
             replacing: work.replacing.clone().filter(Replacing::is_of_lost),
             attempt: 0,
             retrying: None,
+            searching: None,
             cancel_asked: None,
             last_error: None,
             sent: Sent::new(),

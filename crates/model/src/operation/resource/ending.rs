@@ -6,6 +6,7 @@ use super::super::decision::ReferenceChange;
 use super::decision::{Decision, Finish};
 use super::intent::Intent;
 use super::replacing;
+use super::retry_class::Class;
 use super::sightings::SETTLING_WINDOW;
 use super::state::State;
 use super::step::Step;
@@ -59,7 +60,7 @@ impl Step<'_> {
         self.finish(finish, reason)
     }
 
-    /// Ends because the outcome of `intent` cannot be determined. The message has everything that helps to find out.
+    /// Ends because the outcome of `intent` cannot be determined, for a create if no search finds what it made. The message has everything that helps to find out.
     pub(super) fn outcome_unknown(
         &self,
         intent: &Intent,
@@ -87,7 +88,11 @@ impl Step<'_> {
         );
         let failure = Failure::new(ErrorCode::OutcomeUnknown, message);
         match intent.action() {
-            Action::Create => self.create_unknown(failure, reason),
+            Action::Create => {
+                let setback = Setback::Failed(failure);
+                self.search_first(Class::Unknown, &setback)
+                    .unwrap_or_else(|| self.create_unknown(setback.failure().clone(), reason))
+            }
             Action::Update | Action::Delete => self.fail(failure, reason),
         }
     }

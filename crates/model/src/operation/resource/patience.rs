@@ -68,6 +68,7 @@ pub(super) fn told(step: &Step<'_>, action: Action, failure: Failure) -> Failure
         | Class::Permission
         | Class::Follow
         | Class::Overdue
+        | Class::MayLeave
         | Class::Terminal => format!(
             "{} ucp tried the {action} {} times since {}.",
             as_sentence(&failure.message),

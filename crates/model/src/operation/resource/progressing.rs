@@ -240,7 +240,14 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
                 Failure::new(ErrorCode::Canceled, message).with_additional_info(about(Vec::new()));
             let setback = Setback::Canceled(failure);
             match intent.call {
-                Call::Create => create_ended(step, revealed, setback),
+                Call::Create => {
+                    let search = known
+                        .is_none()
+                        .then(|| step.search_first(Class::MayLeave, &setback));
+                    search
+                        .flatten()
+                        .unwrap_or_else(|| create_ended(step, revealed, setback))
+                }
                 Call::Delete(_)
                     if step.operation.deletes() && step.operation.replacing.is_some() =>
                 {
@@ -266,7 +273,15 @@ pub(super) fn failed(
     let class = retry_class(problem, action);
     match (class, action) {
         (Class::Absent, Action::Delete) => return not_found(step),
-        (Class::Prove, Action::Create) => return taken(step, revealed, failure),
+        (Class::Prove, Action::Create) => {
+            let setback = Setback::Failed(failure);
+            let search = revealed
+                .is_none()
+                .then(|| step.search_first(class, &setback));
+            return search
+                .flatten()
+                .unwrap_or_else(|| taken(step, revealed, setback.failure().clone()));
+        }
         (
             Class::Again
             | Class::LookThenAgain
@@ -279,6 +294,7 @@ pub(super) fn failed(
             | Class::Permission
             | Class::Follow
             | Class::Overdue
+            | Class::MayLeave
             | Class::Terminal,
             _,
         ) => {}
@@ -289,7 +305,7 @@ pub(super) fn failed(
         Action::Update | Action::Delete => step.operation.subject().cloned(),
     });
     let is_create_beside_old = action == Action::Create && replacing::is_beside_old(step);
-    let left = match known {
+    let left = match &known {
         None => Left::Unnamed,
         // A replacement gives up what is half made, and keeps the old resource.
         Some(_) if is_create_beside_old && is_named => {
@@ -303,7 +319,15 @@ pub(super) fn failed(
         }
         Some(_) => Left::Present,
     };
-    match class.course(action, left) {
+    let course = class.course(action, left);
+    if known.is_none()
+        && action == Action::Create
+        && course != Course::Unknown
+        && let Some(search) = step.search_first(class, &Setback::Failed(failure.clone()))
+    {
+        return search;
+    }
+    match course {
         Course::Unknown => {
             let what = format!(
                 "AWS does not say what came of the {action}: {}: {}",
@@ -314,25 +338,10 @@ pub(super) fn failed(
         course @ (Course::Again | Course::GoOn | Course::Watch) => {
             match Retrying::after(step, action, class, failure.clone(), is_named) {
                 None => ended(step, action, revealed, told(step, action, failure)),
-                Some(retrying) if course == Course::Again => send_anew(step, intent, retrying),
-                Some(retrying) => Moved {
-                    named: step.operation.named || is_named,
-                    // Looks for another one say nothing about what is named now.
-                    sightings: match action {
-                        Action::Create if known != step.operation.identifier => {
-                            Sightings::default()
-                        }
-                        Action::Create | Action::Update | Action::Delete => step.sightings,
-                    },
-                    identifier: match action {
-                        Action::Create => known,
-                        Action::Update | Action::Delete => step.operation.identifier.clone(),
-                    },
-                    due_at: retrying.due_at(step),
-                    retrying: Some(retrying),
-                    ..step.to(State::Accepted)
+                Some(retrying) if course == Course::Again => {
+                    send_anew(step, &intent.call, intent.base.clone(), retrying)
                 }
-                .wait("it failed for a reason that passes: look, then go on"),
+                Some(retrying) => go_on(step, retrying, known),
             }
         }
         Course::Prove | Course::Follow | Course::Succeed | Course::Fail => {
@@ -341,11 +350,38 @@ pub(super) fn failed(
     }
 }
 
+/// Looks at the resource after a back-off, and then goes on with what the change has left: `known`, if it is a create.
+pub(super) fn go_on(step: &Step<'_>, retrying: Retrying, known: Option<Identifier>) -> Decision {
+    let before = &step.operation.identifier;
+    let (identifier, is_another) = match retrying.action {
+        Action::Create => (known.clone(), known != *before),
+        Action::Update | Action::Delete => (before.clone(), false),
+    };
+    Moved {
+        named: step.operation.named || retrying.is_named,
+        // Looks for another one say nothing about what is named now.
+        sightings: match is_another {
+            true => Sightings::default(),
+            false => step.sightings,
+        },
+        identifier,
+        due_at: retrying.due_at(step),
+        retrying: Some(retrying),
+        ..step.to(State::Accepted)
+    }
+    .wait("it failed for a reason that passes: look, then go on")
+}
+
 /// Sends the same bytes under a new token, after a back-off.
-fn send_anew(step: &Step<'_>, intent: &Intent, retrying: Retrying) -> Decision {
+pub(super) fn send_anew(
+    step: &Step<'_>,
+    call: &Call,
+    base: Option<String>,
+    retrying: Retrying,
+) -> Decision {
     let intent = Intent {
         unanswered: 0,
-        ..step.intend(intent.call.clone(), intent.base.clone())
+        ..step.intend(call.clone(), base)
     };
     Moved {
         due_at: retrying.due_at(step),

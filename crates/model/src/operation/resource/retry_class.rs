@@ -49,16 +49,19 @@ pub enum Class {
     Follow,
     /// The change ran past its time and was cancelled: again, a few times.
     Overdue,
+    /// It does not pass by itself, but the handler may have made something before it failed.
+    MayLeave,
     /// It does not pass by itself.
     Terminal,
 }
 
-/// What a change that ended without success has left.
+/// What a change that ended without success has left. What a create that named nothing has made bears the mark of the
+/// reference, if its type has tags. It is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing that has a name. Only a create can leave this.
+    /// Nothing that has a name, and no search can tell of it. Only a create can leave this.
     Unnamed,
-    /// A name, under which a look finds nothing.
+    /// A name under which a look finds nothing, or nothing that a search finds.
     Absent,
     /// A resource.
     Present,
@@ -191,23 +194,30 @@ pub fn retry_class(problem: &Problem, action: Action) -> Class {
         }
         (Problem::Overdue, Create | Update | Delete) => Class::Overdue,
         (
+            Problem::Failed(
+                HandlerErrorCode::GeneralServiceException
+                | HandlerErrorCode::NotFound
+                | HandlerErrorCode::ServiceLimitExceeded
+                | HandlerErrorCode::Other(_),
+            ),
+            Create,
+        ) => Class::MayLeave,
+        (
             Problem::Failed(HandlerErrorCode::AlreadyExists)
             | Problem::Refused(Exception::AlreadyExistsException),
             Update | Delete,
         )
         | (
-            Problem::Failed(HandlerErrorCode::NotFound)
-            | Problem::Refused(Exception::ResourceNotFoundException),
-            Create,
-        )
-        | (
             Problem::Failed(
                 HandlerErrorCode::GeneralServiceException
-                | HandlerErrorCode::InvalidRequest
-                | HandlerErrorCode::NotUpdatable
                 | HandlerErrorCode::ServiceLimitExceeded
                 | HandlerErrorCode::Other(_),
-            )
+            ),
+            Update | Delete,
+        )
+        | (Problem::Refused(Exception::ResourceNotFoundException), Create)
+        | (
+            Problem::Failed(HandlerErrorCode::InvalidRequest | HandlerErrorCode::NotUpdatable)
             | Problem::Refused(
                 Exception::CFNRegistryException
                 | Exception::GeneralServiceException
@@ -273,7 +283,7 @@ impl Problem {
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Again,
         Self::LookThenAgain,
         Self::Queue,
@@ -285,6 +295,7 @@ impl Class {
         Self::Permission,
         Self::Follow,
         Self::Overdue,
+        Self::MayLeave,
         Self::Terminal,
     ];
 
@@ -345,9 +356,28 @@ impl Class {
             (Class::KeepWatching, Create | Update, Unnamed | Absent)
             | (Class::Prove, Update | Delete, Unnamed | Absent | Present)
             | (Class::Absent, Create, Unnamed | Absent | Present)
-            | (Class::Terminal, Create | Update | Delete, Unnamed | Absent | Present) => {
-                Course::Fail
-            }
+            | (
+                Class::MayLeave | Class::Terminal,
+                Create | Update | Delete,
+                Unnamed | Absent | Present,
+            ) => Course::Fail,
+        }
+    }
+
+    /// Returns whether a create that failed so, and named nothing, may have made a resource.
+    pub fn may_hide(self) -> bool {
+        match self {
+            Class::Again
+            | Class::LookThenAgain
+            | Class::Queue
+            | Class::Unknown
+            | Class::KeepWatching
+            | Class::Prove
+            | Class::Soon
+            | Class::Permission
+            | Class::Overdue
+            | Class::MayLeave => true,
+            Class::Absent | Class::Follow | Class::Terminal => false,
         }
     }
 
@@ -369,7 +399,7 @@ impl Class {
             Class::Soon | Class::Permission => bound(5, secs(2 * 60), secs(1), secs(15)),
             Class::Overdue => bound(3, secs(0), secs(1), secs(60)),
             Class::KeepWatching => bound(5, secs(15 * 60), secs(2), secs(30)),
-            Class::Prove | Class::Terminal => None,
+            Class::Prove | Class::MayLeave | Class::Terminal => None,
         }
     }
 }

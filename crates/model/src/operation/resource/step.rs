@@ -51,15 +51,30 @@ impl Step<'_> {
             | State::Adopting(_)
             | State::Ended(_) => None,
         };
+        let searching = match &state {
+            State::Salvaging(..) => self.operation.searching,
+            State::Accepted
+            | State::Missing(_)
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Adopting(_)
+            | State::Ended(_) => None,
+        };
         Moved {
             state,
             identifier: self.operation.identifier.clone(),
             created: self.operation.created,
             named: self.operation.named,
-            sightings: self.sightings,
+            // Searches that found nothing say nothing of what is named later.
+            sightings: match self.operation.searching.is_some() && searching.is_none() {
+                true => Sightings::default(),
+                false => self.sightings,
+            },
             replacing: self.operation.replacing.clone(),
             attempt: 0,
             retrying: self.operation.retrying.clone(),
+            searching,
             cancel_asked,
             due_at: self.now,
             planned: None,

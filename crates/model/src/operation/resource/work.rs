@@ -8,6 +8,7 @@ use super::intent::Change;
 use super::options::Options;
 use super::proof::{Proof, Sent};
 use super::replacement::Replacing;
+use super::retry_class::Class;
 use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
@@ -96,7 +97,7 @@ pub struct ResourceWork {
     /// Whether a create was recorded for the resource that `identifier` names.
     #[serde(default)]
     pub created: bool,
-    /// Whether AWS has named the resource in an event of that create.
+    /// Whether AWS has named the resource in an event of that create, or a search has found it by its mark.
     #[serde(default)]
     pub named: bool,
     /// What looks have shown of the existence of [`ResourceWork::subject`].
@@ -118,6 +119,9 @@ pub struct ResourceWork {
     /// The change that is made again, if it failed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrying: Option<Retrying>,
+    /// What the failure of a create that named nothing calls for, while what it may have made is searched for by its mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searching: Option<Class>,
     /// What was last asked about cancelling the request in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_asked: Option<CancelAsked>,
@@ -201,6 +205,7 @@ impl ResourceWork {
             state_since: now,
             attempt: 0,
             retrying: None,
+            searching: None,
             cancel_asked: None,
             permissions_changed_at: None,
             time_limits: TimeLimits::default(),

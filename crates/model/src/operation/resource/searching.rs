@@ -1,0 +1,112 @@
+//! Transitions while it is searched for what a failed create may have made. Until the settling window has passed, that
+//! nothing bears the mark proves nothing.
+
+use super::super::decision::Search;
+use super::concluding::taken;
+use super::decision::{Decision, Moved};
+use super::intent::Call;
+use super::patience::{as_sentence, told};
+use super::progressing::{go_on, send_anew};
+use super::retry_class::{Class, Course, Left};
+use super::sightings::{LOOKS_MIN, SETTLING_WINDOW, Sightings};
+use super::state::State;
+use super::step::Step;
+use super::tries::Retrying;
+use super::{replacing, retrying};
+use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
+
+/// Decides after a search. The failure of the create calls for `class`.
+pub(super) fn searched(
+    step: &Step<'_>,
+    setback: &Setback,
+    class: Class,
+    search: Search,
+) -> Decision {
+    let may_be_readable_yet = step.operation.attempt < LOOKS_MIN
+        || step.now.since(step.operation.state_since) < SETTLING_WINDOW;
+    match search {
+        Search::Found(identifier) => found(step, setback, class, identifier),
+        Search::Lacks if step.may_show_yet() => step.look_later(
+            step.operation.state.clone(),
+            "nothing that bears the mark is visible yet",
+        ),
+        Search::Lacks => not_found(step, setback, class, Left::Absent),
+        Search::Unknown(fault)
+            if may_be_readable_yet
+                || fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
+        {
+            step.retry(fault.retry_after, "it cannot be searched for yet")
+        }
+        Search::Unsearchable | Search::Unknown(_) => not_found(step, setback, class, Left::Unnamed),
+    }
+}
+
+/// Decides after a search has found what the create made.
+fn found(step: &Step<'_>, setback: &Setback, class: Class, identifier: Identifier) -> Decision {
+    let failure = setback.failure();
+    let keep = |setback| {
+        let moved = Moved {
+            identifier: Some(identifier.clone()),
+            named: true,
+            sightings: Sightings::since(Some(step.now)),
+            searching: None,
+            ..step.to(State::Salvaging(Action::Create, setback))
+        };
+        moved.then_read("the failed create has made a resource, which bears its mark")
+    };
+    match (setback, class.course(Action::Create, Left::Present)) {
+        (Setback::Canceled(_), _) => keep(setback.clone()),
+        (Setback::Failed(_), _) if step.is_to_be_cancelled => {
+            let message = format!(
+                "Cancelled after the create had failed: {}: {}",
+                failure.code,
+                as_sentence(&failure.message)
+            );
+            keep(Setback::Canceled(Failure::new(
+                ErrorCode::Canceled,
+                message,
+            )))
+        }
+        // A replacement gives up what is half made, and keeps the old resource.
+        (Setback::Failed(_), _) if replacing::is_beside_old(step) => keep(setback.clone()),
+        (Setback::Failed(_), Course::Prove) => taken(step, Some(identifier), failure.clone()),
+        (Setback::Failed(_), Course::GoOn | Course::Watch) => {
+            let retrying = Retrying::after(step, Action::Create, class, failure.clone(), true);
+            match retrying {
+                Some(retrying) => go_on(step, retrying, Some(identifier)),
+                None => keep(Setback::Failed(told(step, Action::Create, failure.clone()))),
+            }
+        }
+        (
+            Setback::Failed(_),
+            Course::Again | Course::Follow | Course::Succeed | Course::Unknown | Course::Fail,
+        ) => keep(Setback::Failed(told(step, Action::Create, failure.clone()))),
+    }
+}
+
+/// Decides after searches have found nothing, or cannot tell.
+fn not_found(step: &Step<'_>, setback: &Setback, class: Class, left: Left) -> Decision {
+    const REASON: &str = "the create failed and named nothing";
+    let failure = setback.failure().clone();
+    if let Setback::Canceled(_) = setback {
+        return step.end_create(setback.clone(), None, REASON);
+    }
+    match class.course(Action::Create, left) {
+        Course::Again => {
+            match Retrying::after(step, Action::Create, class, failure.clone(), false) {
+                Some(again) if step.is_to_be_cancelled => retrying::cancelled(step, &again),
+                Some(again) => send_anew(step, &Call::Create, None, again),
+                None => {
+                    let failure = told(step, Action::Create, failure);
+                    step.end_create(Setback::Failed(failure), None, REASON)
+                }
+            }
+        }
+        Course::Unknown => step.create_unknown(failure, "nothing that bears the mark was found"),
+        Course::Prove => taken(step, None, failure),
+        Course::GoOn | Course::Watch | Course::Follow | Course::Succeed | Course::Fail => {
+            let failure = told(step, Action::Create, failure);
+            step.end_create(Setback::Failed(failure), None, REASON)
+        }
+    }
+}

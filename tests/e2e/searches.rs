@@ -1,0 +1,140 @@
+//! Creates that fail without naming anything, of types whose names AWS gives: what the handler made is searched for by its
+//! mark. What each code comes to is among the `retries`.
+
+use serde_json::json;
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{
+    ACCOUNT, REGION, StoreKind, World, apply, crash_everywhere, on_every_store, tracked_by,
+};
+
+use crate::retries::{CODES, Class, end, fail_once, owned, show_late};
+
+const VPC: &str = "AWS.EC2/VPC";
+
+/// Nothing tells of what a handler made that has no tags: it is as before there were marks.
+#[apply(on_every_store)]
+async fn every_code_of_a_create_without_tags_that_names_nothing(world: &World) {
+    const QUERY: &str = "AWS.Athena/NamedQuery";
+    for (index, (code, class)) in CODES.into_iter().enumerate() {
+        for is_made in [false, true] {
+            let cell = format!("{code} made {is_made}");
+            let (live, creates) = (world.live("AWS::Athena::NamedQuery").len(), world.creates());
+            fail_once(world, Action::CreateResource, code, false, is_made);
+            let alias = format!("q-{index}-{is_made}");
+            let declared = json!({"Database": "d", "QueryString": "SELECT 1"});
+            let status = world.put_and_settle(QUERY, &alias, declared).await;
+            let told = code.to_string();
+            let (end_of, creates_of) = match class {
+                Class::Passes => ("Succeeded", 2),
+                Class::Unknown => ("OutcomeUnknown", 1),
+                Class::Taken => ("AlreadyExists", 1),
+                Class::PassesUnseen
+                | Class::Watched
+                | Class::Gone
+                | Class::Lasts
+                | Class::Refused => (told.as_str(), 1),
+            };
+            assert_eq!(end(&status), end_of, "{cell}: {status}");
+            assert_eq!(world.creates() - creates, creates_of, "{cell}");
+            let live = world.live("AWS::Athena::NamedQuery").len() - live;
+            let is_again = usize::from(class == Class::Passes);
+            assert_eq!(live, usize::from(is_made) + is_again, "{cell}");
+        }
+    }
+}
+
+/// What it waits for is told, with AWS's error.
+#[apply(on_every_store)]
+async fn the_status_tells_of_a_search(world: &World) {
+    let limit = HandlerErrorCode::ServiceLimitExceeded;
+    fail_once(world, Action::CreateResource, limit, false, false);
+    let declared = json!({"CidrBlock": "10.0.0.0/16"});
+    let reply = world.put(VPC, "main", declared).await.expect(201);
+    let mut waits = Vec::new();
+    for _ in 0..50 {
+        world.step().await;
+        let status = world.status(&reply).await;
+        let progress = &status["properties"]["progress"];
+        let waits_for = progress["waitingFor"].as_str().unwrap_or_default();
+        if status["status"] == "Failed" {
+            break;
+        }
+        if waits_for.starts_with("a search for what the failed create may have made") {
+            assert_eq!(status["status"], "Provisioning", "{status}");
+            assert_eq!(progress["lastError"]["code"], "ServiceLimitExceeded");
+            assert_eq!(progress["lastError"]["message"], "As ordered.");
+            waits.push(waits_for.to_owned());
+        }
+        let due_at = world.store.next_claimable_at().await.expect("it answers");
+        world.clock.move_to(due_at.expect("it goes on"));
+    }
+    assert!((5..=12).contains(&waits.len()), "{waits:?}");
+    assert!(waits[1].contains("(2 have found nothing"), "{waits:?}");
+    assert_eq!(end(&world.status(&reply).await), "ServiceLimitExceeded");
+    assert_eq!(world.calls("ListResources"), waits.len() + 1);
+}
+
+/// A cancel does not lose what the create made.
+#[apply(on_every_store)]
+async fn a_cancel_waits_for_what_a_search_finds(world: &World) {
+    for is_made in [true, false] {
+        let throttling = HandlerErrorCode::Throttling;
+        fail_once(world, Action::CreateResource, throttling, false, is_made);
+        show_late(world);
+        let alias = format!("v-{is_made}");
+        let (creates, live) = (world.creates(), world.live("AWS::EC2::VPC").len());
+        let declared = json!({"CidrBlock": "10.0.0.0/16"});
+        let reply = world.put(VPC, &alias, declared).await.expect(201);
+        let is_searching = async || {
+            let status = world.status(&reply).await;
+            let waits_for = &status["properties"]["progress"]["waitingFor"];
+            waits_for.as_str().is_some_and(|it| it.contains("search"))
+        };
+        for _ in 0..50 {
+            world.step().await;
+            if is_searching().await {
+                break;
+            }
+            let due_at = world.store.next_claimable_at().await.expect("it answers");
+            world.clock.move_to(due_at.expect("it goes on"));
+        }
+        assert!(is_searching().await);
+        let url = reply.status_url();
+        let path = &url[url.find("/planes/").expect("an absolute URL")..];
+        let cancel = world.call("POST", &format!("{path}/:cancel"), "").await;
+        cancel.expect(202);
+        world.settle().await;
+        let status = world.status(&reply).await;
+        assert_eq!(status["status"], "Canceled", "{status}");
+        assert_eq!(world.creates() - creates, 1);
+        let left = world.live("AWS::EC2::VPC").len() - live;
+        assert_eq!(left, usize::from(is_made));
+        assert_eq!(owned(world, &alias).await, is_made.then_some(true));
+    }
+}
+
+/// The search survives a crash anywhere, and so does what it finds.
+#[apply(on_every_store)]
+async fn a_create_that_named_nothing_survives_a_crash_anywhere(kind: StoreKind) {
+    for is_made in [true, false] {
+        crash_everywhere(kind, async |world| {
+            let throttling = HandlerErrorCode::Throttling;
+            fail_once(world, Action::CreateResource, throttling, false, is_made);
+            world.may_crash();
+            let body = json!({
+                "trackedBy": tracked_by(VPC, "main"),
+                "properties": {"CidrBlock": "10.0.0.0/16"}
+            });
+            let path =
+                format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
+            let ended = world.see_through("POST", &path, &body.to_string()).await;
+            if let Some(ended) = ended {
+                assert_eq!(end(&ended), "Succeeded", "{ended}");
+            }
+            assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+            assert_eq!(world.creates(), 1 + usize::from(!is_made));
+            assert_eq!(owned(world, "main").await, Some(true));
+        })
+        .await;
+    }
+}
