@@ -1,5 +1,5 @@
 use serde::Serialize;
-use ucp_model::operation::{Class, GroupWork, ResourceWork, State, Work};
+use ucp_model::operation::{Class, GroupWork, ResourceWork, Retrying, State, Work};
 use ucp_model::{Action, Operation};
 
 /// What a running operation is doing.
@@ -53,7 +53,7 @@ impl Progress {
                     code: failure.code.clone(),
                     message: failure.message.clone(),
                 });
-                let tries = retrying.map_or(0, |retrying| retrying.tries);
+                let tries = retrying.map_or(0, Retrying::tries_in_all);
                 let attempt = work.attempt.saturating_add(tries);
                 (attempt, last_error, waited_for(work)?)
             }

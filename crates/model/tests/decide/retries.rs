@@ -318,3 +318,43 @@ fn a_name_of_an_earlier_event_is_not_forgotten() {
         "accepted: what AWS named is not visible yet",
     );
 }
+
+/// The tries of one class do not use up the bound of another.
+#[test]
+fn each_class_has_a_bound_of_its_own() {
+    let mut create = creating();
+    let mut now = START;
+    for _ in 0..30 {
+        let (again, due_at) = moved(&create, polled(failed("Throttling"), None), now);
+        now = due_at;
+        create = waiting(Action::Create, again);
+    }
+    // More than the time for which a conflict is put up with.
+    assert!(now.since(START) > Duration::from_secs(30 * 60));
+    let (again, due_at) = moved(&create, polled(failed("ResourceConflict"), None), now);
+    let retrying = again.retrying.clone().unwrap();
+    assert_eq!((retrying.class, retrying.tries), (Class::Queue, 1));
+    let delay = due_at.since(now);
+    assert!(
+        delay <= Duration::from_secs(5),
+        "its first delay: {delay:?}"
+    );
+    let conflict = waiting(Action::Create, again);
+    // And the other way round: the throttling is not forgotten.
+    let (again, _) = moved(&conflict, polled(failed("Throttling"), None), now);
+    let retrying = again.retrying.unwrap();
+    assert_eq!((retrying.class, retrying.tries), (Class::Again, 31));
+    assert_eq!(retrying.since, START);
+    assert_eq!(retrying.tries_in_all(), 32);
+}
+
+/// Rows of earlier versions count all classes together.
+#[test]
+fn tries_of_earlier_versions_are_read() {
+    let stored = json!({
+        "action": "create", "class": "again", "tries": 7, "since": START,
+        "failure": {"code": "Throttling", "message": "Slow down."}
+    });
+    let read: Retrying = serde_json::from_value(stored).unwrap();
+    assert_eq!((read.tries, read.tries_in_all()), (7, 7));
+}

@@ -46,5 +46,5 @@ pub use retry_class::{Bound, Class, Course, Left, Problem, retry_class};
 pub use sightings::{SETTLING_WINDOW, Sightings};
 pub use state::State;
 pub use step::{PATIENCE, PERMISSIONS_SETTLE, TRIES_BEFORE_GIVING_UP};
-pub use tries::Retrying;
+pub use tries::{Retrying, Tries};
 pub use work::{Kind, ResourceWork, Verdict};

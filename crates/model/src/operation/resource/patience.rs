@@ -17,7 +17,9 @@ impl Retrying {
         let bound = class.bound()?;
         let before = step.operation.retrying.as_ref();
         let before = before.filter(|before| before.action == action);
-        let (tries, since) = before.map_or((0, step.now), |before| (before.tries, before.since));
+        let mut others = before.map(Self::by_class).unwrap_or_default();
+        let of_class = others.remove(&class);
+        let (tries, since) = of_class.map_or((0, step.now), |tries| (tries.count, tries.since));
         let is_over = tries >= bound.tries && step.now.since(since) >= bound.time;
         let is_denied = class == Class::Permission && !step.may_be_permitted_soon();
         let is_parents = class == Class::Queue && step.operation.options.parent_retries;
@@ -26,6 +28,7 @@ impl Retrying {
             class,
             tries: tries.saturating_add(1),
             since,
+            others,
             failure,
             is_named,
         })
@@ -56,7 +59,7 @@ pub(super) fn told(step: &Step<'_>, action: Action, failure: Failure) -> Failure
         Class::KeepWatching => format!(
             "{} ucp watched the resource since {}.",
             as_sentence(&failure.message),
-            before.since
+            before.first_failed_at()
         ),
         Class::Again
         | Class::LookThenAgain
@@ -72,8 +75,8 @@ pub(super) fn told(step: &Step<'_>, action: Action, failure: Failure) -> Failure
         | Class::Terminal => format!(
             "{} ucp tried the {action} {} times since {}.",
             as_sentence(&failure.message),
-            before.tries.saturating_add(1),
-            before.since
+            before.tries_in_all().saturating_add(1),
+            before.first_failed_at()
         ),
     };
     Failure { message, ..failure }

@@ -23,7 +23,7 @@ pub enum Problem {
 }
 
 /// What an error calls for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
     /// It passes: the change is made again under a new token, after a back-off.
