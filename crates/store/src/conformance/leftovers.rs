@@ -5,7 +5,7 @@ use std::time::Duration;
 use ucp_model::operation::{Kind, ReferenceChange, Resolve};
 use ucp_model::{
     Failure, Identifier, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
-    ProvisioningState, Register, Scope,
+    ProvisioningState, Register,
 };
 
 use super::fixture::*;
@@ -38,7 +38,7 @@ fn leaving(end: FinishOperation, name: Option<&str>, reason: LeftoverReason) -> 
 }
 
 /// A put under an alias that moves to the resource `new` and leaves `name`.
-async fn leave(
+pub(super) async fn leave(
     store: &Engine,
     number: u64,
     alias: &str,
@@ -487,35 +487,4 @@ pub async fn a_delete_decides_an_alias(store: Engine) {
     leave_undecided(&store, 5, "a", Some("made")).await;
     assert_eq!(forget(&store, "a").await.unwrap(), Forgotten::Forgotten);
     assert_eq!(leftovers(&store).await, []);
-}
-
-/// What a reference of any group stands for, and what the register has, is accounted for: of this type, in this place,
-/// in this spelling.
-pub async fn what_is_accounted_for_is_told(store: Engine) {
-    with_group(&store, "rg").await;
-    with_group(&store, "other").await;
-    leave(&store, 1, "a", "new", Some("old"), LeftoverReason::Salvage).await;
-    let put = with(put(2, "b"), |new| {
-        new.reference = Some(alias_in("other", "b"));
-    });
-    let claimed = accept_and_claim(&store, put).await;
-    finish(
-        &store,
-        &claimed.lease,
-        applied(&claimed.operation, "others", false),
-    )
-    .await;
-    let names = ["new", "old", "others", "New", "unknown"];
-    let asked: Vec<Identifier> = names.into_iter().map(Identifier::new).collect();
-    let known = async |scope: &Scope, asked: &[Identifier]| {
-        let known = store.accounted_for(scope, &type_name(), asked).await;
-        let known = known.unwrap().into_iter();
-        known
-            .map(|known| known.as_str().to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(known(&scope(), &asked).await, ["new", "old", "others"]);
-    assert_eq!(known(&scope(), &[]).await, [""; 0]);
-    let elsewhere = Scope::new("aws", "123456789012", "eu-west-1").unwrap();
-    assert_eq!(known(&elsewhere, &asked).await, [""; 0]);
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "the suite is test code: failures panic")]
 
 pub mod accepting;
+pub mod accounting;
 mod act;
 pub mod concurrency;
 pub mod counting;
@@ -187,6 +188,9 @@ macro_rules! conformance {
                 ended_operations_are_removed
                 a_cancel_of_a_group_operation_reaches_its_children
             }
+            accounting {
+                what_is_accounted_for_is_told
+            }
             leftovers {
                 an_end_enters_what_it_leaves
                 what_no_group_has_is_entered_for_its_place
@@ -199,7 +203,6 @@ macro_rules! conformance {
                 only_what_is_left_over_is_tried
                 a_leftover_is_forgotten_when_told
                 leftovers_are_listed_by_page
-                what_is_accounted_for_is_told
                 a_group_keeps_what_is_ours
                 an_undecided_alias_is_not_put
                 an_import_decides_an_alias
