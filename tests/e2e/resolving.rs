@@ -81,12 +81,17 @@ async fn unknown(world: &World, resource_type: &str, declared: Value, made: Made
         }
         Made::Nothing => spent(),
     }
+    // The operation itself may not find it.
+    let unlisted = refuse(ExceptionCode::AccessDenied).saying("no");
+    let unlisted = fault(unlisted).on(Action::ListResources);
+    world.aws.add_fault(unlisted);
     let reply = world.put(resource_type, "main", declared).await.expect(201);
     if matches!(made, Made::Conflict) {
         world.step().await;
         spent();
     }
     world.settle().await;
+    world.aws.clear_faults();
     let ended = world.status(&reply).await;
     assert_eq!(ended["error"]["code"], "OutcomeUnknown", "{ended}");
     assert_eq!(only_reference(world).await["provisioningState"], "Unknown");

@@ -286,7 +286,12 @@ async fn another_spelling_costs_at_most_two_reads(world: &World) {
     // Under an alias, the spelling is remembered.
     let named = json!({"LogGroupName": "asked", "RetentionInDays": 14});
     let adopted = Request::put(LOG_GROUP, "main", &named);
-    let calls = [("recorded_alias", 2), ("recorded_target", 2), ("adopt", 1)];
+    let calls = [
+        ("recorded_alias", 2),
+        ("recorded_target", 2),
+        ("count_references", 1),
+        ("adopt", 1),
+    ];
     adopted.costs(world, 200, 2, &calls).await;
     let reference = &world.references().await[0];
     assert_eq!(reference["mapsTo"]["primaryIdentifier"], "real/name");

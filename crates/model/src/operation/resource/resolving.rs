@@ -167,7 +167,6 @@ fn searched(step: &Step<'_>, search: Search) -> Decision {
 /// Decides after a complete search did not find the mark, which proves something only if the create put it on.
 fn lacking(step: &Step<'_>) -> Decision {
     const MARK: &str = Mark::KEY;
-    let sightings = step.sightings.missed_at(step.now);
     match waits_until(step) {
         Wait::For(until) => unproven(
             step,
@@ -181,8 +180,7 @@ fn lacking(step: &Step<'_>) -> Decision {
             &format!("AWS shows no resource with the tag {MARK} of the alias."),
             "the create may not have been marked",
         ),
-        Wait::Over if sightings.missed < SEARCHES_MIN => Moved {
-            sightings,
+        Wait::Over if step.sightings.missed < SEARCHES_MIN => Moved {
             due_at: step.now.after(BETWEEN_SEARCHES),
             ..step.to(State::Accepted)
         }
