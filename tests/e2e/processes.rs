@@ -19,5 +19,6 @@ mod profiles;
 mod proxy;
 mod rotation;
 mod secrets;
+mod slow_readers;
 mod story;
 mod two_replicas;

@@ -1,10 +1,11 @@
 //! ARM over HTTP: routes, wire types, the OpenAPI document, and the one place where an error becomes a status.
 //!
-//! Start at [`router`]. A request gets its ids, its path is rewritten to the canonical form, the route is matched, and
+//! Start at [`routers`]. A request gets its ids, its path is rewritten to the canonical form, the route is matched, and
 //! foreign hosts and origins are refused. A handler makes one call to `ucp-app`.
 
 mod canonical_path;
 mod context;
+mod deadline;
 mod detached;
 mod document;
 mod error_code;
@@ -48,8 +49,16 @@ use crate::document::served_under;
 use crate::problem::Problem;
 use crate::state::Api;
 
-/// Builds the router of the whole API.
-pub fn router(app: App, settings: Settings) -> Router {
+/// The routers of a process.
+pub struct Routers {
+    /// The whole API, with the health probes.
+    pub api: Router,
+    /// Only the health probes, for a listener of their own.
+    pub probes: Router,
+}
+
+/// Builds the routers.
+pub fn routers(app: App, settings: Settings) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
     let api = Arc::new(Api { app, settings });
@@ -65,14 +74,22 @@ pub fn router(app: App, settings: Settings) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));
     let (probes, _) = routes::probes().split_for_parts();
-    let routed = probes
-        .method_not_allowed_fallback(method_not_allowed)
-        .merge(guarded)
-        .with_state(Arc::clone(&api));
-    // Layers of a `Router` run after matching. As a fallback service, `routed` is matched again, on the rewritten path.
+    let probes = probes.method_not_allowed_fallback(method_not_allowed);
+    let only_probes = probes.clone().fallback(no_such_route);
+    Routers {
+        api: answered(probes.merge(guarded), &api),
+        probes: answered(only_probes, &api),
+    }
+}
+
+/// Adds to routes what every request and every reply passes.
+fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
+    let api = Arc::clone(api);
+    // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again, on the rewritten path.
     let answered = Router::new()
-        .fallback_service(routed)
+        .fallback_service(routes.with_state(Arc::clone(&api)))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
         .layer(from_fn_with_state(api, context::identify));
     // Strips the body from replies to HEAD, including errors.

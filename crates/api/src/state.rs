@@ -17,6 +17,8 @@ pub struct Settings {
     pub verdict_wait: Duration,
     /// How long a DELETE waits for the group to be deleted before the reply is 202.
     pub group_delete_wait: Duration,
+    /// The time in which a request must be answered, besides the time that it may wait for its operation.
+    pub request_timeout: Duration,
     /// The `Retry-After` of running operations.
     pub retry_after: Duration,
     /// The accepted values of `Host`.
@@ -39,6 +41,12 @@ pub struct Version {
 }
 
 impl Settings {
+    /// The time in which every request must be answered.
+    pub(crate) fn deadline(&self) -> Duration {
+        let waits = self.verdict_wait.max(self.group_delete_wait);
+        self.request_timeout.saturating_add(waits)
+    }
+
     /// The `Retry-After` in whole seconds, at least 1.
     pub(crate) fn retry_after_seconds(&self) -> u64 {
         self.retry_after.as_secs().max(1)

@@ -86,6 +86,8 @@ pub struct Settings {
 pub struct Node {
     /// The API.
     pub router: Router,
+    /// The health probes, for a listener of their own.
+    pub probes: Router,
     /// The workers, which carry out operations.
     pub workers: Workers,
     /// The sweeper, which removes ended operations.
@@ -199,8 +201,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
+    let routers = ucp_api::routers(app, settings.api);
     Ok(Node {
-        router: ucp_api::router(app, settings.api),
+        router: routers.api,
+        probes: routers.probes,
         workers,
         sweeper,
         keeper,

@@ -214,6 +214,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         api: ucp_api::Settings {
             verdict_wait,
             group_delete_wait: Duration::from_secs(20),
+            request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and([]),
             path_base,

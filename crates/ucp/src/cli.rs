@@ -74,6 +74,8 @@ pub(crate) struct Dev {
     #[command(flatten)]
     pub(crate) aws: SimulatedAws,
     #[command(flatten)]
+    pub(crate) clients: Clients,
+    #[command(flatten)]
     pub(crate) work: Work,
 }
 
@@ -130,6 +132,10 @@ pub(crate) struct Serve {
     /// A host name that clients may use for this server, besides loopback; `*` allows all. May be repeated.
     #[arg(long = "allowed-host", env = "UCP_ALLOWED_HOST", value_delimiter = ',')]
     pub(crate) allowed_hosts: Vec<String>,
+    /// An address that serves only /healthz and /readyz, and that no limit of the API's connections reaches. The API
+    /// serves them too.
+    #[arg(long, env = "UCP_PROBE_LISTEN", value_name = "ADDRESS")]
+    pub(crate) probe_listen: Option<SocketAddr>,
     /// Where the schemas of public types come from.
     #[arg(
         long,
@@ -142,7 +148,46 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) types: Types,
     #[command(flatten)]
+    pub(crate) clients: Clients,
+    #[command(flatten)]
     pub(crate) work: Work,
+}
+
+/// What clients may take of a server.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Clients {
+    /// How many connections clients may have open. Further ones wait.
+    #[arg(long, env = "UCP_MAX_CONNECTIONS", default_value = "1000", value_parser = connections, value_name = "NUMBER")]
+    pub(crate) max_connections: usize,
+    /// How many of them one address may have; 0 is no limit. By default it is half of --max-connections. Behind a proxy
+    /// all clients have one address.
+    #[arg(long, env = "UCP_MAX_CONNECTIONS_PER_PEER", value_name = "NUMBER")]
+    pub(crate) max_connections_per_peer: Option<usize>,
+    /// A client that takes no byte of a reply for this long is disconnected.
+    #[arg(long, env = "UCP_WRITE_TIMEOUT", default_value = "10s", value_parser = humantime::parse_duration)]
+    pub(crate) write_timeout: Duration,
+    /// The time in which a request must be answered, besides the time that it may wait for its operation: the longer of
+    /// --verdict-wait and --group-delete-wait.
+    #[arg(long, env = "UCP_REQUEST_TIMEOUT", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub(crate) request_timeout: Duration,
+}
+
+impl Clients {
+    /// How many connections one address may have.
+    pub(crate) fn per_peer(self) -> Option<usize> {
+        match self.max_connections_per_peer {
+            None => Some(self.max_connections.div_ceil(2)),
+            Some(0) => None,
+            Some(given) => Some(given),
+        }
+    }
+}
+
+/// Parses the number of connections.
+fn connections(text: &str) -> anyhow::Result<usize> {
+    let connections = text.parse()?;
+    anyhow::ensure!(connections > 0, "without a connection nobody is served");
+    Ok(connections)
 }
 
 /// The keys that encrypt the database.

@@ -6,19 +6,85 @@ use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use ucp_listen::Limits;
+use ucp_listen::{Limits, PeerLimit, WriteLimit};
 
+use crate::cli::Clients;
 use crate::shutdown;
 
-const LIMITS: Limits = Limits {
-    connections: 1000,
-    head_bytes: 64 << 10,
-    head_timeout: Some(Duration::from_secs(10)),
-    grace: Some(shutdown::REQUEST_GRACE),
-};
+/// The maximum size of a request head, in bytes.
+const HEAD_BYTES: usize = 64 << 10;
+/// The time that a client has to send a request head, and that a connection may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time in which a client must take the whole of a reply.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
+/// The maximum number of open connections to the probes.
+pub(crate) const PROBE_CONNECTIONS: usize = 64;
+/// The time that a probe has to send its request and to take some bytes of the reply.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What a client with too many connections gets, on each further one. It is an error of ARM's shape.
+const TOO_MANY_CONNECTIONS: &str = concat!(
+    "HTTP/1.1 503 Service Unavailable\r\n",
+    "Content-Type: application/json\r\n",
+    "Cache-Control: no-store\r\n",
+    "Retry-After: 1\r\n",
+    "Connection: close\r\n",
+    "\r\n",
+    r#"{"error":{"code":"ServiceUnavailable","message":"This address has too many open connections. "#,
+    r#"Close some, or send several requests over one connection. "#,
+    r#"Behind a proxy, start ucp with a higher --max-connections-per-peer."}}"#,
+);
 
 /// Serves `router` until `shutdown` turns true, then gives open requests some time to finish.
-pub(crate) async fn serve(listener: TcpListener, router: Router, shutdown: watch::Receiver<bool>) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    given: Clients,
+    shutdown: watch::Receiver<bool>,
+) {
+    let limits = Limits {
+        connections: given.max_connections,
+        peer: given.per_peer().map(|connections| PeerLimit {
+            connections,
+            refusal: TOO_MANY_CONNECTIONS,
+        }),
+        head_bytes: HEAD_BYTES,
+        head_timeout: Some(HEAD_TIMEOUT),
+        write: Some(WriteLimit {
+            stall: given.write_timeout,
+            whole: REPLY_TIMEOUT,
+        }),
+        grace: Some(shutdown::REQUEST_GRACE),
+    };
+    serve_within(limits, listener, router, shutdown).await;
+}
+
+/// Serves the probes until `shutdown` turns true. Connections to the API do not count here.
+pub(crate) async fn serve_probes(
+    listener: TcpListener,
+    router: Router,
+    shutdown: watch::Receiver<bool>,
+) {
+    let limits = Limits {
+        connections: PROBE_CONNECTIONS,
+        peer: None,
+        head_bytes: HEAD_BYTES,
+        head_timeout: Some(PROBE_TIMEOUT),
+        write: Some(WriteLimit {
+            stall: PROBE_TIMEOUT,
+            whole: PROBE_TIMEOUT,
+        }),
+        grace: Some(shutdown::REQUEST_GRACE),
+    };
+    serve_within(limits, listener, router, shutdown).await;
+}
+
+async fn serve_within(
+    limits: Limits,
+    listener: TcpListener,
+    router: Router,
+    shutdown: watch::Receiver<bool>,
+) {
     let service = TowerToHyperService::new(router);
-    ucp_listen::serve(listener, service, LIMITS, shutdown::requested(shutdown)).await;
+    ucp_listen::serve(listener, service, limits, shutdown::requested(shutdown)).await;
 }

@@ -63,11 +63,13 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,
+        clients: arguments.clients,
         work: arguments.work,
         retry_after: arguments.retry_after,
         allowed_hosts: AllowedHosts::loopback_and([]),
         path_base: arguments.path_base,
         listener: Some(listener),
+        probe_listener: None,
         works: true,
     };
     introduce(address, &url, aws_address);

@@ -10,6 +10,7 @@ mod color;
 mod config;
 mod connections;
 mod demo;
+mod descriptors;
 mod dev;
 mod keys;
 mod node;

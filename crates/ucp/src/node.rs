@@ -18,8 +18,8 @@ use ucp_store::{LeaseTerm, Store};
 
 use crate::accounts::{OfAws, StoredCredentials, follow_changes};
 use crate::ambient::{OsEntropy, SystemClock};
-use crate::cli::Work;
-use crate::{connections, pause, shutdown, version};
+use crate::cli::{Clients, Work};
+use crate::{connections, descriptors, pause, shutdown, version};
 
 /// How often expired operations are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
@@ -34,12 +34,15 @@ pub(crate) struct Node {
     pub(crate) catalogue: Catalogue,
     pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
+    pub(crate) clients: Clients,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
     pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) path_base: PathBase,
     /// The listener of the API; `None` when this process serves no requests.
     pub(crate) listener: Option<TcpListener>,
+    /// The listener of the probes, if they have one of their own.
+    pub(crate) probe_listener: Option<TcpListener>,
     /// Whether this process carries out operations.
     pub(crate) works: bool,
 }
@@ -47,6 +50,12 @@ pub(crate) struct Node {
 impl Node {
     /// Runs until `shutdown` turns true, then stops within ten seconds.
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
+        descriptors::provide(
+            self.listener
+                .as_ref()
+                .map_or(0, |_| self.clients.max_connections),
+            if self.works { self.work.workers } else { 0 },
+        );
         let shared = Arc::new(DatabaseClock::new(Arc::new(SystemClock)));
         let measured = shared.measure(self.store.as_ref()).await;
         measured.context("cannot read the time of the database")?;
@@ -74,6 +83,7 @@ impl Node {
             api: ucp_api::Settings {
                 verdict_wait: self.work.verdict_wait,
                 group_delete_wait: self.work.group_delete_wait,
+                request_timeout: self.clients.request_timeout,
                 retry_after: self.retry_after,
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
@@ -122,9 +132,15 @@ impl Node {
             .await
             .context("cannot write the planes")?;
 
-        let api = self.listener.map(|listener| {
-            tokio::spawn(connections::serve(listener, node.router, shutdown.clone()))
-        });
+        let mut serving = JoinSet::new();
+        if let Some(listener) = self.listener {
+            let api = connections::serve(listener, node.router, self.clients, shutdown.clone());
+            serving.spawn(api);
+        }
+        if let Some(listener) = self.probe_listener {
+            let probes = connections::serve_probes(listener, node.probes, shutdown.clone());
+            serving.spawn(probes);
+        }
         if self.works {
             let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
             let keeping = tokio::spawn(node.keeper.run(shutdown.clone()));
@@ -132,13 +148,11 @@ impl Node {
             sweeping.await?;
             keeping.await?;
         }
-        match api {
-            Some(api) => Ok(api.await?),
-            None => {
-                shutdown::requested(shutdown).await;
-                Ok(())
-            }
+        while let Some(served) = serving.join_next().await {
+            served?;
         }
+        shutdown::requested(shutdown).await;
+        Ok(())
     }
 }
 

@@ -43,6 +43,14 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         None
     };
     let store = Arc::new(store);
+    let probe_listener = match arguments.probe_listen {
+        Some(address) => {
+            let listener = node::listen(address, "--probe-listen").await?;
+            tracing::info!(probe.address = %listener.local_addr()?, "listening for probes");
+            Some(listener)
+        }
+        None => None,
+    };
     let node = Node {
         store: store.clone(),
         aws,
@@ -50,11 +58,13 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,
+        clients: arguments.clients,
         work: arguments.work,
         retry_after: arguments.retry_after,
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
         path_base: arguments.path_base,
         listener,
+        probe_listener,
         works: arguments.roles.contains(&Role::Worker),
     };
     let outcome = node.run(shutdown).await;

@@ -13,8 +13,10 @@ use crate::simulator::Simulator;
 /// Clients are tests and demos, so there are no time-outs.
 const LIMITS: Limits = Limits {
     connections: 1000,
+    peer: None,
     head_bytes: 64 << 10,
     head_timeout: None,
+    write: None,
     grace: None,
 };
 

@@ -1,0 +1,141 @@
+//! The limits of connections and of replies, over real sockets.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::timeout;
+use ucp_listen::{Limits, PeerLimit, WriteLimit};
+
+/// How long a test waits for anything. It is not a measurement.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(3600);
+const SHORT: Duration = Duration::from_millis(300);
+/// More than what the operating system keeps for a client.
+const LARGE: usize = 16 << 20;
+const REFUSAL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+
+const LIMITS: Limits = Limits {
+    connections: 1,
+    peer: None,
+    head_bytes: 64 << 10,
+    head_timeout: Some(LONG),
+    write: None,
+    grace: None,
+};
+
+/// Serves `/large`, and nothing else.
+async fn serve(limits: Limits) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let service = service_fn(async |request: Request<Incoming>| {
+        let length = if request.uri().path() == "/large" {
+            LARGE
+        } else {
+            0
+        };
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(vec![b'x'; length]))))
+    });
+    tokio::spawn(ucp_listen::serve(
+        listener,
+        service,
+        limits,
+        std::future::pending(),
+    ));
+    address
+}
+
+async fn ask(address: SocketAddr, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.expect("a request");
+    stream
+}
+
+/// Reads until the connection ends. Returns how much that was, or the error that ended it.
+async fn read(mut stream: TcpStream) -> std::io::Result<usize> {
+    let mut bytes = Vec::new();
+    let read = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await;
+    read.expect("the connection ends")
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_let_go() {
+    for write in [
+        WriteLimit {
+            stall: SHORT,
+            whole: LONG,
+        },
+        WriteLimit {
+            stall: LONG,
+            whole: SHORT,
+        },
+    ] {
+        let address = serve(Limits {
+            write: Some(write),
+            ..LIMITS
+        })
+        .await;
+        let silent = ask(address, "/large").await;
+        let next = ask(address, "/").await;
+        assert!(read(next).await.expect("it is served") > 0);
+        assert!(read(silent).await.is_err(), "it is reset: {write:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_reads_slowly_gets_all_of_it() {
+    let write = WriteLimit {
+        stall: Duration::from_secs(5),
+        whole: LONG,
+    };
+    let address = serve(Limits {
+        write: Some(write),
+        ..LIMITS
+    })
+    .await;
+    let mut slow = ask(address, "/large").await;
+    let (mut all, mut bytes) = (0, vec![0; 256 << 10]);
+    while let count @ 1.. = slow.read(&mut bytes).await.expect("it is not reset") {
+        all += count;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(all > LARGE, "{all}");
+}
+
+#[tokio::test]
+async fn a_peer_is_refused_what_others_get() {
+    let peer = PeerLimit {
+        connections: 1,
+        refusal: REFUSAL,
+    };
+    let address = serve(Limits {
+        connections: 9,
+        peer: Some(peer),
+        ..LIMITS
+    })
+    .await;
+    let first = ask(address, "/large").await;
+    let mut second = TcpStream::connect(address).await.expect("a connection");
+    let mut told = String::new();
+    let end = timeout(PATIENCE, second.read_to_string(&mut told)).await;
+    end.expect("the connection ends").expect("it is not reset");
+    assert_eq!(told, REFUSAL);
+
+    let other = TcpSocket::new_v4().expect("a socket");
+    other
+        .bind("127.0.0.2:0".parse().expect("an address"))
+        .expect("an address of loopback");
+    let mut other = other.connect(address).await.expect("a connection");
+    let head = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    other.write_all(head).await.expect("a request");
+    assert!(read(other).await.expect("it is served") > 0);
+
+    assert!(read(first).await.expect("it is served") > LARGE);
+}
