@@ -10,6 +10,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection as _, Error, Row as _, raw_sql};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval_at, sleep, sleep_until, timeout};
+use ucp_model::chain;
 
 use crate::addresses::Addresses;
 
@@ -17,8 +18,12 @@ use crate::addresses::Addresses;
 const START: Duration = Duration::from_secs(30);
 /// How long an attempt to connect may take meanwhile.
 const ATTEMPT: Duration = Duration::from_secs(10);
-/// The pause between two attempts to connect.
+/// How long it may take until somebody who watches is told of it.
+const UNANSWERED: Duration = Duration::from_millis(500);
+/// The pause after the first attempt to connect. Each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause between two attempts to connect.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// How long the server that was used last is tried alone.
 const HEAD_START: Duration = Duration::from_millis(500);
 /// A database that has answered nothing for this time may be away.
@@ -66,6 +71,15 @@ pub(crate) enum Unusable {
     Pooled,
 }
 
+/// The error of a process that could not start.
+#[derive(Debug, thiserror::Error)]
+#[error("the database at {servers} could not be reached within {} seconds", START.as_secs())]
+struct Unreached {
+    servers: String,
+    #[source]
+    last: Error,
+}
+
 impl From<Unusable> for Error {
     fn from(unusable: Unusable) -> Self {
         Error::Io(io::Error::other(unusable))
@@ -102,18 +116,60 @@ impl Servers {
         let Addresses { servers, pooler } = Addresses::from_str(url)?;
         let asked = Instant::now();
         let mut found = Self::of(&servers, pooler.unwrap_or(false));
+        let mut pause = PAUSE;
         loop {
-            let opened = timeout(ATTEMPT, found.open()).await;
-            match opened.unwrap_or_else(|_| Err(Unusable::Late.into())) {
-                Ok(_) => return Ok(found),
+            match found.first().await {
+                Ok(()) => return Ok(found),
                 Err(error) if pooler.is_none() && !found.pooled && is_of_pooler(&error) => {
                     tracing::info!("the database is behind a pooler");
                     found = Self::of(&servers, true);
                 }
-                Err(error) if is_passing(&error) && asked.elapsed() < START => sleep(PAUSE).await,
-                Err(error) => return Err(error),
+                Err(error) if !is_passing(&error) => return Err(error),
+                Err(last) if asked.elapsed() >= START => {
+                    let servers = found.names();
+                    return Err(Error::Io(io::Error::other(Unreached { servers, last })));
+                }
+                Err(error) => {
+                    let left = START.saturating_sub(asked.elapsed());
+                    tracing::warn!(
+                        database.servers = found.names(),
+                        error = %chain(&error),
+                        wait.left_s = left.as_secs(),
+                        "waiting for the database"
+                    );
+                    sleep(pause).await;
+                    pause = PAUSE_MAX.min(pause * 2);
+                }
             }
         }
+    }
+
+    /// Tries for the first time to connect, and tells if there is no answer for a while.
+    async fn first(&self) -> Result<(), Error> {
+        let mut opening = std::pin::pin!(timeout(ATTEMPT, self.open()));
+        let opened = tokio::select! {
+            biased;
+            opened = &mut opening => opened,
+            () = sleep(UNANSWERED) => {
+                tracing::warn!(
+                    database.servers = self.names(),
+                    "the database has not answered yet"
+                );
+                opening.await
+            }
+        };
+        opened
+            .unwrap_or_else(|_| Err(Unusable::Late.into()))
+            .map(drop)
+    }
+
+    /// Returns the hosts and ports, for people. The URL also has the password.
+    fn names(&self) -> String {
+        let names = self.servers.iter().map(|server| match server.get_socket() {
+            Some(socket) => socket.display().to_string(),
+            None => format!("{}:{}", server.get_host(), server.get_port()),
+        });
+        names.collect::<Vec<_>>().join(", ")
     }
 
     fn of(servers: &[PgConnectOptions], pooled: bool) -> Self {
@@ -381,11 +437,14 @@ mod tests {
     async fn a_server_that_says_nothing_does_not_hang_the_start() {
         let (_listener, url) = silent().await;
         let found = timeout(LIMIT, Servers::find(&url)).await;
-        let error = found.expect("it gives up").unwrap_err();
-        assert!(
-            matches!(Unusable::of(&error), Some(Unusable::Late)),
-            "{error:?}"
-        );
+        let error = chain(&found.expect("it gives up").unwrap_err());
+        for part in [
+            "at 127.0.0.1:",
+            "within 30 seconds",
+            "did not answer in time",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

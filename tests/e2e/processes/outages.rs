@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio::time::Instant;
 use ucp_store_sql::testing::TestDatabase;
 
@@ -157,4 +158,40 @@ async fn a_process_whose_workers_do_not_turn_is_not_ready() {
     eventually(async || (!client.is_ready().await).then_some(())).await;
     drop(locked);
     eventually(async || client.is_ready().await.then_some(())).await;
+}
+
+/// A server that starts while its database is away says so at once and at each try, and not with which password.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_says_what_it_waits_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let silent = listener.local_addr().expect("an address");
+    let closed = {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        listener.local_addr().expect("an address")
+    };
+    for (address, told, cause) in [
+        (closed, "waiting for the database", "refused"),
+        (silent, "the database has not answered yet", ""),
+    ] {
+        let began = Instant::now();
+        let url = format!("postgres://ucp:canary@{address}/ucp");
+        let mut server = Process::serve_unheard(&url);
+        let line = server.line(told).await;
+        // One second, and the rest is for a busy machine.
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+        let event: Value = serde_json::from_str(&line).expect("a JSON log");
+        assert_eq!(
+            event["database.servers"],
+            json!(address.to_string()),
+            "{line}"
+        );
+        assert!(line.contains(cause), "{line}");
+        if address == closed {
+            let times = || server.output().matches(told).count();
+            eventually(async || (times() >= 3).then_some(())).await;
+        }
+        server.terminate();
+        assert!(server.ended().await.success(), "{}", server.output());
+        assert!(!server.output().contains("canary"), "{}", server.output());
+    }
 }
