@@ -38,10 +38,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
+pub use ucp_listen::AllowedHosts;
 use ucp_model::{ErrorCode, Failure};
 use utoipa_swagger_ui::SwaggerUi;
 
-pub use guard::AllowedHosts;
 pub use path_base::{InvalidPathBase, PathBase};
 pub use state::{Settings, Version};
 

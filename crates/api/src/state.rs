@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use ucp_app::App;
+use ucp_listen::AllowedHosts;
 use utoipa::ToSchema;
 
-use crate::guard::AllowedHosts;
 use crate::path_base::PathBase;
 
 /// Settings of the API.

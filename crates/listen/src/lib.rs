@@ -1,10 +1,11 @@
 //! The accept loop of `ucp` and of the simulator. It limits the number of connections, of all clients and of each, the
 //! size and time of request heads, and the time that a client takes to receive a reply. It shuts down gracefully. Bodies
-//! are limited where they are read.
+//! are limited where they are read. [`AllowedHosts`] tells requests of web pages.
 //!
 //! `axum::serve` supports neither these limits nor closing a connection without a reply, which a service triggers here
 //! by returning an error.
 
+mod guard;
 mod limits;
 mod peers;
 mod replying;
@@ -25,6 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::limits::{Limits, PeerLimit, WriteLimit};
 
 use crate::peers::Peers;

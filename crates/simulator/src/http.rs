@@ -1,6 +1,7 @@
 //! The simulator over AWS's wire protocols, and its control API under `/_simulator`.
 
 mod controls;
+mod guard;
 mod json;
 mod query;
 mod request_id;
@@ -10,6 +11,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -32,8 +34,7 @@ struct Dropped;
 impl Simulator {
     /// Returns the router. Only [`Simulator::serve`] can drop replies; on another server, a dropped reply is a 500.
     pub fn router(&self) -> Router {
-        Router::new()
-            .route("/", post(call))
+        let controls = Router::new()
             .route(
                 "/_simulator/faults",
                 get(controls::list_faults)
@@ -48,6 +49,10 @@ impl Simulator {
                 "/_simulator/resources/{type_name}/{identifier}",
                 axum::routing::delete(controls::delete_resource).patch(controls::patch_resource),
             )
+            .layer(from_fn_with_state(self.allowed_hosts(), guard::judge));
+        Router::new()
+            .route("/", post(call))
+            .merge(controls)
             .layer(DefaultBodyLimit::max(BODY_MAX))
             .with_state(self.clone())
     }

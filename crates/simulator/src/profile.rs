@@ -25,6 +25,7 @@ impl Profile {
             Self::Honest => Settings::default(),
             Self::Realistic | Self::BadDay => Settings {
                 latency: Duration::from_secs(1)..=Duration::from_secs(8),
+                ..Settings::default()
             },
         }
     }

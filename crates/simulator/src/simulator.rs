@@ -2,6 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::watch;
+use ucp_listen::AllowedHosts;
 use ucp_model::{Clock, Entropy, TypeName};
 use ucp_schema::{Catalogue, SchemaError};
 
@@ -19,6 +20,7 @@ pub struct Simulator {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     release: Arc<watch::Sender<Release>>,
+    allowed_hosts: AllowedHosts,
 }
 
 /// What lets calls go that are not answered.
@@ -38,12 +40,19 @@ impl Simulator {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
+        let allowed_hosts = settings.allowed_hosts.clone();
         Self {
             world: Arc::new(Mutex::new(World::new(catalogue, settings))),
             clock,
             entropy,
             release: Arc::default(),
+            allowed_hosts,
         }
+    }
+
+    /// Returns the accepted values of `Host` of the control API.
+    pub(crate) fn allowed_hosts(&self) -> AllowedHosts {
+        self.allowed_hosts.clone()
     }
 
     /// Carries out a call after the delay that a fault orders. A call that is not answered goes on until the faults are

@@ -22,6 +22,9 @@ use ucp_simulator::{Action, Settings, Simulator};
 
 use aws::Seeded;
 
+/// The controls that take a body want this header.
+const JSON: &str = "content-type: application/json\r\n";
+
 /// A manual clock.
 #[derive(Default)]
 struct Hand(AtomicI64);
@@ -90,10 +93,15 @@ impl Served {
 
     /// Sends a request. Returns `None` if the connection is closed without a reply.
     async fn send(&self, start: &str, headers: &str, body: &str) -> Option<Reply> {
+        self.send_to("localhost", start, headers, body).await
+    }
+
+    /// The same with another `Host`.
+    async fn send_to(&self, host: &str, start: &str, headers: &str, body: &str) -> Option<Reply> {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let length = body.len();
         let request = format!(
-            "{start} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+            "{start} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
         );
         // A server that refuses a body may close the connection before it has read the body.
         stream.write_all(request.as_bytes()).await.ok();
@@ -275,7 +283,7 @@ async fn a_dropped_reply_closes_the_connection_after_the_change() {
     let dropped = fault(Effect::DropReply {}).on(Action::CreateResource);
     let dropped = json!([dropped.times(1)]);
     let reply = aws
-        .send("POST /_simulator/faults", "", &dropped.to_string())
+        .send("POST /_simulator/faults", JSON, &dropped.to_string())
         .await;
     assert_eq!(reply.unwrap().status, 201);
     assert!(
@@ -313,7 +321,7 @@ async fn a_call_hangs_until_the_client_gives_up_the_faults_are_removed_or_the_se
     let hang = json!({"match": {"operation": "GetResource"}, "effect": {"kind": "hang"}});
     let set = async || {
         let hang = hang.to_string();
-        let reply = aws.send("POST /_simulator/faults", "", &hang).await;
+        let reply = aws.send("POST /_simulator/faults", JSON, &hang).await;
         assert_eq!(reply.unwrap().status, 201);
     };
     set().await;
@@ -385,7 +393,7 @@ async fn the_world_is_changed_out_of_band() {
     let group = "/_simulator/resources/AWS::Logs::LogGroup/a%2Fb";
     let patch = r#"{"RetentionInDays": 7}"#;
     let patched = aws
-        .send(&format!("PATCH {group}?region=eu-north-1"), "", patch)
+        .send(&format!("PATCH {group}?region=eu-north-1"), JSON, patch)
         .await
         .unwrap();
     assert_eq!(patched.json()["properties"]["RetentionInDays"], 7);
@@ -410,7 +418,7 @@ async fn the_world_is_changed_out_of_band() {
     }
     for nonsense in ["", "{}", "[1]", r#"{"effect": {"kind": "explode"}}"#] {
         let reply = aws
-            .send("POST /_simulator/faults", "", nonsense)
+            .send("POST /_simulator/faults", JSON, nonsense)
             .await
             .unwrap();
         assert_eq!(reply.status, 400, "{nonsense}");
@@ -446,13 +454,16 @@ async fn types_are_registered_while_it_runs() {
         unknown.body
     );
     let registered = aws
-        .send("POST /_simulator/types", "", schema)
+        .send("POST /_simulator/types", JSON, schema)
         .await
         .unwrap();
     assert_eq!(registered.json()["typeName"], "Initech::TPS::Report");
     let known = aws.query(describe).await;
     assert!(known.body.contains("IMMUTABLE"), "{}", known.body);
-    let refused = aws.send("POST /_simulator/types", "", "{}").await.unwrap();
+    let refused = aws
+        .send("POST /_simulator/types", JSON, "{}")
+        .await
+        .unwrap();
     assert_eq!(refused.status, 400);
     aws.finish().await;
 }
@@ -554,4 +565,67 @@ async fn without_a_network_it_is_the_cloud() {
 
 fn uuid_of(byte: u8) -> uuid::Uuid {
     uuid::Uuid::from_bytes([byte; 16])
+}
+
+/// A page of another site cannot order faults, register types or read the log: not by a form or a script of its own, and
+/// not under a name of its own that leads to loopback.
+#[tokio::test]
+async fn web_pages_have_no_controls() {
+    let aws = Served::start().await;
+    let hang = r#"{"effect":{"kind":"hang"}}"#;
+    let address = aws.address.to_string();
+    for (host, headers) in [
+        ("evil.example", JSON),
+        (
+            &*address,
+            "content-type: application/json\r\norigin: https://evil.example\r\n",
+        ),
+        (
+            &*address,
+            "content-type: application/json\r\nsec-fetch-site: cross-site\r\n",
+        ),
+        (
+            &*address,
+            "content-type: application/json\r\norigin: null\r\n",
+        ),
+    ] {
+        for (start, body) in [
+            ("POST /_simulator/faults", hang),
+            ("POST /_simulator/types", "{}"),
+            ("POST /_simulator/roles", "{}"),
+            ("PATCH /_simulator/resources/AWS::EC2::VPC/vpc-1", "{}"),
+            ("DELETE /_simulator/resources/AWS::EC2::VPC/vpc-1", ""),
+            ("DELETE /_simulator/faults", ""),
+            ("GET /_simulator/faults", ""),
+            ("GET /_simulator/log", ""),
+            ("GET /_simulator/resources", ""),
+        ] {
+            let reply = aws.send_to(host, start, headers, body).await.unwrap();
+            assert_eq!(reply.status, 403, "{start} {host} {headers}");
+            assert!(reply.json()["message"].is_string(), "{}", reply.body);
+        }
+    }
+    for media_type in [
+        "",
+        "content-type: text/plain\r\n",
+        "content-type: text/plain; application/json\r\n",
+    ] {
+        for start in [
+            "POST /_simulator/faults",
+            "POST /_simulator/types",
+            "POST /_simulator/roles",
+            "PATCH /_simulator/resources/AWS::EC2::VPC/vpc-1",
+        ] {
+            let reply = aws.send(start, media_type, hang).await.unwrap();
+            assert_eq!(reply.status, 415, "{start} {media_type}");
+        }
+    }
+    let faults = aws.send("GET /_simulator/faults", "", "").await.unwrap();
+    assert_eq!(faults.json(), json!([]));
+    let same = format!("{JSON}origin: http://{address}\r\n");
+    let reply = aws
+        .send_to(&address, "POST /_simulator/faults", &same, hang)
+        .await;
+    assert_eq!(reply.unwrap().status, 201);
+    aws.finish().await;
 }

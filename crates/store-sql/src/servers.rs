@@ -118,7 +118,7 @@ impl Servers {
         let mut found = Self::of(&servers, pooler.unwrap_or(false));
         let mut pause = PAUSE;
         loop {
-            match found.first().await {
+            match found.attempt().await {
                 Ok(()) => return Ok(found),
                 Err(error) if pooler.is_none() && !found.pooled && is_of_pooler(&error) => {
                     tracing::info!("the database is behind a pooler");
@@ -144,8 +144,8 @@ impl Servers {
         }
     }
 
-    /// Tries for the first time to connect, and tells if there is no answer for a while.
-    async fn first(&self) -> Result<(), Error> {
+    /// Tries to connect, and tells if there is no answer for a while.
+    async fn attempt(&self) -> Result<(), Error> {
         let mut opening = std::pin::pin!(timeout(ATTEMPT, self.open()));
         let opened = tokio::select! {
             biased;

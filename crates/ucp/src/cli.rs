@@ -245,6 +245,9 @@ pub(crate) struct Simulator {
     /// The address to listen on; port 0 picks a free port.
     #[arg(long, env = "UCP_SIMULATOR_LISTEN", default_value = "127.0.0.1:8788")]
     pub(crate) listen: SocketAddr,
+    /// A host name that clients may use for the controls, besides loopback; `*` allows all. May be repeated.
+    #[arg(long = "allowed-host", env = "UCP_ALLOWED_HOST", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<String>,
     #[command(flatten)]
     pub(crate) types: Types,
     #[command(flatten)]

@@ -44,7 +44,11 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
 
     let url = format!("http://{address}{}", arguments.path_base);
 
-    let simulated = simulator::new(catalogue.clone(), &arguments.aws)?;
+    let simulated = simulator::new(
+        catalogue.clone(),
+        &arguments.aws,
+        AllowedHosts::loopback_and([]),
+    )?;
     let (stop, stopped) = watch::channel(false);
     let simulating =
         tokio::spawn(simulated.serve(aws_listener, shutdown::requested(stopped.clone())));

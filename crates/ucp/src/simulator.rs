@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use ucp_api::AllowedHosts;
 use ucp_model::{Entropy, SeededEntropy};
 use ucp_schema::Catalogue;
 use ucp_simulator::faults::Fault;
@@ -13,7 +14,9 @@ use crate::node::listen;
 use crate::{shutdown, types};
 
 pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
-    let simulator = new(types::catalogue(&arguments.types)?, &arguments.aws)?;
+    let allowed_hosts = AllowedHosts::loopback_and(arguments.allowed_hosts);
+    let catalogue = types::catalogue(&arguments.types)?;
+    let simulator = new(catalogue, &arguments.aws, allowed_hosts)?;
     let listener = listen(arguments.listen, "--listen").await?;
     println!(
         "The simulated AWS listens on http://{}",
@@ -29,6 +32,7 @@ pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
 pub(crate) fn new(
     catalogue: Catalogue,
     aws: &SimulatedAws,
+    allowed_hosts: AllowedHosts,
 ) -> anyhow::Result<ucp_simulator::Simulator> {
     let profile = ucp_simulator::Profile::from(aws.profile);
     let usual = profile.settings().latency;
@@ -40,6 +44,7 @@ pub(crate) fn new(
     );
     let settings = ucp_simulator::Settings {
         latency: least..=most,
+        allowed_hosts,
     };
     let entropy: Arc<dyn Entropy> = match aws.simulator_seed {
         Some(seed) => Arc::new(SeededEntropy::new(seed)),

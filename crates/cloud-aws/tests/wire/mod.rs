@@ -82,6 +82,7 @@ impl CredentialSource for Stored {
 pub async fn simulator(now: Timestamp) -> (String, Simulator, Arc<Hand>) {
     let settings = ucp_simulator::Settings {
         latency: Duration::ZERO..=Duration::ZERO,
+        ..ucp_simulator::Settings::default()
     };
     let entropy = Arc::new(SeededEntropy::new(1));
     let clock = Arc::new(Hand(AtomicI64::new(now.as_millis())));
