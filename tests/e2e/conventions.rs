@@ -233,6 +233,8 @@ async fn a_referer_tells_what_the_client_asked_for(world: &World) {
 
     let put = format!("{}/:put", vpcs());
     let referer = format!("https://front.example/apis/x{put}");
+    // Not allowed by --allowed-host.
+    let stranger = format!("https://evil.example/apis/x{put}");
     for (headers, url) in [
         (
             vec![("referer", referer.as_str())],
@@ -248,6 +250,10 @@ async fn a_referer_tells_what_the_client_asked_for(world: &World) {
         ),
         (
             vec![("referer", "https://front.example/")],
+            "http://localhost:8787/planes/aws/aws/",
+        ),
+        (
+            vec![("referer", stranger.as_str())],
             "http://localhost:8787/planes/aws/aws/",
         ),
     ] {

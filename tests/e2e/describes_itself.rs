@@ -199,3 +199,44 @@ async fn the_version_is_told(world: &World) {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     assert_eq!(told, json!({"version": "0.0.0", "commit": commit}));
 }
+
+/// Browsers keep no reply, take each for what its type says, and show none inside a page of others. The files of the page
+/// are the same for everybody and may be kept.
+#[apply(on_every_store)]
+async fn every_reply_has_the_headers_that_browsers_heed(world: &World) {
+    let document: serde_json::Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let mut requests = vec![
+        ("GET".to_owned(), "/docs/".to_owned()),
+        ("GET".to_owned(), "/openapi.json".to_owned()),
+        ("GET".to_owned(), "/docs/concepts.md".to_owned()),
+        ("GET".to_owned(), "/nowhere".to_owned()),
+        ("GET".to_owned(), "/planes//x".to_owned()),
+        ("BREW".to_owned(), "/planes".to_owned()),
+        ("GET".to_owned(), "/".to_owned()),
+    ];
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys() {
+            let filled = path.replace("{type}", "aws").replace(['{', '}'], "");
+            requests.push((method.to_uppercase(), filled));
+        }
+    }
+    assert!(requests.len() > 50, "{requests:?}");
+    for (method, path) in requests {
+        let reply = world.send_without_waiting(&method, &path, "").await;
+        let header = |name| reply.header(name).unwrap_or_default();
+        assert_eq!(header("cache-control"), "no-store", "{method} {path}");
+        assert_eq!(
+            header("x-content-type-options"),
+            "nosniff",
+            "{method} {path}"
+        );
+        assert_eq!(
+            header("content-security-policy"),
+            "frame-ancestors 'none'",
+            "{method} {path}"
+        );
+    }
+    let script = world.get("/docs/swagger-ui-bundle.js").await.expect(200);
+    assert_eq!(script.header("cache-control"), None);
+    assert_eq!(script.header("x-content-type-options"), Some("nosniff"));
+}

@@ -176,3 +176,40 @@ async fn more_items_than_are_under_way_at_once_all_end(world: &World) {
         (80, 40, 0)
     );
 }
+
+/// A type that is not known yet is looked up in AWS. The number of types of a request is limited, and what exceeds it is
+/// refused with its place.
+#[apply(on_every_store)]
+async fn the_types_of_an_import_are_limited(world: &World) {
+    world.expect_log("no schema");
+    let of_types = |count: usize| -> Value {
+        let items = (0..count).map(|at| {
+            let resource_type = format!("Initech.TPS/Report{at}");
+            let alias = format!("a{at}");
+            json!({"alias": alias, "type": resource_type, "scope": scope(), "primaryIdentifier": "x"})
+        });
+        items.collect()
+    };
+    let limited = |reply: &ucp_testkit::Reply| -> Vec<String> {
+        let details = reply.body["error"]["details"].as_array().expect("details");
+        let limited = details.iter().filter(|detail| {
+            let message = detail["message"].as_str().expect("a message");
+            message.contains("100 types")
+        });
+        limited
+            .map(|detail| detail["target"].as_str().expect("a place").to_owned())
+            .collect()
+    };
+    let most = import(world, of_types(100)).await.expect(400);
+    assert!(limited(&most).is_empty(), "{}", most.text);
+    let more = import(world, of_types(101)).await.expect(400);
+    assert_eq!(limited(&more), ["/resources/100"], "{}", more.text);
+
+    let before = world.calls("DescribeType");
+    import(world, of_types(1_000)).await.expect(400);
+    let asked = world.calls("DescribeType") - before;
+    assert!(asked <= 100, "{asked}");
+    let of_one = (0..101).map(|at| item(&format!("a{at}"), "x"));
+    import(world, of_one.collect()).await.expect(202);
+    world.settle().await;
+}

@@ -7,6 +7,7 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ucp_listen::AllowedHosts;
 
 use crate::origin::{self, BaseUrl, Referrer};
 use crate::path_base::PathBase;
@@ -25,8 +26,8 @@ pub(crate) async fn answer(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let base = &api.settings.path_base;
-    let (response, base_url) = match canonical(request.uri(), request.headers(), base) {
+    let (base, allowed) = (&api.settings.path_base, &api.settings.allowed_hosts);
+    let (response, base_url) = match canonical(request.uri(), request.headers(), base, allowed) {
         Ok((uri, base_url)) => {
             *request.uri_mut() = uri;
             request.extensions_mut().insert(base_url.clone());
@@ -41,7 +42,12 @@ pub(crate) async fn answer(
 }
 
 /// Returns the URI without the path base, with names in the client's casing, and the base URL that the client sees.
-fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, BaseUrl), Problem> {
+fn canonical(
+    uri: &Uri,
+    headers: &HeaderMap,
+    base: &PathBase,
+    allowed: &AllowedHosts,
+) -> Result<(Uri, BaseUrl), Problem> {
     let length = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if length > URI_MAX_BYTES {
         let message = format!("The URL is {length} bytes long; the maximum is {URI_MAX_BYTES}.");
@@ -60,7 +66,7 @@ fn canonical(uri: &Uri, headers: &HeaderMap, base: &PathBase) -> Result<(Uri, Ba
         return Ok((with_path(uri, path)?, base_url));
     }
     let mut segments = Segments::of(path)?;
-    let referrer = Referrer::of(headers, &segments);
+    let referrer = Referrer::of(headers, &segments, allowed);
     let base_url = origin::base_url(headers, referrer.as_ref(), base);
     if let Some(referrer) = referrer {
         segments = referrer.segments;
@@ -107,7 +113,8 @@ mod tests {
 
     fn route(text: &str) -> Result<Uri, Problem> {
         let headers = HeaderMap::new();
-        canonical(&text.parse().unwrap(), &headers, &PathBase::default()).map(|(uri, _)| uri)
+        let (base, allowed) = (PathBase::default(), AllowedHosts::loopback_and([]));
+        canonical(&text.parse().unwrap(), &headers, &base, &allowed).map(|(uri, _)| uri)
     }
 
     fn path(text: &str) -> String {
@@ -154,8 +161,10 @@ mod tests {
         assert_eq!(path("///planes/aws/aws/"), "/planes/aws/aws");
         assert_eq!(path("//docs/"), "/docs/");
         let (headers, base) = (HeaderMap::new(), "/base".parse().unwrap());
+        let allowed = AllowedHosts::loopback_and([]);
         for text in ["//base//planes/aws", "/base///planes/aws"] {
-            let (uri, _) = canonical(&text.parse().unwrap(), &headers, &base).unwrap();
+            let uri = text.parse().unwrap();
+            let (uri, _) = canonical(&uri, &headers, &base, &allowed).unwrap();
             assert_eq!(uri, "/planes/aws", "{text}");
         }
     }

@@ -18,6 +18,7 @@ use ucp_app::Caller;
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
 
+use crate::logged;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::problem::{Problem, RefusalCode};
@@ -154,12 +155,14 @@ pub(crate) async fn identify(
     let correlation_text = correlation.to_str().unwrap_or_default().to_owned();
     let span = tracing::info_span!(
         "request",
-        http.method = %request.method(),
-        http.path = request.uri().path(),
+        http.method = logged::shown(request.method().as_str()),
+        http.path = logged::shown(request.uri().path()),
         request.id = request_id,
         correlation.id = correlation_text,
-        client.request.id = client_request.as_ref().and_then(|value| value.to_str().ok()),
-        traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok()),
+        client.request.id = client_request
+            .as_ref()
+            .and_then(|value| value.to_str().ok()),
+        traceparent = logged::traceparent(headers),
     );
     let correlation_id = CorrelationId::new(correlation_text);
     request.extensions_mut().insert(correlation_id);

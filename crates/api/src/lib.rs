@@ -13,6 +13,7 @@ mod examples;
 mod existence;
 mod guard;
 mod json;
+mod logged;
 mod members;
 mod origin;
 mod path;
@@ -23,6 +24,7 @@ mod problem;
 mod query;
 mod router;
 mod routes;
+mod security_headers;
 mod segments;
 mod state;
 mod validation;
@@ -33,7 +35,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -91,7 +93,8 @@ fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
-        .layer(from_fn_with_state(api, context::identify));
+        .layer(from_fn_with_state(api, context::identify))
+        .layer(from_fn(security_headers::added));
     // Strips the body from replies to HEAD, including errors.
     Router::new().fallback(any_service(answered))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use axum::http::header::{HOST, REFERER};
 use axum::http::{HeaderMap, HeaderName, Uri};
+use ucp_listen::AllowedHosts;
 
 use crate::path_base::PathBase;
 use crate::segments::Segments;
@@ -30,11 +31,12 @@ pub(crate) struct Referrer {
 }
 
 impl Referrer {
-    /// Returns the `Referer` if it names the same resource as `own`.
-    pub(crate) fn of(headers: &HeaderMap, own: &Segments) -> Option<Self> {
+    /// Returns the `Referer` if it names the same resource as `own`, at a host that is allowed: polling URLs lead there.
+    pub(crate) fn of(headers: &HeaderMap, own: &Segments, allowed: &AllowedHosts) -> Option<Self> {
         let uri: Uri = text(headers, &REFERER)?.parse().ok()?;
         let scheme = uri.scheme_str().filter(|scheme| is_http(scheme))?;
-        let authority = uri.authority()?.as_str();
+        let authority = uri.authority().filter(|host| allowed.allow(host))?;
+        let authority = authority.as_str();
         let id_at = uri.path().to_ascii_lowercase().find("/planes/")?;
         let (base, path) = uri.path().split_at_checked(id_at)?;
         let base = base.trim_end_matches('/');
@@ -103,7 +105,9 @@ mod tests {
             )
         });
         let headers = headers.collect();
-        let referrer = Referrer::of(&headers, &Segments::of(path).unwrap());
+        let allowed = ["front.example", "x"].map(str::to_owned);
+        let allowed = AllowedHosts::loopback_and(allowed);
+        let referrer = Referrer::of(&headers, &Segments::of(path).unwrap(), &allowed);
         let BaseUrl(url) = base_url(&headers, referrer.as_ref(), &"/base".parse().unwrap());
         (url, referrer.map(|referrer| referrer.segments.path()))
     }
@@ -144,6 +148,8 @@ mod tests {
             "https://front.example/planes/radius/local/resourcegroups/rg/resources",
             "https://front.example//evil.example/planes/radius/local/resourcegroups/rg",
             "https://user@front.example/planes/radius/local/resourcegroups/rg",
+            "https://evil.example/planes/radius/local/resourcegroups/rg",
+            "https://front.example.evil.example/planes/radius/local/resourcegroups/rg",
             "ftp://front.example/planes/radius/local/resourcegroups/rg",
             "/planes/radius/local/resourcegroups/rg",
             "https://front.example/docs/",

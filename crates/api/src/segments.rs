@@ -1,7 +1,7 @@
 //! The segments of an id, decoded once, with ARM's keywords accepted in any letter case.
 
 use percent_encoding::percent_decode_str;
-use ucp_model::ids::encode_segment;
+use ucp_model::ids::{encode_segment, is_misleading};
 
 /// ARM's keywords, as spelled in the routes.
 const KEYWORDS: &[&str] = &[
@@ -81,8 +81,10 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
     let segment = percent_decode_str(raw)
         .decode_utf8()
         .map_err(|_| Unreadable("The path is not UTF-8 once its percent-escapes are decoded."))?;
-    if segment.chars().any(char::is_control) {
-        return Err(Unreadable("The path contains a control character."));
+    if segment.chars().any(is_misleading) {
+        return Err(Unreadable(
+            "The path contains a control character or a bidirectional one.",
+        ));
     }
     if segment == "." || segment == ".." {
         return Err(Unreadable("The path contains a '.' or '..' segment."));

@@ -20,6 +20,9 @@ use crate::{App, Caller, Rejection};
 /// The maximum number of resources in one request.
 const ITEMS_MAX: usize = 1_000;
 
+/// The maximum number of types in one request, of all accounts and regions. Each may have to be looked up in AWS.
+const TYPES_MAX: usize = 100;
+
 /// One resource to import into a group.
 #[derive(Clone)]
 pub struct ImportGroupItem {
@@ -142,8 +145,10 @@ impl App {
         let mut checked = Vec::with_capacity(items.len());
         let mut details = Vec::new();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
+        let mut types: BTreeSet<(Scope, TypeName)> = BTreeSet::new();
         for (index, item) in items.into_iter().enumerate() {
             let item = match item {
+                Ok(item) if !admit(&mut types, &item) => Err(wrong(index, &too_many_types())),
                 Ok(item) => match self.item(group, item).await {
                     Err(Rejection::Invalid(failure)) => Err(wrong(index, &failure)),
                     other => Ok(other?),
@@ -187,6 +192,24 @@ impl App {
             owned: item.owned,
         })
     }
+}
+
+/// Counts the type of an item. Returns whether it may be looked up.
+fn admit(types: &mut BTreeSet<(Scope, TypeName)>, item: &ImportGroupItem) -> bool {
+    let looked_up = (item.scope.clone(), item.type_name.clone());
+    if types.len() >= TYPES_MAX && !types.contains(&looked_up) {
+        return false;
+    }
+    types.insert(looked_up);
+    true
+}
+
+fn too_many_types() -> Failure {
+    let message = format!(
+        "The resources before it are of {TYPES_MAX} types already, as counted for each account and region. Import it in \
+         another request."
+    );
+    Failure::new(ErrorCode::BadRequest, message)
 }
 
 fn wrong(index: usize, failure: &Failure) -> Detail {

@@ -216,7 +216,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             group_delete_wait: Duration::from_secs(20),
             request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
-            allowed_hosts: AllowedHosts::loopback_and([]),
+            allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             path_base,
             version: ucp_api::Version {
                 version: "0.0.0".to_owned(),

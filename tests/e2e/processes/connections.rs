@@ -190,3 +190,30 @@ async fn bodies_mean_one_thing() {
         assert!(matches!(status(&reply), "400" | "415"), "{reply}");
     }
 }
+
+/// A request that AWS keeps waiting is answered nevertheless.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_request_is_answered_in_time() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let hang = r#"{"match":{"operation":"GetResource"},"effect":{"kind":"hang"}}"#;
+    let arguments = [
+        "--simulator-fault",
+        hang,
+        "--request-timeout=1s",
+        "--verdict-wait=0s",
+        "--group-delete-wait=0s",
+        "--read-timeout=1h",
+        "--call-timeout=1h",
+    ];
+    let (_ucp, url) = Process::dev(&directory.path().join("data"), &arguments).await;
+    let address = url.trim_start_matches("http://");
+    let target = format!("{LOG_GROUPS}/hanging");
+    let reply = request(address, "GET", target.as_bytes(), "").await;
+    assert_eq!(status(&reply), "503", "{reply}");
+    assert!(reply.contains("\"ServiceUnavailable\""), "{reply}");
+    assert!(reply.contains("not answered within 1 seconds"), "{reply}");
+    assert!(
+        reply.to_ascii_lowercase().contains("retry-after"),
+        "{reply}"
+    );
+}

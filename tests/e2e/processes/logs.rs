@@ -1,6 +1,8 @@
 //! What processes log by default (docs/logging.md).
 
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::client::Client;
 use super::process::Process;
@@ -70,4 +72,32 @@ async fn dev_logs_a_line_per_request() {
     };
     assert!(ok.contains("/planes") && ok.contains("200"), "{ok}");
     assert!(refused.contains("InvalidPlaneType"), "{refused}");
+}
+
+/// What a client sends does not make the log longer than it needs, and shows as what it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_line_of_a_request_is_bounded() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let database = format!("sqlite://{}", directory.path().join("ucp.db").display());
+    let aws = "http://127.0.0.1:9";
+    let (process, url) = Process::serve_logging_by_default(&database, aws, ACCOUNT).await;
+    let address = url.trim_start_matches("http://");
+    let long = "x".repeat(9_000);
+    let request = format!(
+        "GET /first\u{202e}/{long} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\ntraceparent: {long}\r\n\
+         x-ms-correlation-request-id: {long}\r\nx-ms-client-request-id: {long}\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    stream
+        .write_all(request.as_bytes())
+        .await
+        .expect("a request");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).await.expect("a reply");
+    let line = process.line("/first").await;
+    assert!(line.len() < 2_000, "{} bytes: {line}", line.len());
+    assert!(
+        !line.contains('\u{202e}') && !line.contains("traceparent"),
+        "{line}"
+    );
 }

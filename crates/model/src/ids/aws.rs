@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arm::arm_name;
 use super::invalid::{InvalidId, invalid};
+use super::letters::is_misleading;
 use super::segment::{encode_segment, is_dots};
 use crate::excerpt::excerpt;
 
@@ -39,8 +40,10 @@ impl Identifier {
                 "the primary identifier is longer than {IDENTIFIER_MAX_CHARS} characters"
             ));
         }
-        if text.chars().any(char::is_control) {
-            return invalid("the primary identifier contains a control character");
+        if text.chars().any(is_misleading) {
+            return invalid(
+                "the primary identifier contains a control character or a bidirectional one",
+            );
         }
         if is_dots(text) {
             return invalid(format!(

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::arm::GroupId;
 use super::aws::TypeName;
 use super::invalid::{InvalidId, invalid};
+use super::letters::is_misleading;
 use super::segment::{decode_segment, encode_segment, is_dots};
 use crate::excerpt::excerpt;
 
@@ -36,10 +37,10 @@ impl ReferenceId {
         }
         if alias
             .chars()
-            .any(|letter| letter.is_control() || letter == '/')
+            .any(|letter| is_misleading(letter) || letter == '/')
         {
             return invalid(format!(
-                "the alias '{}' contains a control character or a '/'",
+                "the alias '{}' contains a control character, a bidirectional one or a '/'",
                 excerpt(alias)
             ));
         }

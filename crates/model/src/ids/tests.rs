@@ -221,3 +221,23 @@ proptest! {
         prop_assert_eq!(&id.name, &name);
     }
 }
+
+/// What changes how the text around it is shown could pass for another name.
+#[test]
+fn names_have_no_letters_that_mislead() {
+    let group = GroupId::new("local", "rg").unwrap();
+    let vpc = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    for letter in [
+        '\0', '\n', '\u{7f}', '\u{85}', '\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}',
+        '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}',
+    ] {
+        let name = format!("a{letter}b");
+        let alias = ReferenceId::new(group.clone(), vpc.clone(), &name).unwrap_err();
+        assert!(!alias.to_string().contains(letter), "{alias}");
+        Identifier::parse(&name).unwrap_err();
+    }
+    for name in ["grüße", "مرحبا", "a b", "🦀", "a\u{200d}b"] {
+        ReferenceId::new(group.clone(), vpc.clone(), name).unwrap();
+        Identifier::parse(name).unwrap();
+    }
+}
