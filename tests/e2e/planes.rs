@@ -28,7 +28,7 @@ async fn the_server_ensures_its_planes(world: &World) {
     assert_eq!(
         aws.body,
         json!({"id": "/planes/aws/aws", "name": "aws", "type": "System.AWS/planes", "location": "global",
-            "tags": {}, "properties": {"provisioningState": "Succeeded"}})
+            "tags": {}, "properties": {"credentials": "ambient", "provisioningState": "Succeeded"}})
     );
     let radius = world.get(&url("/planes/radius/local")).await.expect(200);
     assert_eq!(

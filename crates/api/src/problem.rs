@@ -143,6 +143,10 @@ impl From<Fault> for Problem {
             FaultClass::Throttled => StatusCode::TOO_MANY_REQUESTS,
             FaultClass::Concurrent => StatusCode::CONFLICT,
             FaultClass::Missing => StatusCode::NOT_FOUND,
+            // A plane that does not exist.
+            FaultClass::Denied if failure.code == ErrorCode::NotFound.as_str() => {
+                StatusCode::NOT_FOUND
+            }
             FaultClass::Denied => StatusCode::FORBIDDEN,
             FaultClass::Transient | FaultClass::OutcomeUnknown => StatusCode::INTERNAL_SERVER_ERROR,
             FaultClass::TokenConflict

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use ucp_model::Scope;
+use ucp_model::{CredentialKind, Scope};
 
 use crate::Rejection;
 
@@ -9,7 +9,16 @@ pub trait Accounts: Send + Sync {
     /// Rejects a scope whose account is not the one that its AWS calls would reach.
     async fn verify(&self, scope: &Scope) -> Result<(), Rejection>;
 
-    /// Called when a credential of an aws plane has been written or removed, before the reply: whatever is cached of it
+    /// Rejects a credential that AWS does not accept.
+    async fn identify(
+        &self,
+        _credential: &CredentialKind,
+        _secret: Option<&str>,
+    ) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    /// Called when a credential of an aws plane, or the plane itself, has been written or removed, before the reply: whatever is cached of it
     /// no longer holds.
     fn credential_changed(&self, _plane: &str) {}
 }

@@ -16,13 +16,18 @@ pub struct PutCredential {
 }
 
 impl App {
-    /// Creates the credential, or replaces it and its secret.
+    /// Creates the credential, or replaces it and its secret. From then on the identity of the process does not sign for
+    /// the plane any more. One that replaces another must be accepted by AWS.
     pub async fn put_credential(
         &self,
         put: PutCredential,
         precondition: &Precondition,
     ) -> Result<Credential, Rejection> {
         let id = put.new.id.clone();
+        if id.signs() && self.parts.store.get_credential(&id).await?.is_some() {
+            let (credential, secret) = (&put.new.body, put.secret.as_deref());
+            self.parts.accounts.identify(credential, secret).await?;
+        }
         let secret = put.secret.map(|secret| {
             let (place, entropy) = (AssociatedData::Credential(&id), self.parts.entropy.as_ref());
             let sealing = &self.parts.keys.sealing;
@@ -34,7 +39,11 @@ impl App {
             let put = store.put_credential(put.new, secret, &precondition, now);
             put.await
         };
-        change(&id, &self.parts.accounts, put).await
+        let put = change(&id, &self.parts.accounts, put).await?;
+        if id.signs() {
+            self.end_ambient(&id.plane).await?;
+        }
+        Ok(put)
     }
 
     /// Returns the credential without its secret.
@@ -69,6 +78,10 @@ impl App {
         id: &CredentialId,
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
+        if id.signs() && self.parts.store.get_credential(id).await?.is_some() {
+            // The put has ended it, unless its process did not live to do so.
+            self.end_ambient(&id.plane).await?;
+        }
         let store = Arc::clone(&self.parts.store);
         let (deleted, precondition) = (id.clone(), precondition.clone());
         let delete = async move { store.delete_credential(&deleted, &precondition).await };

@@ -1,7 +1,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
-use ucp_model::{ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind};
+use ucp_model::{
+    ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind, ambient_settings, is_ambient,
+    without_ambient,
+};
 use ucp_store::Precondition;
 
 use crate::{App, Listed, Rejection};
@@ -9,11 +12,10 @@ use crate::{App, Listed, Rejection};
 impl App {
     /// Creates the planes that every server has, unless they exist.
     pub async fn ensure_planes(&self) -> Result<(), Rejection> {
-        let none = Map::new();
         let providers = Map::from_iter([("resourceProviders".to_owned(), json!({}))]);
         for (kind, name, properties) in [
             (PlaneKind::Radius, "local", providers),
-            (PlaneKind::Aws, "aws", none),
+            (PlaneKind::Aws, "aws", ambient_settings()),
         ] {
             let plane = NewPlane {
                 id: PlaneId {
@@ -62,9 +64,43 @@ impl App {
     ) -> Result<Plane, Rejection> {
         let id = put.id.clone();
         let store = &self.parts.store;
-        match store.put_plane(put, precondition, self.now()).await {
+        let written = store.put_plane(put, precondition, self.now()).await;
+        self.signing_changed(&id);
+        match written {
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
             other => Ok(other?),
+        }
+    }
+
+    /// Ends that the identity of the process signs for an aws plane.
+    pub(crate) async fn end_ambient(&self, name: &str) -> Result<(), Rejection> {
+        let id = PlaneId {
+            kind: PlaneKind::Aws,
+            name: name.to_owned(),
+        };
+        loop {
+            let plane = self.parts.store.get_plane(&id).await?;
+            let Some(plane) = plane.filter(is_ambient) else {
+                return Ok(());
+            };
+            let unchanged = Precondition::matches(plane.etag());
+            let put = NewPlane {
+                id: plane.id,
+                location: plane.location,
+                tags: plane.tags,
+                body: without_ambient(plane.body),
+            };
+            match self.put_plane(put, &unchanged).await {
+                Err(Rejection::PreconditionFailed(_)) => {}
+                other => return other.map(drop),
+            }
+        }
+    }
+
+    /// Whatever is cached of the credentials of an aws plane no longer holds.
+    fn signing_changed(&self, id: &PlaneId) {
+        if id.kind == PlaneKind::Aws {
+            self.parts.accounts.credential_changed(&id.name);
         }
     }
 
@@ -74,7 +110,9 @@ impl App {
         id: &PlaneId,
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
-        match self.parts.store.delete_plane(id, precondition).await {
+        let deleted = self.parts.store.delete_plane(id, precondition).await;
+        self.signing_changed(id);
+        match deleted {
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(id)),
             other => Ok(other?),
         }

@@ -34,6 +34,9 @@ use crate::signers::Signers;
 pub use accounts::{Account, Accounts, AssumedRole};
 pub use credential::{BaseCredential, CredentialSource};
 
+/// The region of calls that are about no other.
+const HOME: &str = "us-east-1";
+
 /// The settings of [`Aws`].
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -91,7 +94,7 @@ impl Aws {
             .connect_timeout(settings.call_timeout.min(Duration::from_secs(5)))
             .build();
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .region(Region::from_static("us-east-1"))
+            .region(Region::from_static(HOME))
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts);
         if let Some(url) = &settings.endpoint_url {
@@ -136,6 +139,19 @@ impl Aws {
         }
         accounts.verify(&current, scope).await?;
         Ok(current)
+    }
+
+    /// Returns [`FaultClass::Denied`] if AWS does not accept a credential. Any other fault means that this is not known.
+    pub async fn identify(&self, credential: &BaseCredential) -> Result<(), Fault> {
+        match &self.settings.credentials {
+            SigningCredentials::AccountAsAccessKey => Ok(()),
+            SigningCredentials::PerAccount(_) => {
+                let token_file = self.settings.web_identity_token_file.clone();
+                let principal = Principal::of(credential, &self.config, token_file);
+                let account = principal.account(HOME).await;
+                account.map(drop).map_err(unacceptable)
+            }
+        }
     }
 
     /// Drops what is cached of the credential of an aws plane, which has been changed.
@@ -232,6 +248,34 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
             "The path names the account {named}, but ucp's credentials belong to the account {account}. Use {account} in the path, give ucp credentials of {named}, or configure a role to assume: role_arn under [accounts.{named}] in its configuration file."
         ),
     ))
+}
+
+/// The fault if a credential cannot be put in the place of another.
+fn unacceptable(fault: Fault) -> Fault {
+    let Fault { code, message, .. } = &fault;
+    match fault.class {
+        FaultClass::Denied | FaultClass::AlreadyExists | FaultClass::Rejected => Fault::new(
+            FaultClass::Denied,
+            "InvalidCredentials",
+            format!(
+                "AWS does not accept the credential ({code}: {message}). The stored one was kept."
+            ),
+        ),
+        FaultClass::Throttled
+        | FaultClass::Transient
+        | FaultClass::OutcomeUnknown
+        | FaultClass::Concurrent
+        | FaultClass::TokenConflict
+        | FaultClass::TokenUnknown
+        | FaultClass::Missing => Fault::new(
+            FaultClass::Transient,
+            "ServiceUnavailable",
+            format!(
+                "Whether AWS accepts the credential is not known: STS did not answer ({code}: {message}). The stored one \
+                 was kept. Try again."
+            ),
+        ),
+    }
 }
 
 /// The fault if the account of the credentials cannot be determined.

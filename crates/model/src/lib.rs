@@ -23,6 +23,7 @@ pub mod operation;
 pub mod pointer;
 mod reference;
 pub mod retry;
+mod signing;
 mod time;
 mod warning;
 
@@ -50,5 +51,6 @@ pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, 
 pub use mark::{Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
+pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};
 pub use time::Timestamp;
 pub use warning::Warning;

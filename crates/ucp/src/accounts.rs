@@ -6,13 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ucp_app::Rejection;
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
-use ucp_model::{CredentialId, CredentialKind, Failure, Fault, FaultClass, Scope};
+use ucp_model::{
+    CredentialId, CredentialKind, ErrorCode, Failure, Fault, FaultClass, PlaneId, PlaneKind,
+    SIGNING, Scope, is_ambient,
+};
 use ucp_seal::{AssociatedData, Keys};
-use ucp_store::{Credentials, StoredCredential};
+use ucp_store::{Credentials, Store, StoredCredential};
 use zeroize::Zeroizing;
 
-/// The name of the credential that signs calls. Credentials under other names are stored but not used.
-const SIGNING: &str = "default";
 /// How long a process may keep using a credential that another process has changed, if it is not told.
 pub(crate) const CREDENTIAL_MAX_AGE: Duration = Duration::from_secs(30);
 
@@ -22,18 +23,48 @@ pub(crate) struct OfAws(pub(crate) Arc<Aws>);
 #[async_trait]
 impl ucp_app::Accounts for OfAws {
     async fn verify(&self, scope: &Scope) -> Result<(), Rejection> {
-        self.0.verify(scope).await.map_err(|fault| {
-            let failure = Failure::from(&fault);
-            if fault.class == FaultClass::Denied {
-                Rejection::Forbidden(failure)
-            } else {
-                Rejection::NotNow(failure)
-            }
-        })
+        self.0.verify(scope).await.map_err(|fault| refused(&fault))
+    }
+
+    async fn identify(
+        &self,
+        credential: &CredentialKind,
+        secret: Option<&str>,
+    ) -> Result<(), Rejection> {
+        let credential = match credential {
+            CredentialKind::Irsa { role_arn } => BaseCredential::WebIdentity {
+                role_arn: role_arn.clone(),
+            },
+            CredentialKind::AccessKey { access_key_id } => BaseCredential::AccessKey {
+                access_key_id: access_key_id.clone(),
+                secret_access_key: Zeroizing::new(secret.unwrap_or_default().to_owned()),
+            },
+        };
+        let identified = self.0.identify(&credential).await;
+        identified.map_err(|fault| refused(&fault))
     }
 
     fn credential_changed(&self, plane: &str) {
         self.0.credential_changed(plane);
+    }
+}
+
+fn refused(fault: &Fault) -> Rejection {
+    let failure = Failure::from(fault);
+    match fault.class {
+        FaultClass::Denied if fault.code == ErrorCode::NotFound.as_str() => {
+            Rejection::Missing(failure)
+        }
+        FaultClass::Denied => Rejection::Forbidden(failure),
+        FaultClass::Throttled
+        | FaultClass::Transient
+        | FaultClass::OutcomeUnknown
+        | FaultClass::Concurrent
+        | FaultClass::TokenConflict
+        | FaultClass::TokenUnknown
+        | FaultClass::AlreadyExists
+        | FaultClass::Rejected
+        | FaultClass::Missing => Rejection::NotNow(failure),
     }
 }
 
@@ -47,25 +78,48 @@ pub(crate) async fn follow_changes(store: Arc<dyn Credentials>, aws: Arc<Aws>) {
 
 /// The credentials in the store.
 pub(crate) struct StoredCredentials {
-    pub(crate) store: Arc<dyn Credentials>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) keys: Arc<Keys>,
 }
 
 #[async_trait]
 impl CredentialSource for StoredCredentials {
     async fn base_credential(&self, plane: &str) -> Result<Option<BaseCredential>, Fault> {
-        let Ok(id) = CredentialId::new(plane, SIGNING) else {
-            return Ok(None);
-        };
-        let stored = self.store.get_credential(&id).await;
-        let stored = stored.map_err(|error| {
+        let unreadable = |error: ucp_store::Error| {
             Fault::new(
                 FaultClass::Transient,
                 "ServiceUnavailable",
-                format!("cannot read {id} from the store: {error}"),
+                format!(
+                    "The credential of the plane '{plane}' cannot be read from the store: {error}."
+                ),
             )
-        })?;
-        stored.map(|stored| self.opened(stored)).transpose()
+        };
+        let plane_id = PlaneId {
+            kind: PlaneKind::Aws,
+            name: plane.to_owned(),
+        };
+        let (Ok(id), Some(settings)) = (
+            CredentialId::new(plane, SIGNING),
+            self.store.get_plane(&plane_id).await.map_err(unreadable)?,
+        ) else {
+            let message = format!(
+                "The plane '{plane}' does not exist. Put it to /planes/aws/{plane}, and its credential to \
+                 /planes/aws/{plane}/providers/System.AWS/credentials/{SIGNING}."
+            );
+            return Err(Fault::new(FaultClass::Denied, ErrorCode::NotFound, message));
+        };
+        match self.store.get_credential(&id).await.map_err(unreadable)? {
+            Some(stored) => self.opened(stored).map(Some),
+            None if is_ambient(&settings) => Ok(None),
+            None => Err(Fault::new(
+                FaultClass::Denied,
+                "InvalidCredentials",
+                format!(
+                    "The plane '{plane}' has no credential. Put one to {id}, or let the identity of the process sign: put \
+                     the plane with the property \"credentials\": \"ambient\"."
+                ),
+            )),
+        }
     }
 }
 

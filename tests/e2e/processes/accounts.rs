@@ -218,8 +218,12 @@ async fn a_credential_that_is_put_signs_at_once() {
     setting.put_lands_in(OTHER, "four").await;
     let removed = setting.client(HOME).call("DELETE", CREDENTIAL, "").await;
     assert_eq!(removed.status, 200, "{}", removed.text);
-    setting.put_lands_in(HOME, "five").await;
-    setting.put_is_refused(OTHER, "six").await;
+    // The identity of the process does not take its place.
+    for account in [HOME, OTHER] {
+        let put = setting.put(account, "five").await;
+        assert_eq!(put.status, 403, "{}", put.text);
+        assert_eq!(put.body["error"]["code"], "InvalidCredentials");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,5 +55,85 @@ async fn a_credential_changed_by_one_process_is_used_by_the_other() {
     let removed = here.call("DELETE", CREDENTIAL, "").await;
     assert_eq!(removed.status, 200, "{}", removed.text);
     loses_access(&guest).await;
-    assert_eq!(list(&home).await, 200);
+    assert_eq!(list(&home).await, 403, "nothing takes its place");
+}
+
+/// The identity of the process signs for a plane that says so, and for no other name. A stored credential ends that, and
+/// nothing takes its place. One that AWS does not accept replaces none.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_identity_of_the_process_signs_only_where_it_may() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let database = format!("sqlite://{}", directory.path().join("ucp.db").display());
+    let (_simulator, aws) = Process::simulator("20ms").await;
+    let (_server, url) = Process::serve(&database, &aws, HOME, None).await;
+    let client = Client::new(&url, HOME);
+    let version = "api-version=2023-10-01-preview";
+    let list = async |plane: &str, account: &str| {
+        let types = "regions/us-west-2/providers/AWS.EC2/VPC";
+        let path = format!("/planes/aws/{plane}/accounts/{account}/{types}");
+        let answer = client.call("GET", &path, "").await;
+        let code = answer.body["error"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        (answer.status, code)
+    };
+    let told = |status: u16, code: &str| (status, code.to_owned());
+    assert_eq!(list("aws", HOME).await, told(200, ""));
+    assert_eq!(list("ghost", HOME).await, told(404, "NotFound"));
+    let put =
+        format!("/planes/aws/ghost/accounts/{HOME}/regions/us-west-2/providers/AWS.EC2/VPC/:put");
+    let body = r#"{"properties":{"CidrBlock":"10.0.0.0/16"}}"#;
+    let refused = client.call("POST", &put, body).await;
+    assert_eq!(refused.status, 404, "{}", refused.text);
+    assert!(
+        refused.text.contains("The plane 'ghost' does not exist."),
+        "{}",
+        refused.text
+    );
+
+    let plane = format!("/planes/aws/mine?{version}");
+    let put_plane = async |settings: &str| {
+        let body = format!(r#"{{"location":"global","properties":{settings}}}"#);
+        assert_eq!(client.call("PUT", &plane, &body).await.status, 200);
+    };
+    put_plane("{}").await;
+    assert_eq!(list("mine", HOME).await, told(403, "InvalidCredentials"));
+    put_plane(r#"{"credentials":"ambient"}"#).await;
+    assert_eq!(list("mine", HOME).await, told(200, ""));
+
+    let credential = format!("/planes/aws/mine/providers/System.AWS/credentials/default?{version}");
+    let put_key = async |id: &str| {
+        let key = json!({"location": "global", "properties": {"kind": "AccessKey", "accessKeyId": id,
+            "secretAccessKey": "secret", "storage": {"kind": "Internal"}}});
+        client.call("PUT", &credential, &key.to_string()).await
+    };
+    assert_eq!(put_key(GUEST).await.status, 200);
+    assert_eq!(list("mine", HOME).await, told(403, "AccountMismatch"));
+    assert_eq!(list("mine", GUEST).await, told(200, ""));
+    let shown = client.call("GET", &plane, "").await;
+    assert_eq!(
+        shown.body["properties"]["credentials"], "stored",
+        "{}",
+        shown.text
+    );
+
+    let wrong = put_key("AKIAnobody").await;
+    assert_eq!(wrong.status, 403, "{}", wrong.text);
+    assert_eq!(
+        wrong.body["error"]["code"], "InvalidCredentials",
+        "{}",
+        wrong.text
+    );
+    assert_eq!(
+        list("mine", GUEST).await,
+        told(200, ""),
+        "the stored one was kept"
+    );
+
+    assert_eq!(client.call("DELETE", &credential, "").await.status, 200);
+    for account in [HOME, GUEST] {
+        assert_eq!(list("mine", account).await, told(403, "InvalidCredentials"));
+    }
+    assert_eq!(list("aws", HOME).await, told(200, ""));
 }
