@@ -3,10 +3,12 @@
 //! A plan says what would change. The judge also decides whether the change is permitted: the planned model must be
 //! valid, a replacement must be requested, and an identifier that AWS assigns cannot be chosen.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use ucp_model::operation::{CreationPolicy, Options, ReplacementOrder, ReplacementPolicy};
 use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName};
-use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation};
+use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation, ViolationCode};
 
 use crate::{Action, Desired, Plan, plan, unread};
 
@@ -354,22 +356,25 @@ fn refuse(message: &str, violations: Vec<Violation>) -> Result<(), Failure> {
 
 /// Returns the violations that the live model does not have already. Indexes of list elements are ignored, since
 /// elements may move.
-fn introduced(mut already: Vec<Violation>, mut planned: Vec<Violation>) -> Vec<Violation> {
+fn introduced(already: Vec<Violation>, mut planned: Vec<Violation>) -> Vec<Violation> {
     let place = |violation: &Violation| -> String {
         let is_index = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit());
         let tokens = violation.pointer.split('/');
         let tokens = tokens.map(|token| if is_index(token) { "*" } else { token });
         tokens.collect::<Vec<&str>>().join("/")
     };
-    planned.retain(|violation| {
-        let same = |old: &Violation| old.code == violation.code && place(old) == place(violation);
-        match already.iter().position(same) {
-            Some(old) => {
-                already.swap_remove(old);
+    let mut left: HashMap<(ViolationCode, String), usize> = HashMap::new();
+    for old in &already {
+        *left.entry((old.code, place(old))).or_default() += 1;
+    }
+    planned.retain(
+        |violation| match left.get_mut(&(violation.code, place(violation))) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
                 false
             }
-            None => true,
-        }
-    });
+            Some(_) | None => true,
+        },
+    );
     planned
 }

@@ -1,8 +1,9 @@
 //! The well-formed JSON Schema (draft 7) part of a CloudFormation schema.
 
-use jsonschema::Draft;
+use jsonschema::{Draft, PatternOptions, ValidationOptions};
 use serde_json::{Map, Value, json};
 
+use crate::pattern::at_least;
 use crate::subschema;
 
 const TYPES: [&str; 7] = [
@@ -67,10 +68,11 @@ impl Reading<'_> {
             "properties" | "definitions" => Some(self.named(value.as_object()?)),
             "patternProperties" => {
                 let members = value.as_object()?;
-                members
-                    .keys()
-                    .all(|name| is_regex(name))
-                    .then(|| self.named(members))
+                let mut kept = Map::new();
+                for (name, schema) in members {
+                    kept.insert(name_pattern(name)?, self.schema(schema));
+                }
+                (kept.len() == members.len()).then(|| Value::Object(kept))
             }
             "items" => match value {
                 Value::Array(_) => self.listed(value),
@@ -135,13 +137,19 @@ fn names(value: &Value) -> Option<Value> {
     Some(Value::from(names))
 }
 
-/// Returns whether the validator can compile a name of `patternProperties`. It refuses the schema otherwise.
-fn is_regex(pattern: &str) -> bool {
-    let schema = json!({"patternProperties": {pattern: true}});
+/// Returns the options of a validator. It matches names in linear time.
+pub(crate) fn options() -> ValidationOptions<'static> {
     jsonschema::options()
         .with_draft(Draft::Draft7)
-        .build(&schema)
-        .is_ok()
+        .with_pattern_options(PatternOptions::regex())
+}
+
+/// Returns a name of `patternProperties` without look-around, which is checked with the names of the declaration. `None`
+/// for a name that the validator cannot compile. It would refuse the schema.
+fn name_pattern(pattern: &str) -> Option<String> {
+    let pattern = at_least(pattern)?;
+    let schema = json!({"patternProperties": {pattern.as_str(): true}});
+    options().build(&schema).is_ok().then_some(pattern)
 }
 
 fn is_type(value: &Value) -> bool {

@@ -1,13 +1,14 @@
 //! Validation of a whole model: required properties, enumerations, patterns, ranges and alternatives.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
-use jsonschema::{Draft, Keyword, ValidationError, Validator};
-use serde_json::Value;
+use jsonschema::{Keyword, ValidationError, Validator};
+use serde_json::{Map, Value};
 use ucp_model::pointer;
 
-use crate::pattern::Patterns;
+use crate::pattern::{MAX_MATCHED_CHARS, Patterns};
 use crate::{Classes, ResourceSchema, Violation, ViolationCode, draft7, unknown_pointers};
 
 /// The maximum number of allowed values in a message.
@@ -27,18 +28,16 @@ impl ResourceSchema {
         let errors = validator
             .iter()
             .flat_map(|validator| validator.iter_errors(properties));
-        let unknown = unknown_pointers(properties);
-        let errors = errors.filter(|error| {
-            let pointer = error.instance_path().as_str();
-            !unknown
-                .iter()
-                .any(|unknown| depends(error, pointer, unknown))
-        });
+        let unknown: BTreeSet<String> = unknown_pointers(properties).into_iter().collect();
+        let errors = errors.filter(|error| !depends_on_any(error, &unknown));
+        let told: HashSet<(&str, ViolationCode)> = declared
+            .iter()
+            .map(|told| (told.pointer.as_str(), told.code))
+            .collect();
+        let mut found = HashSet::new();
         for violation in errors.flat_map(|error| self.describe(&error)) {
-            let is_told = declared
-                .iter()
-                .any(|told| told.pointer == violation.pointer && told.code == violation.code);
-            if !is_told && !violations.contains(&violation) {
+            let is_told = told.contains(&(violation.pointer.as_str(), violation.code));
+            if !is_told && found.insert(violation.clone()) {
                 violations.push(violation);
             }
         }
@@ -156,14 +155,25 @@ impl ResourceSchema {
     }
 }
 
-/// Returns whether an error may vanish once the value at `unknown` is known: it is about that value, or about its
-/// combination with others.
-fn depends(error: &ValidationError<'_>, pointer: &str, unknown: &str) -> bool {
+/// Returns whether an error may vanish once a value at one of the places `unknown` is known: it is about that value, or
+/// about its combination with others.
+fn depends_on_any(error: &ValidationError<'_>, unknown: &BTreeSet<String>) -> bool {
+    if unknown.is_empty() {
+        return false;
+    }
+    let pointer = error.instance_path().as_str();
     let is_about_all = !matches!(
         error.kind(),
         Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::Type { .. }
     );
-    pointer::is_within(pointer, unknown) || is_about_all && pointer::is_within(unknown, pointer)
+    let ends = pointer.match_indices('/').map(|(end, _)| end);
+    let mut above = ends.chain([pointer.len()]).map(|end| &pointer[..end]);
+    if above.any(|above| unknown.contains(above)) {
+        return true;
+    }
+    let below = format!("{pointer}/");
+    let first = unknown.range(below.clone()..).next();
+    is_about_all && first.is_some_and(|first| first.starts_with(&below))
 }
 
 fn all_of(missing: &[Violation]) -> String {
@@ -193,14 +203,14 @@ fn quoted(option: &Value) -> String {
 
 fn compile(schema: &ResourceSchema) -> Option<Validator> {
     let patterns = Arc::clone(&schema.patterns);
-    jsonschema::options()
-        .with_draft(Draft::Draft7)
+    draft7::options()
         .offline()
         .should_validate_formats(false)
         // Compiling the patterns is most of the work, and most of them are never needed.
-        .with_keyword(draft7::PATTERN, move |_, pattern, _| {
+        .with_keyword(draft7::PATTERN, move |beside, pattern, _| {
             Ok(Box::new(PatternKeyword {
                 pattern: pattern.as_str().unwrap_or_default().to_owned(),
+                length: Length::of(beside),
                 patterns: Arc::clone(&patterns),
             }))
         })
@@ -208,26 +218,61 @@ fn compile(schema: &ResourceSchema) -> Option<Validator> {
         .ok()
 }
 
+/// A pattern, with the lengths beside it. They are judged first: a string of another length is not matched.
 struct PatternKeyword {
     pattern: String,
+    length: Length,
     patterns: Arc<Patterns>,
+}
+
+/// The lengths that a schema allows, in characters.
+struct Length {
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+impl Length {
+    fn of(schema: &Map<String, Value>) -> Self {
+        let length = |keyword| schema.get(keyword).and_then(Value::as_u64);
+        Self {
+            min: length("minLength"),
+            max: length("maxLength"),
+        }
+    }
+
+    fn allows(&self, length: u64) -> bool {
+        self.min.is_none_or(|min| length >= min) && self.max.is_none_or(|max| length <= max)
+    }
+}
+
+impl PatternKeyword {
+    /// Returns what a string has to be and is not.
+    fn expectation(&self, text: &str) -> Option<String> {
+        let length = text.chars().count();
+        if !self.length.allows(length.try_into().unwrap_or(u64::MAX)) {
+            return None;
+        }
+        if self.length.max.is_none() && length > MAX_MATCHED_CHARS {
+            return Some(format!(
+                "must have at most {MAX_MATCHED_CHARS} characters, since it must match a pattern and its schema has no `maxLength`"
+            ));
+        }
+        let matches = self.patterns.matches(&self.pattern, text);
+        (!matches).then(|| format!("must match the pattern `{}`", self.pattern))
+    }
 }
 
 impl<'i> Keyword<'i> for PatternKeyword {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        if self.is_valid(instance) {
-            return Ok(());
+        match instance.as_str().and_then(|text| self.expectation(text)) {
+            Some(expectation) => Err(ValidationError::custom(expectation)),
+            None => Ok(()),
         }
-        Err(ValidationError::custom(format!(
-            "must match the pattern `{}`",
-            self.pattern
-        )))
     }
 
     fn is_valid(&self, instance: &'i Value) -> bool {
-        instance
-            .as_str()
-            .is_none_or(|text| self.patterns.matches(&self.pattern, text))
+        let text = instance.as_str();
+        text.is_none_or(|text| self.expectation(text).is_none())
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::spelling;
 
 /// A violation of the schema in a document, described for its author.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Violation {
     /// The location, as a JSON Pointer into the document.
     pub pointer: String,

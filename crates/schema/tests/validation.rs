@@ -145,7 +145,6 @@ fn a_model_must_be_complete_and_in_range() {
         &[
             "`/Wrong` is not a property of Acme::Test::Thing",
             "`/Name`: must have at least 3 characters",
-            "`/Name`: must match the pattern `^[a-z]+$`",
             "`/Size`: must be at most 10",
             "`/Mode`: must be one of `on`, `off`",
         ],

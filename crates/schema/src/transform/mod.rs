@@ -17,9 +17,8 @@ use jsonata_core::parser;
 use jsonata_core::value::JValue;
 use serde_json::Value;
 
-use crate::pattern::Patterns;
 use operands::{Operands, Scalars};
-use pattern::LastPattern;
+use pattern::{LastPattern, Searches};
 
 /// The separator of alternatives.
 const OR: &str = "$OR";
@@ -37,7 +36,7 @@ const BOUNDS: EvaluatorOptions = EvaluatorOptions {
 pub struct Transform {
     alternatives: Vec<Alternative>,
     /// The regular expressions that the alternatives search with. All of them are from the schema.
-    patterns: Arc<Patterns>,
+    searches: Arc<Searches>,
 }
 
 /// One alternative expression.
@@ -62,10 +61,9 @@ impl Transform {
                 Err(problem) => problems.push(format!("`{alternative}`: {problem}")),
             }
         }
-        let patterns = Arc::default();
         let transform = Self {
             alternatives,
-            patterns,
+            searches: Arc::default(),
         };
         (transform, problems)
     }
@@ -74,7 +72,7 @@ impl Transform {
     /// itself. An alternative that finds none of its operands, fails or has no result is ignored.
     pub fn gives(&self, root: &Value, parent: &Value, live: &Value) -> bool {
         let mut alternatives = self.alternatives.iter();
-        alternatives.any(|alternative| alternative.gives(&self.patterns, root, parent, live))
+        alternatives.any(|alternative| alternative.gives(&self.searches, root, parent, live))
     }
 }
 
@@ -91,9 +89,9 @@ impl Alternative {
         })
     }
 
-    fn gives(&self, patterns: &Arc<Patterns>, root: &Value, parent: &Value, live: &Value) -> bool {
+    fn gives(&self, searches: &Arc<Searches>, root: &Value, parent: &Value, live: &Value) -> bool {
         let gives = |context: &JValue| {
-            let result = self.evaluate(patterns, context);
+            let result = self.evaluate(searches, context);
             result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
         };
         let in_scalars = |scalars| self.operands.context([parent, root], scalars);
@@ -105,11 +103,11 @@ impl Alternative {
         as_text != declared && as_text.as_ref().is_some_and(gives)
     }
 
-    fn evaluate(&self, patterns: &Arc<Patterns>, context: &JValue) -> Option<JValue> {
+    fn evaluate(&self, searches: &Arc<Searches>, context: &JValue) -> Option<JValue> {
         let mut evaluator = Evaluator::with_options(Context::new(), BOUNDS);
         if self.searches {
-            let patterns = Arc::clone(patterns);
-            let search = move |arguments: &[_]| Ok(pattern::search(&patterns, arguments));
+            let searches = Arc::clone(searches);
+            let search = move |arguments: &[_]| Ok(pattern::search(&searches, arguments));
             evaluator.register_fn_override("match", search).ok()?;
         }
         evaluator.evaluate(&self.expression, context).ok()

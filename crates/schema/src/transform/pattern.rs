@@ -4,6 +4,7 @@
 //! The patterns are marked before the evaluation, so that values are matched literally: a `|` in a description is not
 //! an alternation.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 use jsonata_core::ast::{AstNode, BinaryOp};
 use jsonata_core::value::{JMap, JValue};
 
-use crate::pattern::{Patterns, in_our_dialect};
+use crate::pattern::in_our_dialect;
 
 /// The delimiters of a marked pattern, noncharacters in Unicode. A user who declares them can write patterns too, but
 /// only for the user's own resource.
@@ -111,20 +112,40 @@ fn compile(made: &str) -> Option<Regex> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
     let pattern = unquoted.unwrap_or(&pattern);
-    RegexBuilder::new(&format!(r"\A(?:{pattern})\z"))
+    bounded(&format!(r"\A(?:{pattern})\z"))
+}
+
+fn bounded(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern)
         .backtrack_limit(MAX_STEPS)
         .delegate_size_limit(MAX_SIZE)
         .build()
         .ok()
 }
 
+/// The regular expressions that the expressions of a schema search with, each compiled on first use.
+#[derive(Debug, Default)]
+pub(super) struct Searches(Mutex<BTreeMap<String, Option<Arc<Regex>>>>);
+
+impl Searches {
+    fn compiled(&self, pattern: &str) -> Option<Arc<Regex>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(regex) = known.get(pattern) {
+            return regex.clone();
+        }
+        let regex = bounded(&in_our_dialect(pattern)).map(Arc::new);
+        known.insert(pattern.to_owned(), regex.clone());
+        regex
+    }
+}
+
 /// Implements `$match(text, regex)`, since the library's version does not support look-ahead.
-pub(super) fn search(patterns: &Patterns, arguments: &[JValue]) -> JValue {
+pub(super) fn search(searches: &Searches, arguments: &[JValue]) -> JValue {
     let [JValue::String(text), JValue::Regex { pattern, flags }] = arguments else {
         return JValue::Undefined;
     };
     let is_simple = flags.is_empty() && text.len() <= MAX_LENGTH;
-    let Some(regex) = patterns.compiled(pattern).filter(|_| is_simple) else {
+    let Some(regex) = searches.compiled(pattern).filter(|_| is_simple) else {
         return JValue::Undefined;
     };
     let found = regex.captures_iter(&**text).map_while(Result::ok);

@@ -1,0 +1,149 @@
+//! The regular expressions of schemas. They are written for several dialects and therefore matched leniently.
+
+mod dialect;
+mod linear;
+mod rewritten;
+#[cfg(test)]
+mod texts;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use dialect::in_our_dialect;
+use linear::Linear;
+use rewritten::rewritten;
+
+/// The maximum number of characters of a string that is matched with a pattern, if its schema has no `maxLength`. The
+/// longest strings with a pattern are documents, and this is a quarter of all that Cloud Control accepts.
+pub(crate) const MAX_MATCHED_CHARS: usize = 65_536;
+
+/// The patterns of one schema, each compiled on first use.
+#[derive(Debug, Default)]
+pub struct Patterns(Mutex<BTreeMap<String, Option<Arc<Linear>>>>);
+
+impl Patterns {
+    /// Returns whether `text` matches, in a time that is linear in its length. A pattern that cannot be matched in
+    /// linear time, or that our dialect cannot express, matches everything.
+    pub fn matches(&self, pattern: &str, text: &str) -> bool {
+        let Some(linear) = self.compiled(pattern) else {
+            return true;
+        };
+        // AWS uses Java, whose `$` also matches before a final line break.
+        let without_line_break = text.strip_suffix('\n');
+        linear.applies(text) || without_line_break.is_some_and(|text| linear.applies(text))
+    }
+
+    fn compiled(&self, pattern: &str) -> Option<Arc<Linear>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(linear) = known.get(pattern) {
+            return linear.clone();
+        }
+        let linear = compile(pattern).map(Arc::new);
+        known.insert(pattern.to_owned(), linear.clone());
+        linear
+    }
+}
+
+/// Returns a pattern that is matched in linear time, and matches all that `pattern` does and perhaps more. `None` if there
+/// is none.
+pub(crate) fn at_least(pattern: &str) -> Option<String> {
+    linear::without_look_around(&in_our_dialect(pattern))
+}
+
+fn compile(pattern: &str) -> Option<Linear> {
+    match rewritten(pattern) {
+        Some(pattern) => Linear::of(pattern),
+        None => Linear::of(&in_our_dialect(pattern)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::texts::Texts;
+    use super::*;
+    use crate::Catalogue;
+
+    /// The patterns of the embedded types that cannot be matched in linear time. They are not checked.
+    const UNCHECKED: [&str; 3] = [
+        r"^([\+-]?\d{4}(?!\d{2}))((-?)((0[1-9]|1[0-2])(\3([12]\d|0[1-9]|3[01]))?|W([0-4]\d|5[0-2])(-?[1-7])?|(00[1-9]|0[1-9]\d|[12]\d{2}|3([0-5]\d|6[1-6])))([tT]((([01]\d|2[0-3])((:?)[0-5]\d)?|24\:?00)([\.,]\d+(?!:))?)?(\17[0-5]\d([\.,]\d+)?)?([zZ]|([\+-])([01]\d|2[0-3]):?([0-5]\d)?)?)?)?$",
+        r"^arn:(?=[^:]+:fsx:[^:]+:\d{12}:)((|(?=[a-z0-9-.]{1,63})(?!\d{1,3}(\.\d{1,3}){3})(?![^:]*-{2})(?![^:]*-\.)(?![^:]*\.-)[a-z0-9]([a-z0-9-\.]{0,61}[a-z0-9])?):){4}(?!/).{0,1024}$",
+        r"^arn:(?=[^:]+:fsx:[^:]+:\d{12}:)((|(?=[a-z0-9-.]{1,63})(?!\d{1,3}(\.\d{1,3}){3})(?![^:]*-{2})(?![^:]*-\.)(?![^:]*\.-)[a-z0-9].*(?<!-)):){4}(?!/).{0,1024}$",
+    ];
+
+    /// How many texts each pattern with look-around is compared on.
+    const TEXTS: usize = 300;
+
+    /// Returns the patterns of all embedded types, of values and of names.
+    fn embedded() -> BTreeSet<String> {
+        fn collect(value: &Value, all: &mut BTreeSet<String>) {
+            match value {
+                Value::Object(members) => {
+                    let pattern = members.get("pattern").and_then(Value::as_str);
+                    all.extend(pattern.map(str::to_owned));
+                    let named = members.get("patternProperties").and_then(Value::as_object);
+                    all.extend(named.into_iter().flat_map(|named| named.keys().cloned()));
+                    members.values().for_each(|value| collect(value, all));
+                }
+                Value::Array(items) => items.iter().for_each(|value| collect(value, all)),
+                _ => {}
+            }
+        }
+        let catalogue = Catalogue::embedded();
+        let mut all = BTreeSet::new();
+        for name in catalogue.type_names() {
+            collect(catalogue.get(name).unwrap().document(), &mut all);
+        }
+        all
+    }
+
+    fn backtracking(pattern: &str) -> Option<fancy_regex::Regex> {
+        fancy_regex::Regex::new(&in_our_dialect(pattern)).ok()
+    }
+
+    /// What looks around is matched without backtracking, and yet matches the same texts.
+    #[test]
+    fn every_embedded_pattern_is_linear_and_means_the_same() {
+        let (mut compared, mut matched) = (0, 0);
+        for pattern in embedded() {
+            let looks_around = ["(?=", "(?!", "(?<"]
+                .iter()
+                .any(|look| pattern.contains(look));
+            if !looks_around {
+                continue;
+            }
+            let linear = compile(&pattern);
+            let Some(regex) = backtracking(&pattern) else {
+                continue;
+            };
+            let Some(linear) = linear else {
+                assert!(UNCHECKED.contains(&pattern.as_str()), "{pattern}");
+                continue;
+            };
+            compared += 1;
+            let mut texts = Texts::of(&in_our_dialect(&pattern)).unwrap();
+            for _ in 0..TEXTS {
+                let text = texts.next();
+                let expected = regex.is_match(&text).unwrap();
+                assert_eq!(linear.applies(&text), expected, "{pattern} on {text:?}");
+                matched += usize::from(expected);
+            }
+        }
+        assert!(compared > 100, "{compared}");
+        assert!(matched > compared * TEXTS / 10, "{matched}");
+    }
+
+    #[test]
+    fn matching_is_lenient_where_dialects_differ() {
+        let patterns = Patterns::default();
+        assert!(patterns.matches(r"^[\w-]{1,1024}$", "a-b"));
+        assert!(!patterns.matches(r"^[\w-]{1,1024}$", "a b"));
+        assert!(patterns.matches("^a$", "a\n"));
+        assert!(patterns.matches("^(?!aws).*$", "a"));
+        assert!(!patterns.matches("^(?!aws).*$", "aws:a"));
+        assert!(patterns.matches("(unclosed", "anything"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Declarations and schemas that are made to take long. What they take is measured in CPU time of the thread, so that a
+//! busy machine makes no difference.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use ucp_model::TypeName;
+use ucp_schema::{Catalogue, ResourceSchema, Violation};
+
+/// The maximum CPU time of one judgement.
+const BOUND: Duration = Duration::from_secs(2);
+
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        now.tv_sec.try_into().expect("seconds"),
+        now.tv_nsec.try_into().expect("nanoseconds"),
+    )
+}
+
+/// Returns the violations, and asserts that finding them took no more than the bound.
+fn judged(what: &str, schema: &ResourceSchema, properties: &Value) -> Vec<Violation> {
+    let before = cpu_time();
+    let violations = schema.validate_model(properties);
+    let took = cpu_time().saturating_sub(before);
+    println!("{what}: {took:?}");
+    assert!(took < BOUND, "{what}: {took:?}");
+    violations
+}
+
+fn embedded(name: &str) -> std::sync::Arc<ResourceSchema> {
+    let name = TypeName::from_cloudformation(name).expect("a name");
+    Catalogue::embedded().get(&name).expect("an embedded type")
+}
+
+fn thing(properties: Value) -> ResourceSchema {
+    let schema = json!({
+        "typeName": "Acme::Test::Thing",
+        "properties": properties,
+        "primaryIdentifier": ["/properties/Id"],
+    });
+    ResourceSchema::parse(&schema.to_string()).expect("a schema")
+}
+
+/// The pattern is `(?!\s*$).+`. Only backtracking makes it quadratic.
+#[test]
+fn a_look_ahead_over_spaces_is_linear() {
+    let schema = embedded("AWS::SageMaker::Cluster");
+    let spaces = " ".repeat(260_000);
+    let alarm = json!({"InstanceGroups": [{
+        "InstanceGroupName": "a", "InstanceType": "ml.t3.medium", "InstanceCount": 1,
+        "ExecutionRole": "arn:aws:iam::123456789012:role/a",
+        "LifeCycleConfig": {"OnCreate": "a", "SourceS3Uri": "s3://sagemaker-a"},
+        "ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 0 * * ? *)", "DeploymentConfig": {
+            "AutoRollbackConfiguration": [{"AlarmName": spaces}]
+        }},
+    }]});
+    let violations = judged("spaces", &schema, &alarm);
+    let place = "/InstanceGroups/0/ScheduledUpdateConfig/DeploymentConfig/AutoRollbackConfiguration/0/AlarmName";
+    let said: Vec<&str> = violations
+        .iter()
+        .filter(|violation| violation.pointer == place)
+        .map(|violation| violation.message.as_str())
+        .collect();
+    let expected = format!("`{place}`: must have at most 256 characters");
+    assert_eq!(said, [expected]);
+}
+
+#[test]
+fn violations_are_not_compared_with_each_other() {
+    let schema = embedded("AWS::Cognito::UserPool");
+    let empty: Vec<&str> = vec![""; 80_000];
+    let violations = judged("empty strings", &schema, &json!({"AliasAttributes": empty}));
+    assert!(violations.len() >= 80_000, "{}", violations.len());
+}
+
+#[test]
+fn a_string_is_matched_only_if_its_length_is_valid() {
+    let schema = thing(json!({
+        "Short": {"type": "string", "minLength": 2, "maxLength": 4, "pattern": "^[a-z]+$"},
+        "Open": {"type": "string", "pattern": "^[a-z]+$"},
+    }));
+    let said = |properties: Value| -> Vec<String> {
+        let violations = judged("lengths", &schema, &properties);
+        violations.iter().map(Violation::to_string).collect()
+    };
+    assert_eq!(
+        said(json!({"Short": "A"})),
+        ["`/Short`: must have at least 2 characters"]
+    );
+    assert_eq!(
+        said(json!({"Short": "AAAAA"})),
+        ["`/Short`: must have at most 4 characters"]
+    );
+    assert_eq!(
+        said(json!({"Short": "AA"})),
+        ["`/Short`: must match the pattern `^[a-z]+$`"]
+    );
+    assert!(said(json!({"Open": "a".repeat(65_536)})).is_empty());
+    assert_eq!(
+        said(json!({"Open": "a".repeat(65_537)})),
+        [
+            "`/Open`: must have at most 65536 characters, since it must match a pattern and its schema has no `maxLength`"
+        ]
+    );
+}
+
+/// A back-reference cannot be matched in linear time. It is not checked; AWS checks it.
+#[test]
+fn a_back_reference_is_not_matched() {
+    let schema = thing(json!({
+        "Names": {"type": "array", "items": {"type": "string", "pattern": r"^(a*)*\1b$"}},
+        "Labels": {"type": "object", "patternProperties": {r"^(a*)*\1b$": {"type": "string"}}},
+    }));
+    let names: Vec<String> = vec!["a".repeat(30); 20_000];
+    let labels: serde_json::Map<String, Value> = (0..5_000)
+        .map(|index| (format!("{}{index}", "a".repeat(30)), json!("x")))
+        .collect();
+    let properties = json!({"Names": names, "Labels": labels});
+    assert_eq!(judged("back-references", &schema, &properties), []);
+}
