@@ -26,6 +26,7 @@ mod tagging;
 mod transform;
 mod unknown;
 mod violation;
+mod visits;
 
 pub use catalogue::Catalogue;
 pub use compiled::{Classes, Cursor, ListShape, SchemaWarning, Shape, Types};

@@ -22,7 +22,10 @@ impl ResourceSchema {
     /// are ignored, and a pattern that our dialect cannot express accepts everything, as does a schema that cannot be
     /// compiled.
     pub fn validate_model(&self, properties: &Value) -> Vec<Violation> {
-        let declared = self.validate_declaration(properties);
+        if let Some(violation) = self.takes_too_long(properties) {
+            return vec![violation];
+        }
+        let declared = self.names_and_types(properties);
         let mut violations = declared.clone();
         let validator = self.validator.get_or_init(|| compile(self));
         let errors = validator

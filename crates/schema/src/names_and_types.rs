@@ -15,6 +15,14 @@ impl ResourceSchema {
     /// Returns all violations in declared properties that do not depend on live state: values of a wrong JSON type and
     /// unknown properties. `null`, which means not declared, and unknown values are skipped.
     pub fn validate_declaration(&self, properties: &Value) -> Vec<Violation> {
+        if let Some(violation) = self.takes_too_long(properties) {
+            return vec![violation];
+        }
+        self.names_and_types(properties)
+    }
+
+    /// The same, once it is known that it does not take too long.
+    pub(crate) fn names_and_types(&self, properties: &Value) -> Vec<Violation> {
         if !properties.is_object() {
             return vec![Violation::wrong_type("", &["object"], properties)];
         }

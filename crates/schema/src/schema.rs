@@ -9,6 +9,7 @@ use crate::compiled::{Classes, Compiled, Cursor, SchemaWarning};
 use crate::error::{MAX_BYTES, malformed};
 use crate::path_set::PathSet;
 use crate::pattern::Patterns;
+use crate::subschema::MAX_APPLIED;
 use crate::{PropertyPath, SchemaError, subschema};
 
 /// The schema of one resource type, as CloudFormation publishes it.
@@ -83,6 +84,11 @@ impl ResourceSchema {
         if subschema::is_circular(&document) {
             return Err(malformed(format!(
                 "the schema of {type_name} combines schemas without end"
+            )));
+        }
+        if let Some(place) = subschema::applies_too_many(&document) {
+            return Err(malformed(format!(
+                "the schema of {type_name} combines more than {MAX_APPLIED} schemas at `{place}`"
             )));
         }
         let mut listed = <[PathSet; Classes::LISTED.len()]>::default();

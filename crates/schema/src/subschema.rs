@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
+use ucp_model::json;
 
 /// The maximum length of a chain of schemas that apply to one value, through references and alternatives.
 const MAX_HOPS: usize = 16;
@@ -86,6 +87,69 @@ pub fn named<'a>(
     members.into_iter().flatten()
 }
 
+/// The maximum number of schemas that one schema applies to a value, with all that they combine. Those of public types
+/// apply fewer.
+pub(crate) const MAX_APPLIED: u64 = 10_000;
+
+/// Returns the pointer of a schema that applies too many schemas to one value, if there is any. The document is not
+/// circular.
+pub(crate) fn applies_too_many(document: &Value) -> Option<String> {
+    let mut applied = BTreeMap::new();
+    let mut found = None;
+    json::walk(document, |place, value| {
+        if let Value::Object(members) = value
+            && found.is_none()
+            && is_schema(members)
+            && count(document, members, 0, &mut applied) > MAX_APPLIED
+        {
+            found = Some(place.to_string());
+        }
+    });
+    found
+}
+
+fn is_schema(members: &Map<String, Value>) -> bool {
+    let mut keywords = LISTED.iter().chain(&SINGLE).chain(&["$ref"]);
+    keywords.any(|keyword| members.contains_key(*keyword))
+}
+
+/// Returns the number of schemas that apply to one value, starting at `schema`.
+fn count(
+    document: &Value,
+    schema: &Map<String, Value>,
+    hops: usize,
+    applied: &mut BTreeMap<*const Map<String, Value>, u64>,
+) -> u64 {
+    if let Some(count) = applied.get(&std::ptr::from_ref(schema)) {
+        return *count;
+    }
+    // An unused definition may be circular.
+    if hops > MAX_HOPS {
+        return 0;
+    }
+    let below = combined(document, schema)
+        .map(|next| count(document, next, hops + 1, applied))
+        .fold(1, u64::saturating_add);
+    applied.insert(std::ptr::from_ref(schema), below);
+    below
+}
+
+/// Returns the schemas that a schema applies to the same value.
+fn combined<'a>(
+    document: &'a Value,
+    schema: &'a Map<String, Value>,
+) -> impl Iterator<Item = &'a Map<String, Value>> {
+    let target = schema
+        .get("$ref")
+        .and_then(|reference| target(document, reference));
+    let listed = LISTED
+        .into_iter()
+        .flat_map(|keyword| branches(schema, keyword));
+    let single = SINGLE.into_iter().filter_map(|keyword| schema.get(keyword));
+    let all = target.into_iter().chain(listed).chain(single);
+    all.filter_map(Value::as_object)
+}
+
 /// Returns whether a schema reachable from a document's properties applies itself again to the same value, or applies
 /// so long a chain of others that validation would not end in reasonable time. (A schema that recurs further down in
 /// the value, as in a tree, is fine. So is an unused definition.)
@@ -127,16 +191,7 @@ fn height(
     if hops > MAX_HOPS {
         return MAX_HOPS + 1;
     }
-    let target = schema
-        .get("$ref")
-        .and_then(|reference| target(document, reference));
-    let listed = LISTED
-        .into_iter()
-        .flat_map(|keyword| branches(schema, keyword));
-    let single = SINGLE.into_iter().filter_map(|keyword| schema.get(keyword));
-    let next = target.into_iter().chain(listed).chain(single);
-    let below = next
-        .filter_map(Value::as_object)
+    let below = combined(document, schema)
         .map(|next| height(document, next, hops + 1, heights))
         .max();
     let height = below.map_or(0, |below| below.saturating_add(1));

@@ -120,3 +120,51 @@ fn a_back_reference_is_not_matched() {
     let properties = json!({"Names": names, "Labels": labels});
     assert_eq!(judged("back-references", &schema, &properties), []);
 }
+
+/// Seven levels of thirty references each: a value is checked with 30⁷ schemas.
+#[test]
+fn a_small_schema_that_multiplies_is_refused() {
+    let mut definitions = json!({"Level7": {"type": "string"}});
+    for level in 0..7 {
+        let next = json!({"$ref": format!("#/definitions/Level{}", level + 1)});
+        definitions[format!("Level{level}")] = json!({"allOf": vec![next; 30]});
+    }
+    let schema = json!({
+        "typeName": "Acme::Test::Thing",
+        "definitions": definitions,
+        "properties": {"Name": {"$ref": "#/definitions/Level0"}},
+        "primaryIdentifier": ["/properties/Id"],
+    });
+    let before = cpu_time();
+    let refused = ResourceSchema::parse(&schema.to_string()).expect_err("it is refused");
+    assert!(cpu_time().saturating_sub(before) < BOUND);
+    assert!(
+        refused.to_string().contains("`/definitions/Level"),
+        "{refused}"
+    );
+}
+
+/// Each level of the value doubles the work: eight alternatives, each of which has the next level.
+#[test]
+fn a_value_that_multiplies_is_refused_with_its_place() {
+    let next = json!({"type": "object", "properties": {"Next": {"$ref": "#/definitions/Node"}}});
+    let schema = json!({
+        "typeName": "Acme::Test::Thing",
+        "definitions": {"Node": {"anyOf": vec![next; 8]}},
+        "properties": {"Name": {"type": "string"}, "Node": {"$ref": "#/definitions/Node"}},
+        "primaryIdentifier": ["/properties/Id"],
+    });
+    let schema = ResourceSchema::parse(&schema.to_string()).expect("a schema");
+    let nested = |depth: usize| (0..depth).fold(json!("x"), |value, _| json!({"Next": value}));
+    let said: Vec<String> = judged("alternatives", &schema, &json!({"Node": nested(40)}))
+        .iter()
+        .map(Violation::to_string)
+        .collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    let expected = "would take more than 1000000 checks, since the schema combines many schemas here; declare less";
+    assert!(
+        said[0].starts_with("`/Node/Next/") && said[0].ends_with(expected),
+        "{said:?}"
+    );
+    assert_ne!(judged("few", &schema, &json!({"Node": nested(3)})).len(), 0);
+}

@@ -1,0 +1,206 @@
+//! How much work it is to judge a value, which is found out before it is done: how often a schema is applied to a value. A
+//! schema that combines others multiplies that at each level, of the schema and of the value.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+
+use serde_json::{Map, Value};
+use ucp_model::json;
+
+use crate::pattern::Patterns;
+use crate::subschema::{branches, named, target};
+use crate::{ResourceSchema, Violation, ViolationCode};
+
+/// The maximum number of visits of one judgement, of a schema to a value. Declarations
+/// of public types that Cloud Control accepts need fewer.
+pub(crate) const MAX_VISITS: u64 = 1_000_000;
+
+/// How many names, options or characters count as one visit. They are looked at quickly.
+const QUICK: usize = 32;
+
+impl ResourceSchema {
+    /// Returns a violation if judging `properties` would take too long, at the deepest place to blame.
+    pub(crate) fn takes_too_long(&self, properties: &Value) -> Option<Violation> {
+        let mut visits = Visits {
+            document: self.document(),
+            patterns: self.patterns(),
+            known: HashMap::new(),
+        };
+        if visits.of(self.document(), properties).told <= MAX_VISITS {
+            return None;
+        }
+        let place = visits.deepest(properties);
+        let what = format!(
+            "would take more than {MAX_VISITS} checks, since the schema combines many schemas here; declare less"
+        );
+        let code = ViolationCode::InvalidValue;
+        Some(Violation::expected(&place, code, &what))
+    }
+}
+
+struct Visits<'a> {
+    document: &'a Value,
+    patterns: &'a Patterns,
+    /// The visits below a schema and a value, by their addresses.
+    known: HashMap<(*const Value, *const Value), Count>,
+}
+
+/// A number of visits.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    /// To know whether the value is valid.
+    judged: u64,
+    /// To tell what is wrong with it. Alternatives are first judged, and then told.
+    told: u64,
+}
+
+impl Count {
+    const TOO_MANY: Self = Self {
+        judged: u64::MAX,
+        told: u64::MAX,
+    };
+
+    fn quick(looks: usize) -> Self {
+        let visits = u64::try_from(1 + looks / QUICK).unwrap_or(u64::MAX);
+        Self {
+            judged: visits,
+            told: visits,
+        }
+    }
+
+    fn judged_first(self) -> Self {
+        Self {
+            told: self.told.saturating_add(self.judged),
+            ..self
+        }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.judged = self.judged.saturating_add(other.judged);
+        self.told = self.told.saturating_add(other.told);
+    }
+}
+
+impl<'a> Visits<'a> {
+    /// Returns the visits of a schema and those below it to a value and those in it. Each pair is counted once, and no more
+    /// pairs than there may be visits.
+    fn of(&mut self, schema: &'a Value, value: &Value) -> Count {
+        let Value::Object(keywords) = schema else {
+            return Count::quick(0);
+        };
+        let pair = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
+        if let Some(known) = self.known.get(&pair) {
+            return *known;
+        }
+        if self.known.len() as u64 >= MAX_VISITS {
+            return Count::TOO_MANY;
+        }
+        self.known.insert(pair, Count::TOO_MANY);
+        let mut count = Count::quick(looks(keywords, value));
+        if let Some(target) = (keywords.get("$ref")).and_then(|to| target(self.document, to)) {
+            count += self.of(target, value);
+        }
+        for branch in branches(keywords, "allOf") {
+            count += self.of(branch, value);
+        }
+        for branch in branches(keywords, "anyOf").chain(branches(keywords, "oneOf")) {
+            count += self.of(branch, value).judged_first();
+        }
+        let single = ["not", "if", "then", "else"].into_iter();
+        for schema in single.filter_map(|keyword| keywords.get(keyword)) {
+            count += self.of(schema, value);
+        }
+        for (_, schema) in named(keywords, "dependencies") {
+            count += self.of(schema, value);
+        }
+        match value {
+            Value::Object(members) => count += self.members(keywords, members),
+            Value::Array(items) => count += self.items(keywords, items),
+            _ => {}
+        }
+        self.known.insert(pair, count);
+        count
+    }
+
+    fn members(&mut self, keywords: &'a Map<String, Value>, members: &Map<String, Value>) -> Count {
+        let mut count = Count::default();
+        let properties = keywords.get("properties");
+        for (name, member) in members {
+            let mut is_named = false;
+            if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
+                is_named = true;
+                count += self.of(schema, member);
+            }
+            for (pattern, schema) in named(keywords, "patternProperties") {
+                count += Count::quick(name.len());
+                if self.patterns.matches(pattern, name) {
+                    is_named = true;
+                    count += self.of(schema, member);
+                }
+            }
+            if let Some(schema) = keywords.get("additionalProperties").filter(|_| !is_named) {
+                count += self.of(schema, member);
+            }
+            if keywords.contains_key("propertyNames") {
+                count += Count::quick(name.len());
+            }
+        }
+        count
+    }
+
+    fn items(&mut self, keywords: &'a Map<String, Value>, items: &[Value]) -> Count {
+        let mut count = Count::default();
+        for (index, item) in items.iter().enumerate() {
+            let of_item = match keywords.get("items") {
+                Some(Value::Array(schemas)) => schemas.get(index),
+                other => other,
+            };
+            let of_each = keywords.get("contains").into_iter();
+            for schema in of_each.chain(of_item) {
+                count += self.of(schema, item);
+            }
+        }
+        count
+    }
+
+    /// Returns the place of the deepest value that by itself has too many visits.
+    fn deepest(&self, properties: &Value) -> String {
+        let mut most: HashMap<*const Value, u64> = HashMap::new();
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "the maximum is the same in any order"
+        )]
+        for ((_, value), count) in &self.known {
+            let most = most.entry(*value).or_default();
+            *most = count.told.max(*most);
+        }
+        let mut deepest = String::new();
+        json::walk(properties, |place, value| {
+            let visits = most.get(&std::ptr::from_ref(value));
+            let is_below = place.to_string().starts_with(&deepest);
+            if is_below && visits.is_some_and(|visits| *visits > MAX_VISITS) {
+                deepest = place.to_string();
+            }
+        });
+        deepest
+    }
+}
+
+/// Returns the number of quick looks at a value itself.
+fn looks(keywords: &Map<String, Value>, value: &Value) -> usize {
+    let length = |keyword| match keywords.get(keyword) {
+        Some(Value::Array(listed)) => listed.len(),
+        Some(Value::Object(members)) => members.len(),
+        _ => 0,
+    };
+    let options = length("enum");
+    let own = match value {
+        Value::Object(_) => length("properties") + length("required"),
+        Value::Array(items) if keywords.contains_key("uniqueItems") => items.len(),
+        Value::String(text) if keywords.contains_key("pattern") => text.len(),
+        _ => 0,
+    };
+    options + own
+}
