@@ -137,3 +137,51 @@ async fn tags_that_aws_keeps_for_itself_are_refused(world: &World) {
     }
     assert_eq!(world.calls("CreateResource"), 0);
 }
+
+/// AWS accepts 50 tags on a resource.
+#[apply(on_every_store)]
+async fn more_tags_than_a_resource_can_have_are_refused(world: &World) {
+    let some = |from: usize, to: usize| -> Value {
+        let tags = (from..to).map(|number| (format!("k{number}"), json!("v")));
+        Value::Object(tags.collect())
+    };
+    for member in ["tags", "defaultTags"] {
+        let mut body = json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+        body[member] = some(0, 51);
+        let refused = world.post(VPC, "put", &body).await.expect(400);
+        assert!(refused.text.contains("51 tags"), "{}", refused.text);
+        assert!(refused.text.contains(member), "{}", refused.text);
+    }
+    let group = format!("{GROUP}?{API_VERSION}");
+    let body = |tags: Value| json!({"location": "global", "tags": tags, "properties": {"defaultTags": tags}});
+    let refused = world
+        .call("PUT", &group, &body(some(0, 51)).to_string())
+        .await
+        .expect(400);
+    assert!(
+        refused.text.contains("$.tags in body has 51 tags"),
+        "{}",
+        refused.text
+    );
+    world
+        .call("PUT", &group, &body(some(0, 49)).to_string())
+        .await
+        .expect(200);
+    let add = |tags: Value| json!({"properties": {"defaultTags": tags}}).to_string();
+    world
+        .call("PATCH", &group, &add(some(49, 50)))
+        .await
+        .expect(200);
+    let refused = world
+        .call("PATCH", &group, &add(some(50, 51)))
+        .await
+        .expect(400);
+    assert!(
+        refused.text.contains("more than 50 tags"),
+        "{}",
+        refused.text
+    );
+    let mut swap = some(50, 51);
+    swap["k0"] = Value::Null;
+    world.call("PATCH", &group, &add(swap)).await.expect(200);
+}

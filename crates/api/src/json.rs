@@ -19,6 +19,11 @@ use crate::problem::Problem;
 pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
 /// The maximum nesting depth.
 const DEPTH_MAX: usize = 64;
+/// The maximum number of values in a body: members, elements, and what is in them. The longest declaration that Cloud
+/// Control accepts has one for every five characters, more than any real one.
+pub(crate) const VALUES_MAX: usize = 50_000;
+/// The maximum length of a member's name, in characters. Names of AWS properties have at most a tenth.
+pub(crate) const NAME_MAX_CHARS: usize = 1_024;
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The member name under which `serde_json` passes numbers of arbitrary precision.
@@ -125,28 +130,53 @@ fn bad_request(reason: String) -> Problem {
 /// Parses JSON, refusing duplicate members and deep nesting. The error names the place.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let mut place = Vec::new();
-    let value = Strict(&mut place).deserialize(&mut deserializer);
+    let mut reading = Reading::default();
+    let value = Strict(&mut reading).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| error.to_string())
 }
 
-/// Deserializes one value; the stack of reference tokens is its place.
-struct Strict<'a>(&'a mut Vec<String>);
+/// How far the reading of a body has come.
+#[derive(Default)]
+struct Reading {
+    /// The reference tokens of the current place.
+    place: Vec<String>,
+    /// The number of values so far.
+    values: usize,
+}
+
+/// Deserializes one value.
+struct Strict<'a>(&'a mut Reading);
 
 impl Strict<'_> {
     fn pointer(&self) -> String {
         self.0
+            .place
             .iter()
             .fold(String::new(), |above, token| pointer::join(&above, token))
     }
 
+    fn shown(&self) -> String {
+        self.pointer().chars().take(120).collect()
+    }
+
     fn descend<E: de::Error>(&mut self, token: String) -> Result<(), E> {
-        self.0.push(token);
-        if self.0.len() >= DEPTH_MAX {
-            let shown: String = self.pointer().chars().take(120).collect();
+        self.0.place.push(token);
+        if self.0.place.len() >= DEPTH_MAX {
+            let shown = self.shown();
             return Err(E::custom(format!(
                 "nested deeper than {DEPTH_MAX} levels, at {shown}…"
+            )));
+        }
+        Ok(())
+    }
+
+    fn count<E: de::Error>(&mut self) -> Result<(), E> {
+        self.0.values += 1;
+        if self.0.values > VALUES_MAX {
+            let shown = self.shown();
+            return Err(E::custom(format!(
+                "it has more than {VALUES_MAX} members and elements, the last at {shown}"
             )));
         }
         Ok(())
@@ -156,7 +186,8 @@ impl Strict<'_> {
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
-    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: de::Deserializer<'de>>(mut self, deserializer: D) -> Result<Value, D::Error> {
+        self.count()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -197,7 +228,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         loop {
             self.descend(array.len().to_string())?;
             let element = elements.next_element_seed(Strict(self.0))?;
-            self.0.pop();
+            self.0.place.pop();
             match element {
                 Some(element) => array.push(element),
                 None => return Ok(Value::Array(array)),
@@ -225,9 +256,15 @@ impl<'de> Visitor<'de> for Strict<'_> {
                     excerpt(&name)
                 )));
             }
+            if name.chars().nth(NAME_MAX_CHARS).is_some() {
+                let place = pointer::join(&self.pointer(), &excerpt(&name));
+                return Err(de::Error::custom(format!(
+                    "the name of the member {place} is longer than {NAME_MAX_CHARS} characters"
+                )));
+            }
             self.descend(name.clone())?;
             let value = members.next_value_seed(Strict(self.0))?;
-            self.0.pop();
+            self.0.place.pop();
             object.insert(name, value);
         }
         Ok(Value::Object(object))
@@ -271,6 +308,23 @@ mod tests {
                 .starts_with("nested deeper than 64")
         );
         assert!(parse(nested(1_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn refuses_more_values_and_longer_names_than_any_declaration_has() {
+        let elements = |count: usize| format!("[{}]", vec!["0"; count].join(","));
+        assert!(parse(elements(VALUES_MAX - 2).as_bytes()).is_ok());
+        let reason = parse(elements(VALUES_MAX).as_bytes()).unwrap_err();
+        let expected = "it has more than 50000 members and elements, the last at /49999";
+        assert!(reason.starts_with(expected), "{reason}");
+        let named = |length: usize| format!(r#"{{"a":{{"{}":1}}}}"#, "n".repeat(length));
+        assert!(parse(named(NAME_MAX_CHARS).as_bytes()).is_ok());
+        let reason = parse(named(NAME_MAX_CHARS + 1).as_bytes()).unwrap_err();
+        assert!(
+            reason.starts_with("the name of the member /a/nnn"),
+            "{reason}"
+        );
+        assert!(reason.len() < 300, "{reason}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use serde_json::{Map, Value};
 use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, ErrorCode, Failure, excerpt};
+use ucp_model::{Detail, ErrorCode, Failure, MAX_DETAILS, excerpt};
 
 use crate::json::{is_json, object, read};
 use crate::members::{COMMON, kind};
@@ -71,13 +71,10 @@ impl Payload {
     }
 }
 
-/// The most violations that a reply lists.
-const DETAILS_MAX: usize = 100;
-
 /// The violations found in a request.
 #[derive(Debug, Default)]
 pub(crate) struct Violations {
-    /// The first [`DETAILS_MAX`] of them.
+    /// The first [`MAX_DETAILS`] of them.
     details: Vec<Detail>,
     /// How many there are.
     count: usize,
@@ -173,7 +170,7 @@ impl Violations {
 
     fn add(&mut self, code: &str, message: String) {
         self.count += 1;
-        if self.details.len() == DETAILS_MAX {
+        if self.details.len() == MAX_DETAILS {
             return;
         }
         self.details.push(Detail {

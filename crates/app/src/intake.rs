@@ -174,6 +174,7 @@ impl App {
             ),
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
+            | ucp_store::Error::TooManyTags
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
             | ucp_store::Error::Corrupt(_) => error.into(),

@@ -110,7 +110,6 @@ impl App {
             declaration,
             text,
         } = self.declared(put).await?;
-        self.parts.accounts.verify(&put.scope).await?;
         let resource = Resource {
             scope: put.scope.clone(),
             reference: reference.clone(),
@@ -220,7 +219,10 @@ impl App {
                 schema.type_name().arm()
             )));
         }
+        refuse_too_long(&put.properties)?;
         let alias = self.recorded_alias(reference.as_ref()).await?;
+        // Nothing takes long before the account and the group are known.
+        self.parts.accounts.verify(&put.scope).await?;
         let mut default_tags = self.parts.default_tags.in_account(&put.scope.account);
         if let Some(alias) = &alias {
             default_tags.extend(alias.group.body.default_tags.clone());
@@ -271,9 +273,22 @@ impl App {
     }
 }
 
-/// Returns the declaration as JSON, if it is not too long.
+/// Returns the declaration as JSON, if it is not too long with what was added to it.
 fn text(declaration: &Declaration) -> Result<Zeroizing<String>, Rejection> {
     let text = Zeroizing::new(declaration.properties().to_string());
+    judge_length(&text)?;
+    Ok(text)
+}
+
+/// Refuses properties that are too long before anything else is done with them. Default tags come on top.
+fn refuse_too_long(properties: &Map<String, Value>) -> Result<(), Rejection> {
+    match serde_json::to_string(properties) {
+        Ok(text) => judge_length(&Zeroizing::new(text)),
+        Err(error) => Err(Rejection::Internal(error.into())),
+    }
+}
+
+fn judge_length(text: &str) -> Result<(), Rejection> {
     let length = text.chars().count();
     if length > DESIRED_STATE_MAX_CHARS {
         return Err(Rejection::TooLarge(Failure::new(
@@ -283,7 +298,7 @@ fn text(declaration: &Declaration) -> Result<Zeroizing<String>, Rejection> {
             ),
         )));
     }
-    Ok(text)
+    Ok(())
 }
 
 /// Returns the outcome of a put that was accepted. If the worker has found nothing to do, it has no operation.

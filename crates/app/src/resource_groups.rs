@@ -1,4 +1,4 @@
-use ucp_model::{GroupId, NewResourceGroup, PlaneId, ResourceGroup};
+use ucp_model::{GroupId, MAX_TAGS, NewResourceGroup, PlaneId, ResourceGroup};
 use ucp_store::{GroupUpdate, Precondition};
 
 use crate::references::group_not_found;
@@ -36,6 +36,9 @@ impl App {
         match updated.await {
             Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(id)),
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(id)),
+            Err(ucp_store::Error::TooManyTags) => Err(Rejection::bad_request(format!(
+                "With these, the group would have more than {MAX_TAGS} tags or default tags, and AWS accepts no more on a resource. Remove some first, by setting them to null."
+            ))),
             Err(ucp_store::Error::GroupDeleting(running)) => Err(self.busy(running).await),
             other => Ok(other?),
         }

@@ -126,6 +126,7 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
         | Error::PreconditionFailed
         | Error::LeaseLost
         | Error::Unavailable(_)
+        | Error::TooManyTags
         | Error::Corrupt(_)) => return Err(error),
     };
     Ok(Refusal::Lasting(failure))

@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 
 use crate::Mark;
 
+/// The maximum number of tags, and of default tags, of a request or a group: what AWS accepts on one resource.
+pub const MAX_TAGS: usize = 50;
+
 /// Tags that resources get without declaring them, from the server's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DefaultTags {

@@ -3,6 +3,9 @@ use serde::{Deserialize, Serialize};
 use crate::operation::resource::{Class, Problem, retry_class};
 use crate::{Action, Exception, Fault, HookFailure, Identifier, RequestToken, TypeName};
 
+/// The maximum number of details of a failure. Those beyond are only counted.
+pub const MAX_DETAILS: usize = 100;
+
 /// Why an operation or a request failed, in ARM's terms. Its messages reach the caller, so they never contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -143,9 +146,14 @@ impl Failure {
         self
     }
 
-    /// Sets the details.
+    /// Sets the details. If there are more than [`MAX_DETAILS`], the last one says how many more there are.
     #[must_use]
-    pub fn with_details(mut self, details: Vec<Detail>) -> Self {
+    pub fn with_details(mut self, mut details: Vec<Detail>) -> Self {
+        let more = details.len().saturating_sub(MAX_DETAILS);
+        details.truncate(MAX_DETAILS);
+        if more > 0 {
+            details.push(Detail::more(more));
+        }
         self.details = details;
         self
     }
@@ -165,6 +173,15 @@ impl From<&Fault> for Failure {
 }
 
 impl Detail {
+    /// Creates the last detail of a failure with `more` causes than it lists.
+    pub fn more(more: usize) -> Self {
+        Self {
+            code: "More".to_owned(),
+            message: format!("and {more} more"),
+            target: None,
+        }
+    }
+
     /// Creates a cause located at `target`.
     pub fn at(
         code: impl Into<String>,

@@ -37,12 +37,14 @@ pub use cloud::{
     Action, Fault, FaultClass, HookFailure, Progress, ProgressStatus, ResourceDescription,
     ResourcePage, RetryClass,
 };
-pub use default_tags::{DefaultTags, TagError, valid_tag};
+pub use default_tags::{DefaultTags, MAX_TAGS, TagError, valid_tag};
 pub use ended::{Ended, Setback};
 pub use error_code::ErrorCode;
 pub use etag::ETag;
 pub use excerpt::excerpt;
-pub use failure::{AdditionalInfo, CloudControlRequest, Detail, Failure, Reason, chain};
+pub use failure::{
+    AdditionalInfo, CloudControlRequest, Detail, Failure, MAX_DETAILS, Reason, chain,
+};
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,

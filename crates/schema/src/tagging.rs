@@ -1,6 +1,6 @@
 //! Tags that are not declared, in the tag property of a type: default tags, and the mark of a reference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use ucp_model::{Mark, pointer};
@@ -261,9 +261,10 @@ impl Form {
                 let Some(tags) = tags.as_array_mut() else {
                     return;
                 };
+                let declared = tags.iter().filter_map(|tag| tag[key_name].as_str());
+                let declared: BTreeSet<String> = declared.map(str::to_owned).collect();
                 for (key, value) in defaults {
-                    let is_declared = tags.iter().any(|tag| tag[key_name] == key.as_str());
-                    if is_declared {
+                    if declared.contains(key) {
                         continue;
                     }
                     let mut tag = Map::new();

@@ -30,6 +30,9 @@ pub enum Error {
     /// The [`Precondition`](crate::Precondition) does not hold. Nothing was written.
     #[error("the precondition failed")]
     PreconditionFailed,
+    /// The group would have more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags or default tags. Nothing was written.
+    #[error("the group would have too many tags")]
+    TooManyTags,
     /// The lease was taken by another worker, was released, or ended with the operation. Nothing was written.
     #[error("the lease was lost")]
     LeaseLost,

@@ -87,7 +87,8 @@ pub trait Groups: Send + Sync {
     ) -> Result<ResourceGroup, Error>;
 
     /// Changes the group. [`Error::NoSuchGroup`] if there is none, [`Error::PreconditionFailed`] if `precondition` does
-    /// not hold, [`Error::GroupDeleting`] while the group is being deleted.
+    /// not hold, [`Error::GroupDeleting`] while the group is being deleted, [`Error::TooManyTags`] if it adds more than a
+    /// group may have.
     async fn update_resource_group(
         &self,
         id: &GroupId,

@@ -12,9 +12,9 @@ use ucp_model::operation::{
     State,
 };
 use ucp_model::{
-    Baseline, Ended, GroupBody, GroupId, Identifier, NewResourceGroup, Operation, OperationId,
-    ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target, Timestamp, TypeName,
-    pointer,
+    Baseline, Ended, GroupBody, GroupId, Identifier, MAX_TAGS, NewResourceGroup, Operation,
+    OperationId, ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target,
+    Timestamp, TypeName, pointer,
 };
 
 use self::history::ended_at;
@@ -59,6 +59,13 @@ pub fn update_group(
             deletion: None,
         },
     };
+    let is_more =
+        |tags: &BTreeMap<_, _>, before: &BTreeMap<_, _>| tags.len() > MAX_TAGS.max(before.len());
+    if is_more(&new.tags, &current.tags)
+        || is_more(&new.body.default_tags, &current.body.default_tags)
+    {
+        return Err(Error::TooManyTags);
+    }
     put_group(Some(current), new, precondition, now)
 }
 

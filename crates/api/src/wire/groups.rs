@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
-use ucp_model::{GroupBody, GroupId, Mark, NewResourceGroup, ResourceGroup, excerpt};
+use ucp_model::{GroupBody, GroupId, MAX_TAGS, Mark, NewResourceGroup, ResourceGroup, excerpt};
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
@@ -104,6 +104,8 @@ fn tags_update(path: &str, value: Option<&Value>, violations: &mut Violations) -
     };
     match violations.object(path, Some(value)) {
         Some(members) => {
+            let set = members.values().filter(|value| !value.is_null());
+            refuse_too_many(path, set.count(), violations);
             let (removed, set): (Map<String, Value>, Map<String, Value>) = members
                 .clone()
                 .into_iter()
@@ -114,6 +116,18 @@ fn tags_update(path: &str, value: Option<&Value>, violations: &mut Violations) -
             TagsUpdate::Merge(set.chain(removed).collect())
         }
         None => TagsUpdate::Clear,
+    }
+}
+
+/// Refuses more tags than AWS accepts on a resource.
+fn refuse_too_many(path: &str, given: usize, violations: &mut Violations) {
+    if given > MAX_TAGS {
+        violations.property(
+            path,
+            &format!(
+                "has {given} tags, and at most {MAX_TAGS} are accepted, as on an AWS resource"
+            ),
+        );
     }
 }
 
@@ -142,9 +156,12 @@ impl PutResourceGroupRequest {
         let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
         let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
         refuse_reserved(default_tags.keys(), violations);
+        let tags = violations.texts(TAGS, body.get("tags"));
+        refuse_too_many(DEFAULT_TAGS, default_tags.len(), violations);
+        refuse_too_many(TAGS, tags.len(), violations);
         Some(Self {
             location: violations.location(body),
-            tags: violations.texts(TAGS, body.get("tags")),
+            tags,
             properties: ResourceGroupProperties { default_tags },
         })
     }

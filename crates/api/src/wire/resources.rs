@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{LiveResource, PutResource, Selector, TrackedBy};
 use ucp_model::operation::{self, Options};
-use ucp_model::{Scope, Target, TypeName, Warning, valid_tag};
+use ucp_model::{MAX_TAGS, Scope, Target, TypeName, Warning, valid_tag};
 use utoipa::ToSchema;
 
 use super::warning::WarningBody;
@@ -105,6 +105,12 @@ enum ReplacementPolicy {
 
 fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     let tags = BTreeMap::<String, String>::deserialize(deserializer)?;
+    if tags.len() > MAX_TAGS {
+        let given = tags.len();
+        let message =
+            format!("{given} tags are given, and AWS accepts at most {MAX_TAGS} on a resource.");
+        return Err(D::Error::custom(message));
+    }
     for (key, value) in &tags {
         valid_tag(key, value).map_err(|error| D::Error::custom(format!("{error}.")))?;
     }
