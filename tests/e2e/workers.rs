@@ -150,3 +150,76 @@ async fn a_machine_with_a_wrong_clock_is_not_ready() {
     world.get("/readyz").await.expect(200);
     world.finish().await;
 }
+
+/// Claims the only live operation as a worker whose step never ends, again and again.
+async fn take_over(world: &World, times: usize) {
+    let term = LeaseTerm(Duration::from_secs(30));
+    for _ in 0..times {
+        let due = world
+            .store
+            .next_claimable_at()
+            .await
+            .expect("the store answers");
+        world.clock.move_to(due.expect("a live operation"));
+        let claim = world
+            .store
+            .claim_due_operations("lost", world.clock.now(), term, 1);
+        assert_eq!(claim.await.expect("the store answers").len(), 1);
+    }
+}
+
+#[apply(on_every_store)]
+async fn a_step_that_nobody_can_finish_ends_its_operation(world: &World) {
+    let lost = put(world, ACCOUNT, VPC, "lost").await;
+    take_over(world, 3).await;
+    let other = put(world, ACCOUNT, LOG_GROUP, "other").await;
+    world.settle().await;
+    let status = world.status(&lost).await;
+    assert_eq!(status["status"], "Failed");
+    assert_eq!(status["error"]["code"], "Abandoned");
+    let message = status["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("Nothing was sent to AWS."), "{message}");
+    assert_eq!(world.calls("CreateResource"), 1, "the other one");
+    assert_eq!(world.status(&other).await["status"], "Succeeded");
+    // Its alias is free.
+    let again = put(world, ACCOUNT, VPC, "lost").await;
+    world.settle().await;
+    assert_eq!(world.status(&again).await["status"], "Succeeded");
+}
+
+/// Whoever takes over for the third time goes on if the second one has written a step.
+#[apply(on_every_store)]
+async fn a_step_that_is_written_begins_the_count_anew(world: &World) {
+    let reply = put(world, ACCOUNT, VPC, "slow").await;
+    take_over(world, 2).await;
+    let due = world
+        .store
+        .next_claimable_at()
+        .await
+        .expect("the store answers");
+    world.clock.move_to(due.expect("a live operation"));
+    world.step().await;
+    take_over(world, 2).await;
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+}
+
+/// The outcome of a create that was sent is unknown, and its alias is not free.
+#[apply(on_every_store)]
+async fn what_was_sent_before_a_step_that_nobody_can_finish_is_unknown(world: &World) {
+    let lost = put(world, ACCOUNT, VPC, "lost").await;
+    world.step().await;
+    assert_eq!(world.calls("CreateResource"), 1);
+    take_over(world, 4).await;
+    world.settle().await;
+    let status = world.status(&lost).await;
+    assert_eq!(status["status"], "Failed");
+    assert_eq!(status["error"]["code"], "OutcomeUnknown");
+    let message = status["error"]["message"].as_str().expect("a message");
+    assert!(
+        message.contains("No worker could finish a step"),
+        "{message}"
+    );
+    let references = world.references().await;
+    assert_eq!(references[0]["provisioningState"], "Unknown");
+}

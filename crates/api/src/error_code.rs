@@ -58,7 +58,7 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
         "RequestLimitExceeded" "Throttling" "ThrottlingException" "TooManyRequestsException";
     INTERNAL_SERVER_ERROR:
         "ConcurrentModificationException" "HandlerFailureException" "HandlerInternalFailureException"
-        "Internal" "InternalFailure" "NetworkFailure" "NetworkFailureException" "NotStabilized"
+        "Abandoned" "Internal" "InternalFailure" "NetworkFailure" "NetworkFailureException" "NotStabilized"
         "OutcomeUnknown" "ServiceInternalError" "ServiceInternalErrorException" "ServiceTimeout"
         "ServiceUnavailableException";
     SERVICE_UNAVAILABLE: "ServiceUnavailable";

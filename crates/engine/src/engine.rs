@@ -23,6 +23,10 @@ use crate::slots::Room;
 /// How long an operation that is sealed under a key that one process does not have waits for another process.
 const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
 
+/// How often in a row an operation may be taken over before it is given up. A step that no worker comes to the end of would
+/// occupy them for ever.
+const MAX_TAKEOVERS: u64 = 3;
+
 /// The dependencies of an [`Engine`].
 pub struct Parts {
     /// The store.
@@ -156,8 +160,16 @@ impl Engine {
             lease.generation = claimed.lease.generation,
         );
         let lease = claimed.lease.clone();
+        let first = match claimed.takeovers >= MAX_TAKEOVERS {
+            true => Observation::GivenUp,
+            false => Observation::Claimed,
+        };
         let step = async {
-            if let Err(error) = self.can_open(&claimed.documents) {
+            // Nothing is done any more for what is given up, since that may be what does not end.
+            let is_given_up = first == Observation::GivenUp;
+            if let Err(error) = self.can_open(&claimed.documents)
+                && !is_given_up
+            {
                 // At once, so that a process that can goes on.
                 let not_before = self.now().after(OTHER_KEY_PAUSE);
                 let handed_back = self.parts.store.hand_back(&claimed.lease, not_before);
@@ -165,8 +177,10 @@ impl Engine {
                 return Err(Abandoned::Keys(error));
             }
             let schema = match claimed.operation.work.resource() {
-                Some(work) => self.call(&mut claimed.lease, self.schema(work)).await??,
-                None => None,
+                Some(work) if !is_given_up => {
+                    self.call(&mut claimed.lease, self.schema(work)).await??
+                }
+                Some(_) | None => None,
             };
             if let (Work::Resource(work), Some(schema)) = (&mut claimed.operation.work, &schema) {
                 work.time_limits = TimeLimits {
@@ -182,7 +196,7 @@ impl Engine {
                 planned: None,
                 refused: BTreeMap::new(),
             };
-            stepper.run().await
+            stepper.run(first).await
         };
         let step = async {
             tokio::select! {
@@ -252,14 +266,14 @@ pub(crate) struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    async fn run(mut self) -> Result<(), Abandoned> {
+    async fn run(mut self, first: Observation) -> Result<(), Abandoned> {
         let Parts {
             clock,
             entropy,
             store,
             ..
         } = &self.engine.parts;
-        let mut observation = Observation::Claimed;
+        let mut observation = first;
         loop {
             let chance = Chance {
                 token: ucp_model::ClientToken(entropy.uuid("client-token")),

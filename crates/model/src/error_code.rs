@@ -24,6 +24,8 @@ macro_rules! codes {
 }
 
 codes! {
+    /// No worker could finish a step of the operation.
+    Abandoned,
     /// The credentials belong to another account than the request names.
     AccountMismatch,
     /// AWS already has a resource with that identifier.

@@ -29,7 +29,7 @@ macro_rules! claimed {
     () => {
         concat!(
             columns!(),
-            ", desired, document, look, generation,
+            ", desired, document, look, generation, takeovers,
             (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"
         )
     };
@@ -62,7 +62,8 @@ statements! {
             SELECT id AS due_id FROM operations
             WHERE ended_at IS NULL AND ", claimable_at!(), " <= $1
             ORDER BY ", claimable_at!(), ", id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
-        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1,
+            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
@@ -89,18 +90,20 @@ statements! {
         sqlite ")) JOIN operations ON operations.id = json_each.value
             ORDER BY json_each.key, CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END, scope LIMIT $2" ["
         )
-        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1
+        UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1,
+            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
     RENEW = ["UPDATE operations SET lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
+    RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL, takeovers = 0
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// No lease has an empty owner.
     HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL
+    RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
+            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
         WHERE lease_owner IS NOT NULL"];
     NEXT = ["SELECT ", claimable_at!(), " AS next_at FROM operations
         WHERE ended_at IS NULL ORDER BY ", claimable_at!(), " LIMIT 1"];
@@ -269,6 +272,7 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
             generation: row.count("generation")?,
             expires_at,
         },
+        takeovers: row.count("takeovers")?,
         operation,
         documents: Documents {
             desired: desired.map(Sealed),

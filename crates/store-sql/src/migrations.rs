@@ -30,6 +30,7 @@ macro_rules! files {
             "0015_leftovers",
             "0016_unknown_creates",
             "0017_marked",
+            "0018_takeovers",
             "0019_ambient_credentials",
         )
     };

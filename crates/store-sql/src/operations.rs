@@ -27,6 +27,7 @@ statements! {
     /// (`$11`).
     STEP = ["UPDATE operations SET
             status = $4, held_target_key = $5, document = COALESCE($6, document), look = NULL, lease_expires_at = $7,
+            takeovers = 0,
             due_at = CASE
                 WHEN $9 = 0 AND cancel_requested_at < $8 AND (ended_children <= $11 OR cancel_requested_at < $12)
                     THEN cancel_requested_at

@@ -43,6 +43,8 @@ pub struct Claimed {
     pub lease: Lease,
     /// The operation.
     pub operation: Operation,
+    /// How often in a row its lease ran out, this time included, before the holder had written a step or released it.
+    pub takeovers: u64,
     /// Its documents.
     pub documents: Documents,
     /// The declaration of the last successful put of its alias.
@@ -55,7 +57,8 @@ pub trait Leases: Send + Sync {
     /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired: those that could be
     /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Fewer than
     /// `limit` means that no more can be claimed now. Each claim increases the lease generation by one; no two callers ever
-    /// hold the same generation.
+    /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, unless it was handed
+    /// back; a step that is written and a release begin the count anew.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -91,7 +94,7 @@ pub trait Leases: Send + Sync {
     /// operation that the holder cannot carry out, and another worker can. Not an error if the lease was lost.
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
 
-    /// Drops all leases. For an engine that serves one process only, when that process starts.
+    /// Drops all leases, each of which counts as a take-over. For an engine that serves one process only, when that process starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
     /// Returns when the next live operation can be claimed: when it is due and its lease, if any, has expired. `None`

@@ -17,6 +17,9 @@ pub fn decide(
     match (work, observation) {
         (Work::Resource(work), observation) => on_resource(header, work, observation, now, chance),
         (Work::Group(work), Observation::Surveyed(survey)) => on_group(header, work, survey, now),
+        (Work::Group(work), Observation::GivenUp) if work.ended().is_none() => {
+            given_up(header, work, now)
+        }
         (Work::Group(work), Observation::Claimed) if work.ended().is_none() => Decision {
             next: Next::Keep,
             effect: Some(Effect::Survey),
@@ -25,6 +28,7 @@ pub fn decide(
         (
             Work::Group(_),
             Observation::Claimed
+            | Observation::GivenUp
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)
@@ -86,6 +90,23 @@ fn on_resource(
         next,
         effect: decision.effect,
         reason: decision.reason,
+    }
+}
+
+/// Ends an operation on a group whose step no worker could finish. Its children go on.
+fn given_up(header: &Header, work: &GroupWork, now: Timestamp) -> Decision {
+    let finish = group::given_up(work);
+    Decision {
+        next: Next::Finish {
+            reference: None,
+            leftover: None,
+            operation: Box::new(Operation {
+                header: ended(header, now),
+                work: Work::Group(Box::new(finish.of(work))),
+            }),
+        },
+        effect: None,
+        reason: "no worker could finish a step",
     }
 }
 

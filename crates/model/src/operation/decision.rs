@@ -15,6 +15,8 @@ use crate::{
 pub enum Observation {
     /// The operation was claimed, or has just changed state: nothing is known beyond its row.
     Claimed,
+    /// The operation was claimed, but too many workers have not come to the end of its step.
+    GivenUp,
     /// The result of [`Effect::Look`].
     Looked(Presence, PlanOutcome),
     /// The result of [`Effect::Read`].
@@ -56,6 +58,7 @@ impl Observation {
             | Observation::Listed(Listing::Holds | Listing::Lacks | Listing::Unlisted)
             | Observation::Searched(Search::Found(_) | Search::Lacks | Search::Unsearchable)
             | Observation::Claimed
+            | Observation::GivenUp
             | Observation::Submitted(Ok(_))
             | Observation::Polled(Ok(_))
             | Observation::CancelAsked(Ok(_))
@@ -83,6 +86,7 @@ impl Observation {
             }
             Observation::Submitted(Err(fault)) => fault.class == FaultClass::Denied,
             Observation::Claimed
+            | Observation::GivenUp
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Polled(Err(_))
@@ -111,6 +115,7 @@ impl Observation {
                 ..
             }) => Some((identifier, ownership)),
             Observation::Claimed
+            | Observation::GivenUp
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)

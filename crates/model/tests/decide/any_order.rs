@@ -94,6 +94,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)
+        | Observation::GivenUp
         | Observation::Taken(_)
         | Observation::Surveyed(_) => return true,
     };

@@ -80,6 +80,35 @@ pub async fn a_lease_that_ran_out_is_taken_over(store: Engine) {
     store.renew_lease(&new.lease, at(70), TERM).await.unwrap();
 }
 
+/// A step that is written and a release begin the count anew. What is handed back was not given up.
+pub async fn take_overs_are_counted(store: Engine) {
+    let first = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    assert_eq!(first.takeovers, 0);
+    let mut claimed = first;
+    for takeovers in 1..=3 {
+        claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
+        assert_eq!(claimed.takeovers, takeovers);
+    }
+    let now = claimed.lease.expires_at;
+    let step = store.commit_step(&claimed.lease, &claimed.operation, None, now, TERM);
+    let lease = step.await.unwrap();
+    let claimed = claim(&store, lease.expires_at).await.remove(0);
+    assert_eq!(claimed.takeovers, 1, "since the step");
+
+    store.release_lease(&claimed.lease).await.unwrap();
+    let claimed = claim(&store, now).await.remove(0);
+    assert_eq!(claimed.takeovers, 0, "since the release");
+
+    let not_before = claimed.lease.expires_at;
+    store.hand_back(&claimed.lease, not_before).await.unwrap();
+    let claimed = claim(&store, not_before).await.remove(0);
+    assert_eq!(claimed.takeovers, 0, "it was handed back");
+
+    store.take_over_leases().await.unwrap();
+    let claimed = claim(&store, not_before).await.remove(0);
+    assert_eq!(claimed.takeovers, 1, "the process was started again");
+}
+
 /// Clock skew has no effect as long as nobody else has claimed the operation.
 pub async fn a_lease_that_ran_out_is_good_until_it_is_taken(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;

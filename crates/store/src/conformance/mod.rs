@@ -55,6 +55,7 @@ macro_rules! conformance {
                 a_claimed_operation_brings_its_documents_and_baseline
                 nobody_claims_what_is_held_or_not_yet_due
                 a_lease_that_ran_out_is_taken_over
+                take_overs_are_counted
                 a_lease_that_ran_out_is_good_until_it_is_taken
                 a_lost_lease_writes_nothing
                 a_lease_handed_back_writes_nothing

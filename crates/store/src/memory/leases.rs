@@ -66,6 +66,7 @@ impl Leases for Memory {
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
         if let Ok(row) = self.tables().leased(lease) {
             row.slot.held = None;
+            row.slot.takeovers = 0;
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ impl Leases for Memory {
 
     async fn take_over_leases(&self) -> Result<(), Error> {
         for row in self.tables().operations.values_mut() {
-            row.slot.held = None;
+            row.slot.take_over();
         }
         Ok(())
     }
@@ -126,6 +127,7 @@ fn claim(
         claimed.push(Claimed {
             lease,
             baseline: reference.and_then(|reference| reference.baseline.clone()),
+            takeovers: row.slot.takeovers,
             operation: row.operation,
             documents: row.documents,
         });

@@ -91,7 +91,9 @@ impl Operations for Memory {
         let mut tables = self.tables();
         tables.leased(lease)?;
         tables.refuse_taken(operation)?;
-        let renewed = tables.leased(lease)?.slot.renew(lease, now, term);
+        let slot = &mut tables.leased(lease)?.slot;
+        slot.takeovers = 0;
+        let renewed = slot.renew(lease, now, term);
         let target = tables.free_target(operation);
         let ended_children = tables
             .children_of(lease.operation)

@@ -53,6 +53,8 @@ pub(super) fn page<T: Clone>(rows: &BTreeMap<String, T>, keys: KeyRange, limit: 
 pub(super) struct Slot {
     pub(super) generation: u64,
     pub(super) held: Option<Held>,
+    /// How often in a row the lease ran out.
+    pub(super) takeovers: u64,
 }
 
 /// The holder of a lease of the row's generation.
@@ -243,6 +245,7 @@ impl Slot {
         owner: &str,
         expires_at: Timestamp,
     ) -> Lease {
+        self.take_over();
         self.generation += 1;
         self.held = Some(Held {
             owner: owner.to_owned(),
@@ -257,6 +260,14 @@ impl Slot {
     }
 
     /// Keeps everybody off until then. No lease has an empty owner.
+    /// Drops the lease, if any, of a holder that has neither written a step nor released it.
+    pub(super) fn take_over(&mut self) {
+        let held = self.held.take();
+        if held.is_some_and(|held| !held.owner.is_empty()) {
+            self.takeovers += 1;
+        }
+    }
+
     pub(super) fn held_by_nobody_until(&mut self, not_before: Timestamp) {
         self.held = Some(Held {
             owner: String::new(),

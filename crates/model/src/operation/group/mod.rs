@@ -15,6 +15,7 @@ mod work;
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
 pub use step::CHILDREN_AT_ONCE;
+pub(super) use step::given_up;
 pub use survey::{Child, ChildGoal, Refusal, Survey};
 pub use task::{ImportItem, ImportOutcome, Task};
 pub use work::{GroupState, GroupWork};

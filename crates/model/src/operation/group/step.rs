@@ -36,6 +36,19 @@ pub(super) fn cancelled(
     }
 }
 
+/// Returns the end of an operation whose step no worker could finish. What it has done is not undone.
+pub(in crate::operation) fn given_up(operation: &GroupWork) -> Finish {
+    let message = format!(
+        "No worker could finish a step of this {}, in several tries. {} of {} resources are done, and those that are under way go on. Report it with the logs of the workers, and try again.",
+        operation.task, operation.done, operation.total
+    );
+    Finish {
+        ended: Ended::Failed(Failure::new(ErrorCode::Abandoned, message)),
+        done: operation.done,
+        outcomes: BTreeMap::new(),
+    }
+}
+
 /// Waits for the children, or until `due_at` if that is earlier.
 pub(super) fn wait(
     done: usize,

@@ -4,7 +4,9 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, ResourceWork};
-use super::{looking, missing, progressing, reading, resolving, retrying, searching, submitting};
+use super::{
+    abandoned, looking, missing, progressing, reading, resolving, retrying, searching, submitting,
+};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
@@ -132,6 +134,7 @@ pub fn decide(
             Observation::Taken(taken),
         ) => looking::at_what_was_taken_meanwhile(&step, &taken),
         (State::Ended(_), _) => Decision::ignore("already ended"),
+        (_, Observation::GivenUp) => abandoned::given_up(&step),
         (
             State::Accepted
             | State::Missing(_)
@@ -168,6 +171,7 @@ fn after(sightings: Sightings, observation: &Observation, now: Timestamp) -> Sig
         Observation::Searched(Search::Lacks) => sightings.missed_at(now),
         Observation::Claimed
         | Observation::Searched(Search::Found(_) | Search::Unsearchable | Search::Unknown(_))
+        | Observation::GivenUp
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)

@@ -60,13 +60,27 @@ impl Step<'_> {
         self.finish(finish, reason)
     }
 
-    /// Ends because the outcome of `intent` cannot be determined, for a create if no search finds what it made. The message has everything that helps to find out.
+    /// Ends because the outcome of `intent` cannot be determined, for a create if no search finds what it made.
     pub(super) fn outcome_unknown(
         &self,
         intent: &Intent,
         what: &str,
         reason: &'static str,
     ) -> Decision {
+        let failure = self.unknown(intent, what);
+        match intent.action() {
+            Action::Create => {
+                let setback = Setback::Failed(failure);
+                self.search_first(Class::Unknown, &setback)
+                    .unwrap_or_else(|| self.create_unknown(setback.failure().clone(), reason))
+            }
+            Action::Update | Action::Delete => self.fail(failure, reason),
+        }
+    }
+
+    /// The failure of an operation of which the outcome of `intent` is unknown. The message has everything that helps to
+    /// find out.
+    pub(super) fn unknown(&self, intent: &Intent, what: &str) -> Failure {
         let operation = self.operation;
         let identifier = match operation.subject() {
             Some(identifier) => format!(" The resource, if it exists, is '{identifier}'."),
@@ -86,15 +100,7 @@ impl Step<'_> {
             "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
             intent.client_token, intent.issued_at, operation.type_name
         );
-        let failure = Failure::new(ErrorCode::OutcomeUnknown, message);
-        match intent.action() {
-            Action::Create => {
-                let setback = Setback::Failed(failure);
-                self.search_first(Class::Unknown, &setback)
-                    .unwrap_or_else(|| self.create_unknown(setback.failure().clone(), reason))
-            }
-            Action::Update | Action::Delete => self.fail(failure, reason),
-        }
+        Failure::new(ErrorCode::OutcomeUnknown, message)
     }
 
     /// Ends a create whose outcome cannot be determined. Its alias is not free: another put could make a second resource.

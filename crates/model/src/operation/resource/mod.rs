@@ -3,6 +3,7 @@
 //! `work` has the data of an operation, `decision` the vocabulary of decisions. Each family of transitions has a
 //! module; [`decide`] dispatches to them.
 
+mod abandoned;
 mod concluding;
 mod decide;
 mod decision;

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::super::decision::{Effect, Listing, Observation, Presence, ReferenceChange, Search};
 use super::decision::{Decision, Finish, Moved};
-use super::marking;
 use super::state::State;
 use super::step::Step;
+use super::{abandoned, marking};
 use crate::{
     Ended, ErrorCode, Failure, Fault, Identifier, Mark, Ownership, Timestamp, UnknownCreate,
 };
@@ -25,6 +25,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 pub(super) fn decide(step: &Step<'_>, observation: Observation) -> Decision {
     match (&step.operation.state, observation) {
         (State::Ended(_), _) => Decision::ignore("already ended"),
+        (_, Observation::GivenUp) => {
+            let told = abandoned::abandoned("Nothing was decided.");
+            undecided(step, Ended::Failed(told), abandoned::REASON)
+        }
         (_, Observation::Claimed) if step.is_to_be_cancelled => {
             let told = Failure::new(ErrorCode::Canceled, "Cancelled. Nothing was decided.");
             undecided(step, Ended::Canceled(told), "cancelled")
