@@ -1,12 +1,15 @@
 //! Resealing everything under another encryption key: completely, partially, and repeatedly.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::json;
+use ucp_app::RingCipher;
 use ucp_app::resealing::{count_sealed, reseal};
 use ucp_model::{CredentialId, SeededEntropy};
 use ucp_seal::{AssociatedData, Keyring, SealingKey};
-use ucp_testkit::{World, apply, on_every_store, tracked_by};
+use ucp_store::{Cipher as _, SealedPlace, Stored};
+use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
 
 const ALIASES: usize = 70;
 const VPC: &str = "AWS.EC2/VPC";
@@ -29,8 +32,18 @@ async fn rotate(world: &World, current: u8, previous: &[u8]) -> u64 {
         .expect("the store answers")
 }
 
-/// Stores more operations than one page has, a credential, and the digest key.
-async fn fill(world: &World) {
+/// Seals a value again.
+async fn seal_under(world: &World, cipher: &RingCipher, at: &SealedPlace, old: Stored) {
+    let Stored::Sealed(sealed) = &old else {
+        panic!("{at:?} is in clear");
+    };
+    let new = cipher.seal(at, &cipher.open(at, sealed).unwrap()).unwrap();
+    assert!(world.store.reseal(at, &old, new).await.unwrap());
+}
+
+/// Stores more operations than one page has, a credential, and the digest key. Returns the number of sealed values: on
+/// disk, each operation is one too, beside its declaration.
+async fn fill(world: &World) -> u64 {
     let path =
         "/planes/aws/aws/providers/System.AWS/credentials/default?api-version=2023-10-01-preview";
     let body = json!({"location": "global", "properties": {"kind": "AccessKey", "accessKeyId": "AKIA1",
@@ -46,12 +59,22 @@ async fn fill(world: &World) {
             .await
             .expect(201);
     }
+    let all: u64 = count_sealed(world.store.as_ref())
+        .await
+        .unwrap()
+        .values()
+        .sum();
+    let (aliases, others) = (ALIASES as u64, 2);
+    assert!(
+        [aliases + others, 2 * aliases + others].contains(&all),
+        "{all}"
+    );
+    all
 }
 
 #[apply(on_every_store)]
 async fn everything_is_sealed_anew_and_still_opens(world: &World) {
-    fill(world).await;
-    let all = ALIASES as u64 + 2;
+    let all = fill(world).await;
     assert_eq!(
         count_sealed(world.store.as_ref()).await.unwrap(),
         counts([(7, all)])
@@ -79,22 +102,12 @@ async fn everything_is_sealed_anew_and_still_opens(world: &World) {
 #[apply(on_every_store)]
 async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
     world.expect_log("a sealed value does not open");
-    fill(world).await;
-    let all = ALIASES as u64 + 2;
+    let all = fill(world).await;
     // Some values are under a key that is not given.
     let (some, ring) = (5, Keyring::new(key(9), vec![key(7)]));
-    let entropy = SeededEntropy::new(10);
+    let cipher = RingCipher::new(ring, Arc::new(SeededEntropy::new(10)));
     for (at, old) in world.store.list_sealed(None, some).await.unwrap() {
-        let place = match &at {
-            ucp_store::SealedPlace::Credential(id) => AssociatedData::Credential(id),
-            ucp_store::SealedPlace::Desired(id) => AssociatedData::Desired(*id),
-            ucp_store::SealedPlace::Document(id) => AssociatedData::Document(*id),
-            ucp_store::SealedPlace::Look(id) => AssociatedData::Look(*id),
-            ucp_store::SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
-        };
-        let plaintext = ring.open(place, &old.0).unwrap();
-        let new = ucp_store::Sealed(ring.seal(place, &plaintext, &entropy));
-        assert!(world.store.reseal(&at, &old, new).await.unwrap());
+        seal_under(world, &cipher, &at, old).await;
     }
     let store = world.store.as_ref();
     let some = some as u64;
@@ -128,7 +141,13 @@ async fn a_process_without_the_key_leaves_an_operation_alone(world: &World) {
         .send_without_waiting("POST", &path, &body.to_string())
         .await
         .expect(201);
-    rotate(world, 9, &[7]).await;
+    let ring = Keyring::new(key(9), vec![key(7)]);
+    let cipher = RingCipher::new(ring, Arc::new(SeededEntropy::new(10)));
+    for (at, old) in world.store.list_sealed(None, 99).await.unwrap() {
+        if !at.is_of_engine() {
+            seal_under(world, &cipher, &at, old).await;
+        }
+    }
     world.step().await;
     assert_eq!(world.status(&accepted).await["status"], "Accepted");
     assert!(world.live("AWS::EC2::VPC").is_empty());
@@ -137,4 +156,64 @@ async fn a_process_without_the_key_leaves_an_operation_alone(world: &World) {
     world.settle().await;
     assert_eq!(world.status(&accepted).await["status"], "Succeeded");
     assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+}
+
+/// On disk, what is known of a resource is sealed too. A server without the key says which one it is.
+#[apply(on_every_store)]
+async fn a_server_without_the_key_says_which_one_is_missing(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let world = builder.build().await;
+    let put = |alias: &str| {
+        let body = json!({"trackedBy": tracked_by(VPC, alias), "properties": {"CidrBlock": "10.0.0.0/16"}});
+        body.to_string()
+    };
+    let path =
+        format!("/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/{VPC}/:put");
+    let before = world.call("POST", &path, &put("before")).await.expect(201);
+    world.settle().await;
+    let waiting = put("waiting");
+    let waiting = world.send_without_waiting("POST", &path, &waiting).await;
+    let waiting = waiting.expect(201);
+    rotate(&world, 9, &[7]).await;
+
+    let of = |alias: &str| format!("{}?api-version=2023-10-01-preview", tracked_by(VPC, alias));
+    let group = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
+    let (_, status) = before.status_url().split_once("/planes").unwrap();
+    let status = format!("/planes{status}");
+    world.expect_log("sealed under the encryption key");
+    for (method, path, body) in [
+        ("GET", of("before").as_str(), String::new()),
+        ("GET", status.as_str(), String::new()),
+        ("GET", group, String::new()),
+        ("POST", path.as_str(), put("before")),
+    ] {
+        let reply = world.call(method, path, &body).await;
+        match kind {
+            StoreKind::Memory => assert_eq!(reply.status, 200, "{method} {path}: {}", reply.text),
+            StoreKind::Sqlite | StoreKind::Postgres => {
+                assert_eq!(reply.status, 503, "{method} {path}: {}", reply.text);
+                let error = &reply.body["error"];
+                assert_eq!(error["code"], "ServiceUnavailable", "{error}");
+                let message = error["message"].as_str().unwrap();
+                assert!(message.contains(&key(9).id()), "{message}");
+                assert!(message.contains(&key(7).id()), "{message}");
+            }
+        }
+    }
+    // What waits is left to a process that has the key, and the group is used meanwhile.
+    let other = world.call("POST", &path, &put("other")).await.expect(201);
+    for _ in 0..20 {
+        let next = world.store.next_claimable_at().await.unwrap().unwrap();
+        world.clock.move_to(next);
+        world.step().await;
+    }
+    assert_eq!(world.status(&other).await["status"], "Succeeded");
+
+    rotate(&world, 7, &[9]).await;
+    world.settle().await;
+    assert_eq!(world.status(&waiting).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 3);
+    world.finish().await;
 }

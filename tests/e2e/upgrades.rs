@@ -10,11 +10,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
-use ucp_model::Timestamp;
+use ucp_app::resealing::{IN_CLEAR, count_sealed, reseal};
+use ucp_model::{SeededEntropy, Timestamp};
+use ucp_seal::{Keyring, SealingKey};
 use ucp_store::Store;
 use ucp_store_sql::Sql;
 use ucp_store_sql::testing::{TestDatabase, database, restore_sqlite};
-use ucp_testkit::World;
+use ucp_testkit::{World, cipher};
 
 const SQLITE: &str = include_str!("fixtures/bbb7f07.sqlite.sql");
 const POSTGRES: &str = include_str!("fixtures/bbb7f07.postgres.sql");
@@ -90,11 +92,11 @@ impl Restored {
         let store: Arc<dyn Store> = match self {
             Self::Sqlite(directory) => {
                 let store = Sql::open_sqlite(directory.path().join("ucp.db")).await;
-                Arc::new(store.expect("SQLite is migrated"))
+                Arc::new(store.expect("SQLite is migrated").sealed_with(cipher()))
             }
             Self::Postgres(database) => {
                 let store = Sql::connect_postgres(&database.url()).await;
-                Arc::new(store.expect("Postgres is migrated"))
+                Arc::new(store.expect("Postgres is migrated").sealed_with(cipher()))
             }
         };
         let world = World::builder().over(&store).build().await;
@@ -105,13 +107,23 @@ impl Restored {
 
     async fn answers_as_before(&self) {
         let world = self.open().await;
-        for (path, before) in recorded().replies {
-            let now = world.get(&path).await;
-            assert_eq!(now.text, before.body, "GET {path}");
-            assert_eq!(now.status, before.status, "GET {path}");
-        }
+        answer_as_before(&world).await;
     }
 
+    /// Earlier versions stored in clear what is sealed now.
+    async fn is_sealed_by_a_rotation(&self) {
+        let world = self.open().await;
+        let store = world.store.as_ref();
+        let counts = count_sealed(store).await.expect("the store answers");
+        let in_clear = counts[IN_CLEAR];
+        assert!(in_clear > 0, "{counts:?}");
+        let ring = Keyring::from(SealingKey::new([7; 32]));
+        let resealed = reseal(store, &ring, &SeededEntropy::new(3)).await;
+        assert_eq!(resealed.expect("the store answers"), in_clear);
+        let after = count_sealed(store).await.expect("the store answers");
+        assert_eq!(after, [(ring.current_id(), counts.values().sum())].into());
+        answer_as_before(&world).await;
+    }
     async fn goes_on_as_before(&self) {
         let expected: Ends = serde_json::from_str(include_str!("fixtures/expected.json"))
             .expect("the expected ends");
@@ -120,6 +132,14 @@ impl Restored {
             assert_eq!(ends.operations.get(path), Some(expected), "{path}");
         }
         assert_eq!(ends, expected);
+    }
+}
+
+async fn answer_as_before(world: &World) {
+    for (path, before) in recorded().replies {
+        let now = world.get(&path).await;
+        assert_eq!(now.text, before.body, "GET {path}");
+        assert_eq!(now.status, before.status, "GET {path}");
     }
 }
 
@@ -193,6 +213,18 @@ async fn a_sqlite_database_answers_as_before() {
 async fn a_postgres_database_answers_as_before() {
     if let Some(restored) = Restored::postgres().await {
         restored.answers_as_before().await;
+    }
+}
+
+#[tokio::test]
+async fn a_sqlite_database_is_sealed_by_a_rotation() {
+    Restored::sqlite().await.is_sealed_by_a_rotation().await;
+}
+
+#[tokio::test]
+async fn a_postgres_database_is_sealed_by_a_rotation() {
+    if let Some(restored) = Restored::postgres().await {
+        restored.is_sealed_by_a_rotation().await;
     }
 }
 

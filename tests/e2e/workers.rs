@@ -102,14 +102,14 @@ async fn rotate(world: &World, current: u8, previous: u8) {
 async fn what_another_key_seals_is_handed_back(world: &World) {
     let reply = put(world, ACCOUNT, VPC, "vpc").await;
     rotate(world, 8, 7).await;
-    world.expect_log("step not finished");
+    world.expect_log("sealed under the encryption key");
     world.step().await;
     let next = world.store.next_claimable_at().await.unwrap();
     let wait = next.expect("it is live").since(world.clock.now());
     assert_eq!(wait, Duration::from_secs(5));
-    assert_eq!(world.status(&reply).await["status"], "Accepted");
     // From here on the key is known.
     rotate(world, 7, 8).await;
+    assert_eq!(world.status(&reply).await["status"], "Accepted");
     world.clock.advance(wait);
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");

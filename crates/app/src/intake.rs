@@ -177,6 +177,7 @@ impl App {
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
+            | ucp_store::Error::OtherKey { .. }
             | ucp_store::Error::Corrupt(_) => error.into(),
         }
     }

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod awaiting;
+mod cipher;
 mod credentials;
 mod delete;
 mod group_operations;
@@ -42,6 +43,7 @@ use self::quotas::Estimates;
 
 pub use accounts::Accounts;
 pub use awaiting::Awaiting;
+pub use cipher::RingCipher;
 pub use credentials::PutCredential;
 pub use delete::{DeleteOutcome, DeleteResource};
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};

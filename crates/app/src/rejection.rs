@@ -109,6 +109,15 @@ impl From<ucp_store::Error> for Rejection {
     fn from(error: ucp_store::Error) -> Self {
         match error {
             ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),
+            ucp_store::Error::OtherKey {
+                sealed_under,
+                configured,
+            } => Rejection::NotNow(Failure::new(
+                ErrorCode::ServiceUnavailable,
+                format!(
+                    "What is stored is sealed under the encryption key {sealed_under}, and this server has only {configured}. Start it with that key too, as the current one or as a previous one."
+                ),
+            )),
             ucp_store::Error::NoSuchGroup
             | ucp_store::Error::GroupDeleting(_)
             | ucp_store::Error::AlreadyReferenced

@@ -6,29 +6,35 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{Entropy, Timestamp};
-use ucp_seal::{AssociatedData, DigestKey, Keyring, sealed_under};
-use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
+use ucp_seal::{DigestKey, Keyring, sealed_under};
+use ucp_store::{Error, Sealed, SealedKey, SealedValues, Stored};
+use zeroize::Zeroizing;
+
+use crate::cipher::associated_data;
 
 /// The page size.
 const PAGE: usize = 64;
 /// The name under which values that do not name a key are counted.
 const UNREADABLE: &str = "unreadable";
+/// The name under which values are counted that an earlier version has stored in clear.
+pub const IN_CLEAR: &str = "no key";
 
-/// Returns the number of values sealed under each encryption key, by key id.
+/// Returns the number of values sealed under each encryption key, by key id. Those that are not sealed yet are counted
+/// as [`IN_CLEAR`].
 pub async fn count_sealed(store: &dyn SealedValues) -> Result<BTreeMap<String, u64>, Error> {
     let mut counts = BTreeMap::new();
     let mut page = store.list_sealed(None, PAGE).await?;
     while let Some((reached, _)) = page.last() {
-        for (_, sealed) in &page {
-            *counts.entry(key_of(sealed)).or_default() += 1;
+        for (_, stored) in &page {
+            *counts.entry(key_of(stored)).or_default() += 1;
         }
         page = store.list_sealed(Some(reached), PAGE).await?;
     }
     Ok(counts)
 }
 
-/// Seals under the ring's current key every value that is sealed under another key of the ring, and returns how many it
-/// replaced. A value that cannot be opened, or that changes in between, is left unchanged.
+/// Seals under the ring's current key every value that is in clear or sealed under another key of the ring, and returns
+/// how many it replaced. A value that cannot be opened, or that changes in between, is left unchanged.
 pub async fn reseal(
     store: &dyn SealedValues,
     ring: &Keyring,
@@ -40,7 +46,11 @@ pub async fn reseal(
     while let Some((reached, _)) = page.last() {
         for (at, old) in page.iter().filter(|(_, old)| key_of(old) != current) {
             let data = associated_data(at);
-            let plaintext = match ring.open(data, &old.0) {
+            let opened = match old {
+                Stored::Sealed(sealed) => ring.open(data, &sealed.0),
+                Stored::Clear(text) => Ok(Zeroizing::new(text.clone().into_bytes())),
+            };
+            let plaintext = match opened {
                 Ok(plaintext) => plaintext,
                 Err(error) => {
                     tracing::warn!(place = %data, error = %error, "a sealed value does not open");
@@ -72,16 +82,9 @@ pub async fn start_digest_key(
     Ok(fresh.id().to_owned())
 }
 
-fn key_of(sealed: &Sealed) -> String {
-    sealed_under(&sealed.0).unwrap_or_else(|_| UNREADABLE.to_owned())
-}
-
-fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
-    match place {
-        SealedPlace::Credential(id) => AssociatedData::Credential(id),
-        SealedPlace::Desired(id) => AssociatedData::Desired(*id),
-        SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
-        SealedPlace::Document(id) => AssociatedData::Document(*id),
-        SealedPlace::Look(id) => AssociatedData::Look(*id),
+fn key_of(stored: &Stored) -> String {
+    match stored {
+        Stored::Sealed(sealed) => sealed_under(&sealed.0).unwrap_or_else(|_| UNREADABLE.to_owned()),
+        Stored::Clear(_) => IN_CLEAR.to_owned(),
     }
 }

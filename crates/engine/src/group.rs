@@ -127,6 +127,7 @@ fn refusal(error: Error) -> Result<Refusal, Error> {
         | Error::LeaseLost
         | Error::Unavailable(_)
         | Error::TooManyTags
+        | Error::OtherKey { .. }
         | Error::Corrupt(_)) => return Err(error),
     };
     Ok(Refusal::Lasting(failure))

@@ -14,7 +14,7 @@ use ucp_store::{
     GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, Leftovers, NewOperation,
     OperationPage, Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
     ReferenceUpdate, References, Retried, Sealed, SealedKey, SealedPlace, SealedValues, Store,
-    StoredCredential, TypeSchema, TypeSchemas,
+    Stored, StoredCredential, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -260,8 +260,8 @@ observed! {
         fn list_sealed(
             after: Option<&SealedPlace>,
             limit: usize
-        ) -> Vec<(SealedPlace, Sealed)>;
-        fn reseal(place: &SealedPlace, old: &Sealed, new: Sealed) -> bool;
+        ) -> Vec<(SealedPlace, Stored)>;
+        fn reseal(place: &SealedPlace, old: &Stored, new: Sealed) -> bool;
         fn ensure_digest_key(candidate: SealedKey, now: Timestamp) -> SealedKey;
         fn replace_digest_key(new: SealedKey, now: Timestamp) -> ();
     }

@@ -1,7 +1,7 @@
 //! Protection of secrets at rest: sealed documents and keyed digests.
 //!
-//! Documents to be sent to AWS are sealed with XChaCha20-Poly1305. The operation's id and the column are associated
-//! data, so a sealed document cannot be opened in another place. For write-only values, which must be compared later
+//! Declarations, documents to be sent to AWS, and what AWS shows of a resource are sealed with XChaCha20-Poly1305. The
+//! row and the column are associated data, so a sealed document cannot be opened in another place. For write-only values, which must be compared later
 //! but never stored, an HMAC-SHA-256 under a second key is kept. That key is itself stored sealed, so that all replicas
 //! share it.
 //!
@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use sha2::{Digest as _, Sha256};
-use ucp_model::{CredentialId, Entropy, OperationId};
+use ucp_model::{CredentialId, Entropy, OperationId, ReferenceId};
 use zeroize::Zeroizing;
 
 pub use digest::DigestKey;
@@ -61,6 +61,12 @@ pub enum AssociatedData<'a> {
     Document(OperationId),
     /// The look that an operation was accepted with.
     Look(OperationId),
+    /// What an operation does and has done, with its result.
+    Body(OperationId),
+    /// The declaration of the last successful put of a reference. The casing of its id is ignored.
+    Baseline(&'a ReferenceId),
+    /// The properties of a reference as last observed. The casing of its id is ignored.
+    Observed(&'a ReferenceId),
     /// The digest key with this id.
     DigestKey(&'a str),
     /// The secret of a credential. The casing of its name is ignored.
@@ -73,6 +79,9 @@ impl fmt::Display for AssociatedData<'_> {
             AssociatedData::Desired(id) => write!(f, "operations/{id}/desired"),
             AssociatedData::Document(id) => write!(f, "operations/{id}/document"),
             AssociatedData::Look(id) => write!(f, "operations/{id}/look"),
+            AssociatedData::Body(id) => write!(f, "operations/{id}/body"),
+            AssociatedData::Baseline(id) => write!(f, "references{}/baseline", id.key()),
+            AssociatedData::Observed(id) => write!(f, "references{}/observed", id.key()),
             AssociatedData::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
             AssociatedData::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }
@@ -80,6 +89,7 @@ impl fmt::Display for AssociatedData<'_> {
 }
 
 /// An encryption key.
+#[derive(Clone)]
 pub struct SealingKey {
     cipher: XChaCha20Poly1305,
     id: [u8; KEY_ID_BYTES],
@@ -203,7 +213,7 @@ impl fmt::Debug for SealingKey {
 }
 
 /// The encryption keys of a process: the current one, which seals, and previous ones, which only open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Keyring {
     current: SealingKey,
     previous: Vec<SealingKey>,

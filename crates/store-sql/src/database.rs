@@ -1,14 +1,18 @@
 //! The abstraction over both databases: statements, values, rows, transactions and errors.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, Postgres, Row as _, Sqlite, SqlitePool, Type};
 #[cfg(feature = "testing")]
 use ucp_store::conformance::holding::before_statement;
-use ucp_store::{Error, KeyRange};
+use ucp_store::{Cipher, Error, KeyRange, SealedPlace};
 
 use crate::connections::{Connections, Held};
+use crate::sealed_json;
 
 /// A statement in the dialect of each database. The dialects differ in locking clauses, which SQLite does not need: it
 /// has a single writer. And Postgres may compare every row of a table with a list, unless the list is an array.
@@ -121,7 +125,13 @@ pub(crate) fn page(keys: KeyRange, limit: usize) -> Vec<Value> {
 }
 
 /// One row of a result.
-pub(crate) enum Row {
+pub(crate) struct Row {
+    cells: Cells,
+    /// Opens its sealed columns.
+    cipher: Arc<dyn Cipher>,
+}
+
+enum Cells {
     Postgres(PgRow),
     Sqlite(SqliteRow),
 }
@@ -132,11 +142,22 @@ impl Row {
     where
         T: Decode<'r, Postgres> + Type<Postgres> + Decode<'r, Sqlite> + Type<Sqlite>,
     {
-        match self {
-            Row::Postgres(row) => row.try_get(column),
-            Row::Sqlite(row) => row.try_get(column),
+        match &self.cells {
+            Cells::Postgres(row) => row.try_get(column),
+            Cells::Sqlite(row) => row.try_get(column),
         }
         .map_err(|error| Error::Corrupt(error.to_string()))
+    }
+
+    /// Returns the JSON that is sealed in `column`.
+    pub(crate) fn open(
+        &self,
+        column: &str,
+        place: &SealedPlace,
+    ) -> Result<Option<Cow<'_, str>>, Error> {
+        let text: Option<&str> = self.get(column)?;
+        text.map(|text| sealed_json::open(self.cipher.as_ref(), place, text))
+            .transpose()
     }
 
     /// Returns the 0 or 1 in `column` as a boolean.
@@ -159,15 +180,31 @@ pub(crate) enum Database {
         writers: Connections,
         /// Those that read outside transactions.
         readers: Connections,
+        cipher: Arc<dyn Cipher>,
     },
     /// SQLite lets one connection write at a time, so there is one.
     Sqlite {
         writer: SqlitePool,
         readers: SqlitePool,
+        cipher: Arc<dyn Cipher>,
     },
 }
 
 impl Database {
+    /// Returns what seals the columns that are sealed.
+    pub(crate) fn cipher(&self) -> &Arc<dyn Cipher> {
+        match self {
+            Database::Postgres { cipher, .. } | Database::Sqlite { cipher, .. } => cipher,
+        }
+    }
+
+    /// Seals and opens with `new` from now on.
+    pub(crate) fn set_cipher(&mut self, new: Arc<dyn Cipher>) {
+        match self {
+            Database::Postgres { cipher, .. } | Database::Sqlite { cipher, .. } => *cipher = new,
+        }
+    }
+
     /// Runs a read-only statement and returns its rows.
     pub(crate) async fn read(
         &self,
@@ -177,11 +214,11 @@ impl Database {
         let rows = match self {
             Database::Postgres { readers, .. } => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                collect(readers.fetch(query).await, Row::Postgres)
+                collect(readers.fetch(query).await, Cells::Postgres, self.cipher())
             }
             Database::Sqlite { readers, .. } => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
-                collect(query.fetch_all(readers).await, Row::Sqlite)
+                collect(query.fetch_all(readers).await, Cells::Sqlite, self.cipher())
             }
         };
         rows.map_err(unavailable)
@@ -237,6 +274,7 @@ impl Database {
         Ok(Transaction {
             connection,
             wakes: false,
+            cipher: Arc::clone(self.cipher()),
         })
     }
 }
@@ -250,6 +288,8 @@ pub(crate) struct Transaction {
     connection: Connection,
     /// Whether it makes an operation due.
     wakes: bool,
+    /// Seals the columns that are sealed.
+    cipher: Arc<dyn Cipher>,
 }
 
 enum Connection {
@@ -258,6 +298,11 @@ enum Connection {
 }
 
 impl Transaction {
+    /// Returns what seals the columns that are sealed.
+    pub(crate) fn cipher(&self) -> &dyn Cipher {
+        self.cipher.as_ref()
+    }
+
     /// Records that an operation becomes due with the commit, so that workers are woken then.
     pub(crate) fn wake(&mut self) {
         self.wakes = true;
@@ -273,11 +318,15 @@ impl Transaction {
         let rows = match &mut self.connection {
             Connection::Postgres(held) => {
                 let query = bind::<Postgres, PgArguments>(statement.postgres, values);
-                collect(held.fetch(query).await, Row::Postgres)
+                collect(held.fetch(query).await, Cells::Postgres, &self.cipher)
             }
             Connection::Sqlite(transaction) => {
                 let query = bind::<Sqlite, SqliteArguments>(statement.sqlite, values);
-                collect(query.fetch_all(&mut **transaction).await, Row::Sqlite)
+                collect(
+                    query.fetch_all(&mut **transaction).await,
+                    Cells::Sqlite,
+                    &self.cipher,
+                )
             }
         };
         Ok(rows?)
@@ -349,9 +398,14 @@ where
 
 fn collect<R>(
     rows: Result<Vec<R>, sqlx::Error>,
-    wrap: fn(R) -> Row,
+    wrap: fn(R) -> Cells,
+    cipher: &Arc<dyn Cipher>,
 ) -> Result<Vec<Row>, sqlx::Error> {
-    Ok(rows?.into_iter().map(wrap).collect())
+    let rows = rows?.into_iter().map(|row| Row {
+        cells: wrap(row),
+        cipher: Arc::clone(cipher),
+    });
+    Ok(rows.collect())
 }
 
 /// The reason why a transaction ended without a commit.

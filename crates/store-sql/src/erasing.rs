@@ -49,7 +49,10 @@ impl Sql {
 
     /// Closes the database. SQLite removes its write-ahead log then.
     pub async fn close(&self) {
-        if let Database::Sqlite { writer, readers } = &self.database {
+        if let Database::Sqlite {
+            writer, readers, ..
+        } = &self.database
+        {
             readers.close().await;
             writer.close().await;
         }

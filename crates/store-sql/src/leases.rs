@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed};
+use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace};
 
 use crate::Sql;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
@@ -264,7 +264,10 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
     let desired: Option<Vec<u8>> = row.get("desired")?;
     let document: Option<Vec<u8>> = row.get("document")?;
     let look: Option<Vec<u8>> = row.get("look")?;
-    let baseline: Option<&str> = row.get("baseline")?;
+    let baseline = match operation.work.reference() {
+        Some(id) => row.open("baseline", &SealedPlace::Baseline(id.clone()))?,
+        None => None,
+    };
     Ok(Claimed {
         lease: Lease {
             operation: operation.header.id,
@@ -279,6 +282,6 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
             document: document.map(Sealed),
             look: look.map(Sealed),
         },
-        baseline: baseline.map(from_json).transpose()?,
+        baseline: baseline.as_deref().map(from_json).transpose()?,
     })
 }

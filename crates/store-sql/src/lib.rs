@@ -33,6 +33,7 @@ mod plans;
 mod reference_row;
 mod references;
 mod sealed;
+mod sealed_json;
 mod servers;
 mod store;
 #[cfg(feature = "testing")]

@@ -13,6 +13,7 @@ use crate::connections::Connections;
 use crate::database::Database;
 use crate::migrations;
 use crate::nudges::Nudges;
+use crate::sealed_json::Missing;
 use crate::servers::Servers;
 use crate::unreadable::Unreadable;
 
@@ -69,7 +70,11 @@ impl Sql {
         let readers = readers(options).await?;
 
         let store = Self {
-            database: Database::Sqlite { writer, readers },
+            database: Database::Sqlite {
+                writer,
+                readers,
+                cipher: Arc::new(Missing),
+            },
             nudges: None,
             unreadable: Unreadable::default(),
             _lock: Some(lock),
@@ -91,7 +96,11 @@ impl Sql {
         let writer = writer.map_err(OpenError::Connect)?;
         let readers = readers(options).await?;
         Ok(Self {
-            database: Database::Sqlite { writer, readers },
+            database: Database::Sqlite {
+                writer,
+                readers,
+                cipher: Arc::new(Missing),
+            },
             nudges: None,
             unreadable: Unreadable::default(),
             _lock: None,
@@ -131,6 +140,7 @@ impl Sql {
             database: Database::Postgres {
                 writers: Connections::new(Arc::clone(&servers), WRITERS),
                 readers: Connections::new(servers, READERS),
+                cipher: Arc::new(Missing),
             },
             nudges: Some(nudges.map_err(OpenError::Connect)?),
             unreadable: Unreadable::default(),

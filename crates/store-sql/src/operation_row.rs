@@ -1,13 +1,14 @@
-//! The row of an operation: the columns, and the JSON in `body`.
+//! The row of an operation: the columns, and the sealed JSON in `body`.
 
 use serde::{Deserialize, Serialize};
 use ucp_model::operation::{Header, Work};
 use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
-use ucp_store::{Error, Lease, NewLook, Sealed};
+use ucp_store::{Cipher, Error, Lease, NewLook, Sealed, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
-use crate::json::{corrupt, from_json, parsed, to_json};
+use crate::json::{corrupt, from_json, parsed};
+use crate::sealed_json::seal;
 
 /// The columns of an [`Operation`].
 macro_rules! columns {
@@ -51,30 +52,34 @@ struct Version {
 /// The version of [`Body`] that is written, and the latest one that can be read.
 const VERSION: u32 = 1;
 
-pub(crate) fn body(operation: &Operation) -> Result<String, Error> {
-    to_json(&Body {
+pub(crate) fn body(cipher: &dyn Cipher, operation: &Operation) -> Result<String, Error> {
+    let body = Body {
         version: VERSION,
         correlation_id: operation.header.correlation_id.clone(),
         caller: operation.header.caller.clone(),
         work: &operation.work,
-    })
+    };
+    seal(cipher, &SealedPlace::Body(operation.header.id), &body)
 }
 
 /// Reads an operation from a row of [`columns!`].
 pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
-    let text: &str = row.get("body")?;
+    let id: OperationId = parsed(row.get("id")?)?;
+    let text = row
+        .open("body", &SealedPlace::Body(id))?
+        .unwrap_or_default();
     // The version first: the rest of a later version may be unreadable.
-    let Version { version } = from_json(text)?;
+    let Version { version } = from_json(&text)?;
     if version > VERSION {
         return corrupt(format!(
             "body has version {version}, and this program reads up to {VERSION}"
         ));
     }
-    let body: Body<Work> = from_json(text)?;
+    let body: Body<Work> = from_json(&text)?;
     let parent: Option<&str> = row.get("parent")?;
     let time = |column| Ok::<_, Error>(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis));
     let header = Header {
-        id: parsed(row.get("id")?)?,
+        id,
         parent: parent.map(parsed).transpose()?,
         correlation_id: body.correlation_id,
         caller: body.caller,
@@ -119,6 +124,7 @@ pub(crate) async fn insert(
     let fingerprint = work
         .resource()
         .map_or("", |work| work.schema_fingerprint.as_str());
+    let body = body(transaction.cipher(), operation)?;
     let values = values![
         header.id.to_string(),
         work.kind(),
@@ -130,7 +136,7 @@ pub(crate) async fn insert(
         fingerprint,
         header.accepted_at.as_millis(),
         desired.map(|sealed| sealed.0.clone()),
-        body(operation)?,
+        body,
         look.map(|look| look.sealed.0.clone()),
         look.and_then(|look| Some(look.basis.last_ended?.to_string())),
         look.is_some_and(|look| look.basis.is_referenced),

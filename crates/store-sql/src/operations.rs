@@ -247,7 +247,7 @@ async fn step(
         lease.expires_at.as_millis(),
         operation.header.due_at.as_millis(),
         i64::from(operation.header.cancel_requested_at.is_some()),
-        body(operation)?,
+        body(transaction.cipher(), operation)?,
         ended_children,
         now.as_millis(),
     ];
@@ -350,7 +350,7 @@ async fn finish(
         operation.status(),
         target.as_deref(),
         ended_at.as_millis(),
-        body(operation)?,
+        body(transaction.cipher(), operation)?,
     ];
     if transaction.execute(FINISH, values).await? == 0 {
         return Err(Error::LeaseLost.into());

@@ -1,11 +1,12 @@
 //! The row of a reference.
 
 use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
-use ucp_store::{Basis, Error, KeyRange};
+use ucp_store::{Basis, Cipher, Error, KeyRange, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
+use crate::sealed_json::seal;
 
 /// The columns of a [`Reference`].
 macro_rules! columns {
@@ -120,8 +121,8 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
         reference.owned,
         reference.operation.map(|id| id.to_string()),
         reference.provisioning_state.as_str(),
-        reference.baseline.as_ref().map(to_json).transpose()?,
-        reference.observed.as_ref().map(to_json).transpose()?,
+        baseline(transaction.cipher(), reference)?,
+        observed(transaction.cipher(), reference)?,
         reference.observed_at.map(Timestamp::as_millis),
         reference.updated_at.as_millis(),
         to_json(&reference.tags)?,
@@ -154,14 +155,15 @@ pub(crate) async fn remember(
     learned: &Reference,
     basis: &Basis,
 ) -> Result<bool, Error> {
+    let cipher = database.cipher().as_ref();
     let values = values![
         learned.id.key(),
         count(learned.revision)?,
         learned.created_at.as_millis(),
         learned.identifier.as_ref().map(Identifier::as_str),
         learned.provisioning_state.as_str(),
-        learned.baseline.as_ref().map(to_json).transpose()?,
-        learned.observed.as_ref().map(to_json).transpose()?,
+        baseline(cipher, learned)?,
+        observed(cipher, learned)?,
         learned.observed_at.map(Timestamp::as_millis),
         learned.updated_at.as_millis(),
         basis.last_ended.map(|id| id.to_string()),
@@ -200,17 +202,38 @@ pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> 
     Ok(())
 }
 
+/// Returns the sealed baseline.
+fn baseline(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>, Error> {
+    let place = SealedPlace::Baseline(reference.id.clone());
+    let baseline = reference.baseline.as_ref();
+    baseline
+        .map(|baseline| seal(cipher, &place, baseline))
+        .transpose()
+}
+
+/// Returns the sealed properties as last observed.
+fn observed(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>, Error> {
+    let place = SealedPlace::Observed(reference.id.clone());
+    let observed = reference.observed.as_ref();
+    observed
+        .map(|observed| seal(cipher, &place, observed))
+        .transpose()
+}
+
 pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
+    let id: ReferenceId = parsed(row.get("id")?)?;
+    let baseline = row.open("baseline", &SealedPlace::Baseline(id.clone()))?;
+    let observed = row.open("observed", &SealedPlace::Observed(id.clone()))?;
     let identifier: Option<String> = row.get("identifier")?;
-    let baseline: Option<&str> = row.get("baseline")?;
-    let observed: Option<&str> = row.get("observed")?;
     let operation: Option<&str> = row.get("operation")?;
     let word: &str = row.get("provisioning_state")?;
     let Some(provisioning_state) = ProvisioningState::parse(word) else {
         return corrupt(format!("unknown provisioning state '{word}'"));
     };
     Ok(Reference {
-        id: parsed(row.get("id")?)?,
+        baseline: baseline.as_deref().map(from_json).transpose()?,
+        observed: observed.as_deref().map(from_json).transpose()?,
+        id,
         scope: Scope {
             plane: row.get("plane")?,
             account: row.get("account")?,
@@ -223,8 +246,6 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         tags: from_json(row.get("tags")?)?,
         operation: operation.map(parsed).transpose()?,
         provisioning_state,
-        baseline: baseline.map(from_json).transpose()?,
-        observed: observed.map(from_json).transpose()?,
         observed_at: row
             .get::<Option<i64>>("observed_at")?
             .map(Timestamp::from_millis),

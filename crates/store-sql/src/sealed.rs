@@ -2,13 +2,18 @@
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
+use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 
-use crate::Sql;
 use crate::database::{Row, Statement, Value, statements, transaction, values};
 use crate::json::parsed;
+use crate::{Sql, sealed_json};
 
 statements! {
+    BASELINES = ["SELECT id, baseline AS sealed FROM resource_references
+        WHERE baseline IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
+    BODIES = ["SELECT id, body AS sealed FROM operations WHERE id > $1 ORDER BY id LIMIT $2"];
+    OBSERVED = ["SELECT id, observed AS sealed FROM resource_references
+        WHERE observed IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
     CREDENTIALS = ["SELECT id, secret AS sealed FROM credentials
         WHERE secret IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
     /// Ended operations have none; for live ones there is an index.
@@ -25,6 +30,9 @@ statements! {
         ON CONFLICT DO NOTHING"];
     CURRENT_KEY = ["SELECT id, key FROM digest_keys WHERE is_current = 1"];
     DELETE_KEYS = ["DELETE FROM digest_keys"];
+    RESEAL_BASELINE = ["UPDATE resource_references SET baseline = $3 WHERE key = $1 AND baseline = $2"];
+    RESEAL_BODY = ["UPDATE operations SET body = $3 WHERE id = $1 AND body = $2"];
+    RESEAL_OBSERVED = ["UPDATE resource_references SET observed = $3 WHERE key = $1 AND observed = $2"];
     RESEAL_CREDENTIAL = ["UPDATE credentials SET secret = $3 WHERE key = $1 AND secret = $2"];
     RESEAL_DESIRED = ["UPDATE operations SET desired = $3 WHERE id = $1 AND desired = $2"];
     RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
@@ -35,6 +43,9 @@ statements! {
 /// A column of sealed values, in the order in which they are listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Column {
+    Baselines,
+    Bodies,
+    Observed,
     Credentials,
     Desired,
     DigestKeys,
@@ -43,7 +54,10 @@ enum Column {
 }
 
 impl Column {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 8] = [
+        Column::Baselines,
+        Column::Bodies,
+        Column::Observed,
         Column::Credentials,
         Column::Desired,
         Column::DigestKeys,
@@ -54,6 +68,9 @@ impl Column {
     /// Returns the column of a place and the key of its row.
     fn of(place: &SealedPlace) -> (Self, String) {
         match place {
+            SealedPlace::Baseline(id) => (Column::Baselines, id.key()),
+            SealedPlace::Body(id) => (Column::Bodies, id.to_string()),
+            SealedPlace::Observed(id) => (Column::Observed, id.key()),
             SealedPlace::Credential(id) => (Column::Credentials, id.key()),
             SealedPlace::Desired(id) => (Column::Desired, id.to_string()),
             SealedPlace::DigestKey(id) => (Column::DigestKeys, id.clone()),
@@ -64,6 +81,9 @@ impl Column {
 
     fn list(self) -> Statement {
         match self {
+            Column::Baselines => BASELINES,
+            Column::Bodies => BODIES,
+            Column::Observed => OBSERVED,
             Column::Credentials => CREDENTIALS,
             Column::Desired => DESIRED,
             Column::DigestKeys => DIGEST_KEYS,
@@ -74,6 +94,9 @@ impl Column {
 
     fn reseal(self) -> Statement {
         match self {
+            Column::Baselines => RESEAL_BASELINE,
+            Column::Bodies => RESEAL_BODY,
+            Column::Observed => RESEAL_OBSERVED,
             Column::Credentials => RESEAL_CREDENTIAL,
             Column::Desired => RESEAL_DESIRED,
             Column::DigestKeys => RESEAL_DIGEST_KEY,
@@ -82,15 +105,31 @@ impl Column {
         }
     }
 
-    fn read(self, row: &Row) -> Result<(SealedPlace, Sealed), Error> {
+    fn read(self, row: &Row) -> Result<(SealedPlace, Stored), Error> {
         let place = match self {
+            Column::Baselines => SealedPlace::Baseline(parsed(row.get("id")?)?),
+            Column::Bodies => SealedPlace::Body(parsed(row.get("id")?)?),
+            Column::Observed => SealedPlace::Observed(parsed(row.get("id")?)?),
             Column::Credentials => SealedPlace::Credential(parsed(row.get("id")?)?),
             Column::Desired => SealedPlace::Desired(parsed(row.get("id")?)?),
             Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),
             Column::Documents => SealedPlace::Document(parsed(row.get("id")?)?),
             Column::Looks => SealedPlace::Look(parsed(row.get("id")?)?),
         };
-        Ok((place, Sealed(row.get("sealed")?)))
+        let stored = match place.is_of_engine() {
+            true => sealed_json::stored(row.get("sealed")?)?,
+            false => Stored::Sealed(Sealed(row.get("sealed")?)),
+        };
+        Ok((place, stored))
+    }
+}
+
+/// Returns a value of the column of `place`.
+fn value(place: &SealedPlace, stored: &Stored) -> Value {
+    match stored {
+        Stored::Sealed(sealed) if place.is_of_engine() => sealed_json::to_text(sealed).into(),
+        Stored::Sealed(sealed) => sealed.0.clone().into(),
+        Stored::Clear(text) => text.as_str().into(),
     }
 }
 
@@ -100,7 +139,7 @@ impl SealedValues for Sql {
         &self,
         after: Option<&SealedPlace>,
         limit: usize,
-    ) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+    ) -> Result<Vec<(SealedPlace, Stored)>, Error> {
         let after = after.map(Column::of);
         let mut found = Vec::new();
         for column in Column::ALL {
@@ -118,10 +157,14 @@ impl SealedValues for Sql {
         Ok(found)
     }
 
-    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error> {
+    async fn reseal(&self, place: &SealedPlace, old: &Stored, new: Sealed) -> Result<bool, Error> {
+        if matches!(old, Stored::Clear(_)) && !place.is_of_engine() {
+            return Ok(false);
+        }
         let (column, key) = Column::of(place);
+        let (old, new) = (value(place, old), value(place, &new.into()));
         transaction!(self, |tx| async {
-            let values = values![key.as_str(), old.0.clone(), new.0.clone()];
+            let values = vec![key.as_str().into(), old.clone(), new.clone()];
             Ok(tx.execute(column.reseal(), values).await? > 0)
         })
     }

@@ -1,8 +1,9 @@
 use std::fs::File;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{Error, Reachable};
+use ucp_store::{Cipher, Error, Reachable};
 
 use crate::database::{Database, statements, values};
 use crate::nudges::{Nudges, Topic};
@@ -53,6 +54,14 @@ impl Reachable for Sql {
 }
 
 impl Sql {
+    /// Seals references and operations with `cipher`. Without one, they can neither be written nor, unless an earlier
+    /// version has written them, be read.
+    #[must_use]
+    pub fn sealed_with(mut self, cipher: Arc<dyn Cipher>) -> Self {
+        self.database.set_cipher(cipher);
+        self
+    }
+
     /// Nudges other processes.
     pub(crate) fn nudge(&self, topic: Topic) {
         if let Some(nudges) = &self.nudges {

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test without its database panics")]
 
+mod cipher;
 mod failover;
 mod measured;
 mod pooler;
@@ -18,6 +19,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 
+pub use cipher::{TestCipher, cipher};
 pub use failover::Failover;
 pub use measured::{MeasuredDatabase, Statements, measured_database};
 pub use pooler::Pooler;

@@ -1,5 +1,7 @@
 //! Tests of the SQL engines that the conformance suite cannot express.
 
+mod at_rest;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,12 +33,14 @@ pub(crate) async fn sqlite() -> (Sql, TempDir) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("ucp.db");
     let store = Sql::open_sqlite(file).await.unwrap();
+    let store = store.sealed_with(testing::cipher());
     (store, folder)
 }
 
 pub(crate) async fn postgres() -> Option<(Sql, TestDatabase)> {
     let database = testing::database().await?;
     let store = Sql::connect_postgres(&database.url()).await.unwrap();
+    let store = store.sealed_with(testing::cipher());
     Some((store, database))
 }
 
@@ -173,7 +177,10 @@ async fn postgres_compares_and_orders_by_byte() {
 #[tokio::test]
 async fn sqlite_is_set_up_for_safety() {
     let (store, _folder) = sqlite().await;
-    let Database::Sqlite { writer, readers } = &store.database else {
+    let Database::Sqlite {
+        writer, readers, ..
+    } = &store.database
+    else {
         panic!("not SQLite");
     };
     for (pragma, expected) in [
@@ -221,6 +228,7 @@ async fn rows_that_nobody_wrote_are_corrupt() {
 
 async fn corrupt(store: Sql) {
     accept(&store).await;
+    at_rest::uncover(&store).await;
     let id = reference_id();
     for (written, damage) in [
         ("\"version\":1", "\"version\":2"),
@@ -289,6 +297,7 @@ async fn a_row_of_a_later_version_is_left_to_others() {
 async fn left_to_others(store: Sql) {
     const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(3_600));
     accept(&store).await;
+    at_rest::uncover(&store).await;
     let (from, to) = ("\"version\":1", "\"version\":2");
     let upgrade = format!("UPDATE operations SET body = replace(body, '{from}', '{to}')");
     let downgrade = format!("UPDATE operations SET body = replace(body, '{to}', '{from}')");

@@ -8,6 +8,7 @@ mod sqlite {
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
+    use ucp_store_sql::testing::cipher;
 
     struct Folder {
         _folder: TempDir,
@@ -25,7 +26,8 @@ mod sqlite {
         let folder = TempDir::new().expect("a folder");
         let store = Sql::open_sqlite(folder.path().join("ucp.db"))
             .await
-            .expect("a fresh database");
+            .expect("a fresh database")
+            .sealed_with(cipher());
         Some((Arc::new(store), Folder { _folder: folder }))
     }
 
@@ -40,7 +42,7 @@ mod postgres {
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
-    use ucp_store_sql::testing::{TestDatabase, database};
+    use ucp_store_sql::testing::{TestDatabase, cipher, database};
 
     struct Postgres(TestDatabase);
 
@@ -55,7 +57,8 @@ mod postgres {
         let database = database().await?;
         let store = Sql::connect_postgres(&database.url())
             .await
-            .expect("a fresh database");
+            .expect("a fresh database")
+            .sealed_with(cipher());
         Some((Arc::new(store), Postgres(database)))
     }
 
@@ -71,7 +74,7 @@ mod pooled {
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
-    use ucp_store_sql::testing::{Pooler, TestDatabase, database};
+    use ucp_store_sql::testing::{Pooler, TestDatabase, cipher, database};
 
     struct Pooled {
         _pooler: Pooler,
@@ -90,7 +93,8 @@ mod pooled {
         let pooler = Pooler::before(&database).await?;
         let store = Sql::connect_postgres(&pooler.url())
             .await
-            .expect("a fresh database");
+            .expect("a fresh database")
+            .sealed_with(cipher());
         let pooled = Pooled {
             _pooler: pooler,
             database,

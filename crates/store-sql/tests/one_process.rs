@@ -10,8 +10,9 @@ use ucp_model::{
 };
 use ucp_store::{
     Groups, LeaseTerm, Leases, NewOperation, NewResourceWork, NewWork, Operations, Precondition,
-    Sealed, SealedValues,
+    Sealed, SealedPlace, SealedValues,
 };
+use ucp_store_sql::testing::cipher;
 use ucp_store_sql::{OpenError, Sql};
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -20,7 +21,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("ucp.db");
-    let store = Sql::open_sqlite(&path).await.unwrap();
+    let store = Sql::open_sqlite(&path).await.unwrap().sealed_with(cipher());
     let group = GroupId::new("local", "rg").unwrap();
     let put = NewResourceGroup {
         id: group.clone(),
@@ -33,8 +34,9 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         .await
         .unwrap();
     let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let id = "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap();
     let put = NewOperation {
-        id: "6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap(),
+        id,
         parent: None,
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
@@ -73,10 +75,14 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
 
     // A process that joins can read and write, and takes nothing over.
     let joined = Sql::join_sqlite(&path).await.unwrap();
-    let (at, old) = joined.list_sealed(None, 1).await.unwrap().remove(0);
-    let new = Sealed(b"sealed anew".to_vec());
+    let at = SealedPlace::Desired(id);
+    let desired = async || {
+        let mut sealed = store.list_sealed(None, 9).await.unwrap().into_iter();
+        sealed.find(|(place, _)| *place == at).unwrap().1
+    };
+    let (old, new) = (desired().await, Sealed(b"sealed anew".to_vec()));
     assert!(joined.reseal(&at, &old, new.clone()).await.unwrap());
-    assert_eq!(store.list_sealed(None, 1).await.unwrap(), [(at, new)]);
+    assert_eq!(desired().await, new.into());
     let none = store.claim_due_operations("other", NOW, hour, 1).await;
     assert!(none.unwrap().is_empty(), "the lease is still held");
     drop(joined);
@@ -86,7 +92,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
     assert!(!missing.exists());
 
     drop(store);
-    let store = Sql::open_sqlite(&path).await.unwrap();
+    let store = Sql::open_sqlite(&path).await.unwrap().sealed_with(cipher());
     let claimed = store
         .claim_due_operations("worker", NOW, hour, 1)
         .await

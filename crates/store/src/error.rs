@@ -39,6 +39,16 @@ pub enum Error {
     /// The store cannot be reached or requires a retry. Nothing was written, or the outcome is unknown.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A row is sealed under an encryption key that this process does not have.
+    #[error(
+        "sealed under the encryption key {sealed_under}, but the configured keys are {configured}"
+    )]
+    OtherKey {
+        /// The id of the key that sealed the row.
+        sealed_under: String,
+        /// The ids of the configured keys.
+        configured: String,
+    },
     /// A row has contents that this program cannot have written.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),

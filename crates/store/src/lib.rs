@@ -40,6 +40,6 @@ pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
-pub use sealed::{Documents, Sealed, SealedKey, SealedPlace, SealedValues};
+pub use sealed::{Cipher, Documents, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 pub use store::{Reachable, Store};
 pub use type_schemas::{TypeSchema, TypeSchemas};

@@ -1,9 +1,12 @@
 //! Sealed values: bytes that only the holder of the encryption key can read.
+//!
+//! Callers seal what the store has no business with: documents, secrets, the digest key. An engine that writes to disk
+//! seals the rest of what is secret, which its transactions work on, with a [`Cipher`].
 
 use std::fmt;
 
 use async_trait::async_trait;
-use ucp_model::{CredentialId, OperationId, Timestamp};
+use ucp_model::{CredentialId, OperationId, ReferenceId, Timestamp};
 
 use crate::Error;
 
@@ -44,6 +47,44 @@ pub enum SealedPlace {
     Document(OperationId),
     /// The look that a live operation was accepted with.
     Look(OperationId),
+    /// The declaration of the last successful put of a reference. Sealed by the engine.
+    Baseline(ReferenceId),
+    /// The properties of a reference as last observed. Sealed by the engine.
+    Observed(ReferenceId),
+    /// What an operation does and has done, with its result. Sealed by the engine.
+    Body(OperationId),
+}
+
+impl SealedPlace {
+    /// Returns whether the engine seals what is there. An engine that keeps nothing on disk has no such places.
+    pub fn is_of_engine(&self) -> bool {
+        match self {
+            SealedPlace::Baseline(_) | SealedPlace::Observed(_) | SealedPlace::Body(_) => true,
+            SealedPlace::Credential(_)
+            | SealedPlace::Desired(_)
+            | SealedPlace::DigestKey(_)
+            | SealedPlace::Document(_)
+            | SealedPlace::Look(_) => false,
+        }
+    }
+}
+
+/// What is stored at a [`SealedPlace`].
+#[derive(Clone, PartialEq, Eq)]
+pub enum Stored {
+    /// A sealed value.
+    Sealed(Sealed),
+    /// A value in clear: an earlier version wrote it, and it has not been written since.
+    Clear(String),
+}
+
+/// Seals and opens what an engine writes to disk. A value opens only in the place that it was sealed for.
+pub trait Cipher: fmt::Debug + Send + Sync {
+    /// Seals `plaintext` for `place`.
+    fn seal(&self, place: &SealedPlace, plaintext: &[u8]) -> Result<Sealed, Error>;
+
+    /// Opens what was sealed for `place`. [`Error::OtherKey`] if the key is missing.
+    fn open(&self, place: &SealedPlace, sealed: &Sealed) -> Result<Vec<u8>, Error>;
 }
 
 impl fmt::Debug for Sealed {
@@ -52,20 +93,35 @@ impl fmt::Debug for Sealed {
     }
 }
 
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stored::Sealed(sealed) => sealed.fmt(f),
+            Stored::Clear(text) => write!(f, "Clear({} bytes)", text.len()),
+        }
+    }
+}
+
+impl From<Sealed> for Stored {
+    fn from(sealed: Sealed) -> Self {
+        Stored::Sealed(sealed)
+    }
+}
+
 /// Access to the sealed values of all tables, and to the digest key.
 #[async_trait]
 pub trait SealedValues: Send + Sync {
     /// Returns up to `limit` sealed values in a stable order, starting after `after`, which need not exist any more, or
-    /// with the first one.
+    /// with the first one. Values that should be sealed, and are in clear, are among them.
     async fn list_sealed(
         &self,
         after: Option<&SealedPlace>,
         limit: usize,
-    ) -> Result<Vec<(SealedPlace, Sealed)>, Error>;
+    ) -> Result<Vec<(SealedPlace, Stored)>, Error>;
 
     /// Replaces `old` by `new`. Returns whether it did: not if the value has changed or is gone. The plaintext stays
     /// the same, so no revision increases and no lease is needed.
-    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error>;
+    async fn reseal(&self, place: &SealedPlace, old: &Stored, new: Sealed) -> Result<bool, Error>;
 
     /// Returns the current digest key. If there is none, stores `candidate` and returns it.
     async fn ensure_digest_key(

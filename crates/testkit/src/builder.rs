@@ -9,14 +9,14 @@ use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
 use ucp_observe::{CrashTurn, Process};
 use ucp_schema::Catalogue;
-use ucp_seal::{Keyring, SealingKey};
+use ucp_seal::Keyring;
 use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
 use crate::crashes::{Crashes, Mishap};
 use crate::log::Log;
-use crate::stores::Opened;
+use crate::stores::{Opened, encryption_key};
 use crate::world::{LEASE, SCHEMA_TTL, World};
 use crate::{ManualClock, StoreKind};
 
@@ -156,7 +156,7 @@ impl Builder {
             Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
         );
         let (held, hanging, names) = (Held::default(), Hanging::default(), OtherNames::default());
-        let sealing = Keyring::from(SealingKey::new([7; 32]));
+        let sealing = Keyring::from(encryption_key());
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
         let parts = Parts {

@@ -26,5 +26,5 @@ pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::{crash_everywhere, disturb_everywhere};
 pub use reply::Reply;
-pub use stores::{StoreKind, Test, run, run_on};
+pub use stores::{StoreKind, Test, cipher, run, run_on};
 pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, tracked_by};

@@ -2,7 +2,10 @@ use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use ucp_store::{Memory, Store};
+use ucp_app::RingCipher;
+use ucp_model::SeededEntropy;
+use ucp_seal::{Keyring, SealingKey};
+use ucp_store::{Cipher, Memory, Store};
 use ucp_store_sql::Sql;
 use ucp_store_sql::testing::TestDatabase;
 
@@ -55,17 +58,28 @@ impl Site {
             Site::Sqlite => {
                 let directory = tempfile::tempdir().expect("a temporary directory");
                 let sqlite = Sql::open_sqlite(directory.path().join("ucp.db")).await;
-                let sqlite = sqlite.expect("SQLite opens");
+                let sqlite = sqlite.expect("SQLite opens").sealed_with(cipher());
                 (Arc::new(sqlite), Box::new(directory))
             }
             Site::Postgres(database) => {
                 database.clear().await;
                 let postgres = Sql::connect_postgres(&database.url()).await;
-                let postgres = postgres.expect("Postgres opens");
+                let postgres = postgres.expect("Postgres opens").sealed_with(cipher());
                 (Arc::new(postgres), Box::new(()))
             }
         }
     }
+}
+
+/// Returns the encryption key of every world.
+pub(crate) fn encryption_key() -> SealingKey {
+    SealingKey::new([7; 32])
+}
+
+/// Returns the cipher of stores of worlds. Its nonces are streams of their own.
+pub fn cipher() -> Arc<dyn Cipher> {
+    let entropy = Arc::new(SeededEntropy::new(1));
+    Arc::new(RingCipher::new(Keyring::from(encryption_key()), entropy))
 }
 
 /// A test that runs on the thread that started it.

@@ -15,7 +15,7 @@ use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Targ
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
-use ucp_store::{Error, LeaseTerm, SealedPlace, Store};
+use ucp_store::{Error, LeaseTerm, SealedPlace, Store, Stored};
 
 use crate::aws::{Hanging, Held, OtherNames};
 use crate::crashes::{Crashes, Mishap, Passer};
@@ -406,8 +406,8 @@ impl World {
             .expect("the store answers")
     }
 
-    /// Ends the world and checks its invariants: nothing is in flight, no sealed document is left behind, and no AWS
-    /// resource has two owners.
+    /// Ends the world and checks its invariants: nothing is in flight, no sealed document is left behind, nothing that
+    /// should be sealed is in clear, and no AWS resource has two owners.
     pub async fn finish(self) {
         let next = self
             .store
@@ -416,12 +416,14 @@ impl World {
             .expect("the store answers");
         assert_eq!(next, None, "operations are still in flight");
         let sealed = self.store.list_sealed(None, usize::MAX).await;
-        for (place, _) in sealed.expect("the store answers") {
+        for (place, stored) in sealed.expect("the store answers") {
             let is_kept = matches!(
                 place,
                 SealedPlace::Credential(_) | SealedPlace::DigestKey(_)
             );
-            assert!(is_kept, "{place:?} is left behind");
+            assert!(is_kept || place.is_of_engine(), "{place:?} is left behind");
+            let is_sealed = matches!(stored, Stored::Sealed(_));
+            assert!(is_sealed, "{place:?} is in clear");
         }
         let group = GroupId::new("local", "rg").expect("a group id");
         let references = match self

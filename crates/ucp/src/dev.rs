@@ -38,6 +38,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let store = Sql::open_sqlite(data_dir.join("ucp.db")).await;
     let store =
         store.with_context(|| format!("cannot open the database in {}", data_dir.display()))?;
+    let store = store.sealed_with(keys::cipher(&sealing));
     let listener = listen(arguments.listen, "--listen").await?;
     let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
     let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);

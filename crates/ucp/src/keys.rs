@@ -4,11 +4,15 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use ucp_app::RingCipher;
 use ucp_model::Entropy;
 use ucp_seal::{Keyring, SealingKey};
+use ucp_store::Cipher;
 
+use crate::ambient::OsEntropy;
 use crate::cli::EncryptionKeys;
 
 const VARIABLE: &str = "UCP_ENCRYPTION_KEY";
@@ -32,6 +36,11 @@ pub(crate) fn given(arguments: &EncryptionKeys) -> anyhow::Result<Keyring> {
         previous.push(SealingKey::parse(text).context(PREVIOUS_VARIABLE)?);
     }
     Ok(Keyring::new(current, previous))
+}
+
+/// Returns the cipher with which the database is sealed.
+pub(crate) fn cipher(ring: &Keyring) -> Arc<dyn Cipher> {
+    Arc::new(RingCipher::new(ring.clone(), Arc::new(OsEntropy)))
 }
 
 fn of_file(file: &Path) -> anyhow::Result<SealingKey> {

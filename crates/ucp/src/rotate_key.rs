@@ -77,7 +77,9 @@ fn others(ring: &Keyring, mut counts: BTreeMap<String, u64>) -> BTreeMap<String,
 }
 
 fn role(ring: &Keyring, id: &str) -> &'static str {
-    if id == ring.current_id() {
+    if id == resealing::IN_CLEAR {
+        "in clear, as an earlier version stored it"
+    } else if id == ring.current_id() {
         "the current key"
     } else if ring.ids().any(|given| given == id) {
         "a previous key"

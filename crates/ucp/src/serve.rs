@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());
     let store = tokio::select! {
-        store = opening => store?,
+        store = opening => store?.sealed_with(keys::cipher(&sealing)),
         () = shutdown::requested(shutdown.clone()) => return Ok(()),
     };
     let listener = if arguments.roles.contains(&Role::Api) {

@@ -1,5 +1,5 @@
 //! Canaries in write-only properties and in credentials (section 6, D33): none appears in a database, a dump, a reply
-//! or a log, neither during an operation nor after it.
+//! or a log, neither during an operation nor after it. A canary in an ordinary property appears in replies only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use super::process::Process;
 
 const ACCOUNT: &str = "123456789012";
 const CANARY: &str = "canary-3f9c";
+/// In a property that AWS returns.
+const READABLE: &str = "readable-81d2";
 const CREDENTIALS: &str = "/planes/aws/aws/providers/System.AWS/credentials";
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 
@@ -31,7 +33,16 @@ enum Fate {
 /// Declarations with canaries in write-only properties: a first put, and a second one with changes.
 fn declarations(round: &str) -> Vec<(Fate, &'static str, &'static str, Value)> {
     let canary = format!("{CANARY}-\"é\"-{round}");
+    let readable = format!("{READABLE}-{round}");
     vec![
+        (
+            Fate::Applied,
+            "AWS.Lambda/Function",
+            "readable",
+            json!({"FunctionName": "f", "Role": "arn:aws:iam::123456789012:role/f", "Runtime": "nodejs22.x",
+                "Handler": "index.handler", "Code": {"ZipFile": canary},
+                "Environment": {"Variables": {"TOKEN": readable}}}),
+        ),
         (
             Fate::Applied,
             "AWS.SecretsManager/Secret",
@@ -120,7 +131,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let ordered = client.call("POST", &faults, &fault.to_string()).await;
     assert!(ordered.status < 300, "{ordered:?}");
     client.put_group().await;
-    let mut replies = String::new();
+    let (mut replies, mut shown) = (String::new(), 0);
     for round in ["one", "two"] {
         replies.push_str(&put_credentials(&client, round).await);
         let mut followed = Vec::new();
@@ -134,28 +145,31 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
         }
         // While AWS works on the change, the document is in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
-        assert_hidden("the database, with operations in flight", &at_rest());
+        assert_all_hidden("the database, with operations in flight", &at_rest());
         for (fate, url) in followed {
             let ended = client.follow(&url).await;
             let succeeded = ended["status"] == "Succeeded";
             assert_eq!(succeeded, fate == Fate::Applied, "{ended}");
             replies.push_str(&ended.to_string());
             let result = url.replace("operationStatuses", "operationResults");
-            replies.push_str(&client.call("GET", &result, "").await.text);
+            let result = client.call("GET", &result, "").await.text;
+            shown += usize::from(result.contains(&format!("{READABLE}-{round}")));
+            replies.push_str(&result);
         }
     }
     let updates = client.calls(&aws).await.into_iter();
     let updates = updates.filter(|call| call["operation"] == "UpdateResource");
-    assert_eq!(updates.count(), 4, "a changed secret is an update");
+    assert_eq!(updates.count(), 5, "a changed secret is an update");
     for reference in client.references().await {
         replies.push_str(&reference.to_string());
     }
-    assert_hidden("the replies", replies.as_bytes());
-    assert_hidden("the database", &at_rest());
+    assert_eq!(shown, 2, "an ordinary property is in the results");
+    assert_hidden(CANARY, "the replies", replies.as_bytes());
+    assert_all_hidden("the database", &at_rest());
     server.terminate();
     assert!(server.ended().await.success(), "{}", server.output());
-    assert_hidden("the logs", server.output().as_bytes());
-    assert_hidden("the database, after a stop", &at_rest());
+    assert_all_hidden("the logs", server.output().as_bytes());
+    assert_all_hidden("the database, after a stop", &at_rest());
 }
 
 /// Puts a credential with a canary, then another one that is rejected, and reads. Returns the replies.
@@ -184,11 +198,17 @@ async fn put_credentials(client: &Client, round: &str) -> String {
     replies
 }
 
-fn assert_hidden(place: &str, bytes: &[u8]) {
-    for (encoding, form) in forms() {
+fn assert_all_hidden(place: &str, bytes: &[u8]) {
+    for canary in [CANARY, READABLE] {
+        assert_hidden(canary, place, bytes);
+    }
+}
+
+fn assert_hidden(canary: &str, place: &str, bytes: &[u8]) {
+    for (encoding, form) in forms(canary) {
         assert!(
             !holds(bytes, &form),
-            "a secret is readable in {place}, {encoding}"
+            "{canary} is readable in {place}, {encoding}"
         );
     }
 }
@@ -200,25 +220,25 @@ fn holds(bytes: &[u8], form: &str) -> bool {
 }
 
 /// The canary in the encodings that a leak is likely to have.
-fn forms() -> Vec<(&'static str, String)> {
-    let escaped: Vec<String> = CANARY
+fn forms(canary: &str) -> Vec<(&'static str, String)> {
+    let escaped: Vec<String> = canary
         .bytes()
         .map(|byte| format!("\\u{byte:04x}"))
         .collect();
     let mut forms = vec![
-        ("as it is", CANARY.to_owned()),
-        ("in hexadecimal", hex::encode(CANARY)),
-        ("in upper-case hexadecimal", hex::encode_upper(CANARY)),
+        ("as it is", canary.to_owned()),
+        ("in hexadecimal", hex::encode(canary)),
+        ("in upper-case hexadecimal", hex::encode_upper(canary)),
         ("escaped", escaped.concat()),
         (
             "as a list of bytes",
-            format!("{:?}", CANARY.as_bytes())[1..].replace(']', ""),
+            format!("{:?}", canary.as_bytes())[1..].replace(']', ""),
         ),
     ];
     for before in 0..3 {
         // Its base64 form depends on the offset, of which there are three; the outermost digits also encode adjacent
         // bytes.
-        let bytes = [&vec![0; before], CANARY.as_bytes()].concat();
+        let bytes = [&vec![0; before], canary.as_bytes()].concat();
         let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
         for (encoding, engine) in [("in base64", STANDARD), ("in base64 for URLs", URL_SAFE)] {
             forms.push((encoding, engine.encode(&bytes)[first..last].to_owned()));
@@ -242,13 +262,13 @@ fn a_canary_would_be_found() {
         URL_SAFE.encode(&text),
     ];
     for shown in shown {
-        let found = forms()
+        let found = forms(CANARY)
             .iter()
             .any(|(_, form)| holds(shown.as_bytes(), form));
         assert!(found, "{shown}");
     }
     assert!(
-        forms()
+        forms(CANARY)
             .iter()
             .all(|(_, form)| !holds(b"nothing here", form))
     );

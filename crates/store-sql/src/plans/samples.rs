@@ -406,6 +406,9 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("planes::DELETE", (values!["plane-none"], 9)),
         ("planes::LIST", (values!["", "z", limit], PAGE)),
         ("sealed::CREDENTIALS", (values!["", limit], PAGE)),
+        ("sealed::BASELINES", (values!["", limit], EVERYTHING)),
+        ("sealed::BODIES", (values!["", limit], PAGE)),
+        ("sealed::OBSERVED", (values!["", limit], EVERYTHING)),
         // The live operations.
         ("sealed::DESIRED", (values!["", limit], EVERYTHING)),
         ("sealed::DIGEST_KEYS", (values!["", limit], 9)),
@@ -415,6 +418,18 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("sealed::OFFER_KEY", (values!["key", bytes(), 1], 0)),
         ("sealed::CURRENT_KEY", (values![], 9)),
         ("sealed::DELETE_KEYS", (values![], 9)),
+        (
+            "sealed::RESEAL_BASELINE",
+            (values!["reference-4002", "old", "new"], 1),
+        ),
+        (
+            "sealed::RESEAL_BODY",
+            (values!["operation-4001", "old", "new"], 1),
+        ),
+        (
+            "sealed::RESEAL_OBSERVED",
+            (values!["reference-4002", "old", "new"], 1),
+        ),
         (
             "sealed::RESEAL_CREDENTIAL",
             (values!["credential-200", bytes(), bytes()], 1),

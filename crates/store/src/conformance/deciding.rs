@@ -438,7 +438,9 @@ pub async fn a_step_or_the_end_erases_the_look(store: Engine) {
     assert_eq!(looks().await, 0);
     for number in [1, 2] {
         let place = SealedPlace::Look(operation_id(number));
-        let found = store.reseal(&place, &sealed("look"), sealed("new")).await;
+        let found = store
+            .reseal(&place, &sealed("look").into(), sealed("new"))
+            .await;
         assert!(!found.unwrap(), "{place:?}");
     }
     let again = claim_one(&store, at(1_000)).await;

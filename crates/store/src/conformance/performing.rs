@@ -403,7 +403,7 @@ impl Stage {
     }
 
     async fn reseal(&self, place: SealedPlace, old: &str) -> String {
-        let old = sealed(old);
+        let old = sealed(old).into();
         let reseal = self.store.reseal(&place, &old, sealed("anew"));
         format!("{:?}", reseal.await)
     }

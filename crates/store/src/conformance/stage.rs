@@ -13,7 +13,9 @@ use ucp_model::{
 
 use super::fixture::*;
 use super::leased::Leased;
-use crate::{Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store};
+use crate::{
+    Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store, Stored,
+};
 
 const GROUP: &str = "rg";
 const ALIASES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "late"];
@@ -79,10 +81,11 @@ impl Stage {
         state.extend(self.leased.drain(&self.store).await);
         let after = SealedPlace::DigestKey(String::new());
         let keys = answered(async || store.list_sealed(Some(&after), 1).await).await;
-        let keys = keys
-            .iter()
-            .filter(|(place, _)| matches!(place, SealedPlace::DigestKey(_)));
-        state.extend(keys.map(|(place, key)| format!("{place:?} {}", text(key))));
+        for (place, key) in &keys {
+            if let (SealedPlace::DigestKey(_), Stored::Sealed(key)) = (place, key) {
+                state.push(format!("{place:?} {}", text(key)));
+            }
+        }
         state
     }
 

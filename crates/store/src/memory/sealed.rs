@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use ucp_model::Timestamp;
 
 use super::Memory;
-use crate::{Error, Sealed, SealedKey, SealedPlace, SealedValues};
+use crate::{Error, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 
 #[async_trait]
 impl SealedValues for Memory {
@@ -10,12 +10,12 @@ impl SealedValues for Memory {
         &self,
         after: Option<&SealedPlace>,
         limit: usize,
-    ) -> Result<Vec<(SealedPlace, Sealed)>, Error> {
+    ) -> Result<Vec<(SealedPlace, Stored)>, Error> {
         let mut tables = self.tables();
         let after = after.map(order);
-        let mut values: Vec<(SealedPlace, Sealed)> = tables
+        let mut values: Vec<(SealedPlace, Stored)> = tables
             .sealed()
-            .map(|(place, sealed)| (place, sealed.clone()))
+            .map(|(place, sealed)| (place, sealed.clone().into()))
             .filter(|(place, _)| after.as_ref().is_none_or(|after| order(place) > *after))
             .collect();
         values.sort_by_key(|(place, _)| order(place));
@@ -23,14 +23,14 @@ impl SealedValues for Memory {
         Ok(values)
     }
 
-    async fn reseal(&self, place: &SealedPlace, old: &Sealed, new: Sealed) -> Result<bool, Error> {
+    async fn reseal(&self, place: &SealedPlace, old: &Stored, new: Sealed) -> Result<bool, Error> {
         let mut tables = self.tables();
         let found = tables
             .sealed()
             .find(|(found, _)| order(found) == order(place));
         let unchanged = found
             .map(|(_, sealed)| sealed)
-            .filter(|sealed| *sealed == old);
+            .filter(|sealed| Stored::Sealed((**sealed).clone()) == *old);
         let resealed = unchanged.is_some();
         if let Some(sealed) = unchanged {
             *sealed = new;
@@ -60,5 +60,9 @@ fn order(place: &SealedPlace) -> (u8, String) {
         SealedPlace::DigestKey(id) => (2, id.clone()),
         SealedPlace::Document(id) => (3, id.to_string()),
         SealedPlace::Look(id) => (4, id.to_string()),
+        // It has no such places: what it works on does not leave the process.
+        SealedPlace::Baseline(id) => (5, id.key()),
+        SealedPlace::Observed(id) => (6, id.key()),
+        SealedPlace::Body(id) => (7, id.to_string()),
     }
 }

@@ -9,7 +9,8 @@ use crate::json;
 /// The places that a change sets or removes, as JSON Pointers: properties, or whole lists of them. Each has a digest of
 /// what was there before, or `None` if no read shows it.
 ///
-/// The digest is of what reads show, which is stored with a reference too; it hides nothing, and needs no key.
+/// The digest is of what reads show, which is stored with a reference too. It hides nothing, and needs no key: the store
+/// seals both.
 pub type Sent = BTreeMap<String, Option<String>>;
 
 /// Returns the digest of a value for [`Sent`]; `None` is one that is not there.
