@@ -145,10 +145,9 @@ impl App {
         let mut checked = Vec::with_capacity(items.len());
         let mut details = Vec::new();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
-        let mut types: BTreeSet<(Scope, TypeName)> = BTreeSet::new();
+        refuse_too_many_types(&items)?;
         for (index, item) in items.into_iter().enumerate() {
             let item = match item {
-                Ok(item) if !admit(&mut types, &item) => Err(wrong(index, &too_many_types())),
                 Ok(item) => match self.item(group, item).await {
                     Err(Rejection::Invalid(failure)) => Err(wrong(index, &failure)),
                     other => Ok(other?),
@@ -169,13 +168,10 @@ impl App {
                 Err(detail) => details.push(detail),
             }
         }
-        if details.is_empty() {
-            return Ok(checked);
+        match details.is_empty() {
+            true => Ok(checked),
+            false => Err(not_as_given(details)),
         }
-        let message = "Some of the resources cannot be imported as given. Nothing was stored. Correct what the details name.";
-        Err(Rejection::Invalid(
-            Failure::new(ErrorCode::BadRequest, message).with_details(details),
-        ))
     }
 
     async fn item(&self, group: &GroupId, item: ImportGroupItem) -> Result<ImportItem, Rejection> {
@@ -194,14 +190,28 @@ impl App {
     }
 }
 
-/// Counts the type of an item. Returns whether it may be looked up.
-fn admit(types: &mut BTreeSet<(Scope, TypeName)>, item: &ImportGroupItem) -> bool {
-    let looked_up = (item.scope.clone(), item.type_name.clone());
-    if types.len() >= TYPES_MAX && !types.contains(&looked_up) {
-        return false;
+/// Refuses resources of more types than may be looked up, before any is.
+fn refuse_too_many_types(items: &[Result<ImportGroupItem, Detail>]) -> Result<(), Rejection> {
+    let mut types: BTreeSet<(&Scope, &TypeName)> = BTreeSet::new();
+    let mut details = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Ok(item) = item else { continue };
+        let looked_up = (&item.scope, &item.type_name);
+        if types.len() < TYPES_MAX || types.contains(&looked_up) {
+            types.insert(looked_up);
+        } else {
+            details.push(wrong(index, &too_many_types()));
+        }
     }
-    types.insert(looked_up);
-    true
+    match details.is_empty() {
+        true => Ok(()),
+        false => Err(not_as_given(details)),
+    }
+}
+
+fn not_as_given(details: Vec<Detail>) -> Rejection {
+    let message = "Some of the resources cannot be imported as given. Nothing was stored. Correct what the details name.";
+    Rejection::Invalid(Failure::new(ErrorCode::BadRequest, message).with_details(details))
 }
 
 fn too_many_types() -> Failure {

@@ -156,11 +156,12 @@ impl PutResourceGroupRequest {
         let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
         let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
         refuse_reserved(default_tags.keys(), violations);
-        let tags = violations.texts(TAGS, body.get("tags"));
         refuse_too_many(DEFAULT_TAGS, default_tags.len(), violations);
+        let location = violations.location(body);
+        let tags = violations.texts(TAGS, body.get("tags"));
         refuse_too_many(TAGS, tags.len(), violations);
         Some(Self {
-            location: violations.location(body),
+            location,
             tags,
             properties: ResourceGroupProperties { default_tags },
         })

@@ -1,0 +1,134 @@
+//! How much there may be of what requests leave behind, so that nobody can fill the database, and how much there is.
+//!
+//! Counting costs as much as there is to count, so it is not done for every request. An estimate is kept for each group
+//! and plane: what was counted last, and all that was admitted since. It is too high if something has gone in the
+//! meantime, so it is counted again before anything is refused. It is too low by what other processes have admitted, so
+//! it is counted again after a tenth of the quota, or a minute.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ucp_model::Timestamp;
+
+/// How long an estimate is good.
+const TERM: Duration = Duration::from_secs(60);
+/// The number of estimates that are kept. Beyond it all are made anew.
+const ESTIMATES_MAX: usize = 10_000;
+
+/// How much there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotas {
+    /// The resource groups of a plane.
+    pub groups: usize,
+    /// The references of a group.
+    pub references: usize,
+    /// The operations under way in a group.
+    pub group_operations: usize,
+    /// All operations under way.
+    pub operations: usize,
+}
+
+impl Default for Quotas {
+    /// Far more than a deployment needs, and little enough for the database.
+    fn default() -> Self {
+        Self {
+            groups: 20_000,
+            references: 20_000,
+            group_operations: 5_000,
+            operations: 50_000,
+        }
+    }
+}
+
+/// At least as many as there are, unless other processes have admitted some.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    counted: usize,
+    admitted: usize,
+    at: Timestamp,
+}
+
+impl Estimate {
+    /// Returns whether `more` certainly fit, and then counts them in.
+    fn admit(&mut self, more: usize, quota: usize, now: Timestamp) -> bool {
+        let is_good = now.since(self.at) < TERM && self.admitted <= quota / 10;
+        let fits = self.counted + self.admitted + more <= quota;
+        if is_good && fits {
+            self.admitted += more;
+        }
+        is_good && fits
+    }
+}
+
+/// The estimates of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Estimates(Mutex<HashMap<String, Estimate>>);
+
+impl Estimates {
+    /// Returns whether `more` certainly fit.
+    pub(crate) fn admit(&self, of: &str, more: usize, quota: usize, now: Timestamp) -> bool {
+        let mut estimates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let estimate = estimates.get_mut(of);
+        estimate.is_some_and(|estimate| estimate.admit(more, quota, now))
+    }
+
+    /// Notes what was counted, and what is admitted now.
+    pub(crate) fn note(&self, of: String, counted: usize, admitted: usize, at: Timestamp) {
+        let mut estimates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if estimates.len() >= ESTIMATES_MAX {
+            estimates.clear();
+        }
+        let estimate = Estimate {
+            counted,
+            admitted,
+            at,
+        };
+        estimates.insert(of, estimate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+    fn estimate(counted: usize) -> Estimate {
+        Estimate {
+            counted,
+            admitted: 0,
+            at: NOW,
+        }
+    }
+
+    #[test]
+    fn the_last_one_fits() {
+        let mut nearly_full = estimate(98);
+        assert!(!nearly_full.admit(3, 100, NOW));
+        assert!(nearly_full.admit(1, 100, NOW));
+        assert!(nearly_full.admit(1, 100, NOW));
+        assert!(!nearly_full.admit(1, 100, NOW));
+    }
+
+    #[test]
+    fn an_estimate_is_good_for_a_minute_and_a_tenth_of_the_quota() {
+        let late = NOW.after(TERM);
+        assert!(!estimate(0).admit(1, 100, late));
+        let mut used = estimate(0);
+        for _ in 0..11 {
+            assert!(used.admit(1, 100, NOW));
+        }
+        assert!(!used.admit(1, 100, NOW));
+    }
+
+    #[test]
+    fn there_are_not_more_estimates_than_are_kept() {
+        let estimates = Estimates::default();
+        for number in 0..2 * ESTIMATES_MAX {
+            estimates.note(number.to_string(), 0, 0, NOW);
+        }
+        let kept = estimates.0.lock().unwrap().len();
+        assert!(kept <= ESTIMATES_MAX, "{kept}");
+    }
+}
