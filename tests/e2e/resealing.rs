@@ -37,8 +37,16 @@ async fn seal_under(world: &World, cipher: &RingCipher, at: &SealedPlace, old: S
     let Stored::Sealed(sealed) = &old else {
         panic!("{at:?} is in clear");
     };
-    let new = cipher.seal(at, &cipher.open(at, sealed).unwrap()).unwrap();
-    assert!(world.store.reseal(at, &old, new).await.unwrap());
+    let new = cipher
+        .seal(at, &cipher.open(at, sealed).expect("it is answered"))
+        .expect("it is answered");
+    assert!(
+        world
+            .store
+            .reseal(at, &old, new)
+            .await
+            .expect("it is answered")
+    );
 }
 
 /// Stores more operations than one page has, a credential, and the digest key. Returns the number of sealed values: on
@@ -61,7 +69,7 @@ async fn fill(world: &World) -> u64 {
     }
     let all: u64 = count_sealed(world.store.as_ref())
         .await
-        .unwrap()
+        .expect("it is answered")
         .values()
         .sum();
     let (aliases, others) = (ALIASES as u64, 2);
@@ -76,21 +84,32 @@ async fn fill(world: &World) -> u64 {
 async fn everything_is_sealed_anew_and_still_opens(world: &World) {
     let all = fill(world).await;
     assert_eq!(
-        count_sealed(world.store.as_ref()).await.unwrap(),
+        count_sealed(world.store.as_ref())
+            .await
+            .expect("it is answered"),
         counts([(7, all)])
     );
     assert_eq!(rotate(world, 8, &[7]).await, all);
     assert_eq!(
-        count_sealed(world.store.as_ref()).await.unwrap(),
+        count_sealed(world.store.as_ref())
+            .await
+            .expect("it is answered"),
         counts([(8, all)])
     );
     assert_eq!(rotate(world, 8, &[7]).await, 0, "nothing is left to do");
 
-    let id = CredentialId::new("aws", "default").unwrap();
-    let stored = world.store.get_credential(&id).await.unwrap().unwrap();
-    let secret =
-        Keyring::from(key(8)).open(AssociatedData::Credential(&id), &stored.secret.unwrap().0);
-    assert_eq!(&secret.unwrap()[..], b"canary");
+    let id = CredentialId::new("aws", "default").expect("it is answered");
+    let stored = world
+        .store
+        .get_credential(&id)
+        .await
+        .expect("it is answered")
+        .expect("it is answered");
+    let secret = Keyring::from(key(8)).open(
+        AssociatedData::Credential(&id),
+        &stored.secret.expect("it is answered").0,
+    );
+    assert_eq!(&secret.expect("it is answered")[..], b"canary");
 
     // Reseal under the key of this world, whose engine then opens every declaration.
     assert_eq!(rotate(world, 7, &[8]).await, all);
@@ -106,24 +125,32 @@ async fn what_was_begun_is_finished_by_the_next_run(world: &World) {
     // Some values are under a key that is not given.
     let (some, ring) = (5, Keyring::new(key(9), vec![key(7)]));
     let cipher = RingCipher::new(ring, Arc::new(SeededEntropy::new(10)));
-    for (at, old) in world.store.list_sealed(None, some).await.unwrap() {
+    for (at, old) in world
+        .store
+        .list_sealed(None, some)
+        .await
+        .expect("it is answered")
+    {
         seal_under(world, &cipher, &at, old).await;
     }
     let store = world.store.as_ref();
     let some = some as u64;
     assert_eq!(
-        count_sealed(store).await.unwrap(),
+        count_sealed(store).await.expect("it is answered"),
         counts([(7, all - some), (9, some)])
     );
 
     let (left, right) = tokio::join!(rotate(world, 8, &[7]), rotate(world, 8, &[7]));
     assert_eq!(left + right, all - some, "each value once");
     assert_eq!(
-        count_sealed(store).await.unwrap(),
+        count_sealed(store).await.expect("it is answered"),
         counts([(8, all - some), (9, some)])
     );
     assert_eq!(rotate(world, 7, &[8, 9]).await, all);
-    assert_eq!(count_sealed(store).await.unwrap(), counts([(7, all)]));
+    assert_eq!(
+        count_sealed(store).await.expect("it is answered"),
+        counts([(7, all)])
+    );
     world.settle().await;
     assert_eq!(world.live("AWS::EC2::VPC").len(), ALIASES);
 }
@@ -143,7 +170,12 @@ async fn a_process_without_the_key_leaves_an_operation_alone(world: &World) {
         .expect(201);
     let ring = Keyring::new(key(9), vec![key(7)]);
     let cipher = RingCipher::new(ring, Arc::new(SeededEntropy::new(10)));
-    for (at, old) in world.store.list_sealed(None, 99).await.unwrap() {
+    for (at, old) in world
+        .store
+        .list_sealed(None, 99)
+        .await
+        .expect("it is answered")
+    {
         if !at.is_of_engine() {
             seal_under(world, &cipher, &at, old).await;
         }
@@ -180,7 +212,10 @@ async fn a_server_without_the_key_says_which_one_is_missing(kind: StoreKind) {
 
     let of = |alias: &str| format!("{}?api-version=2023-10-01-preview", tracked_by(VPC, alias));
     let group = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
-    let (_, status) = before.status_url().split_once("/planes").unwrap();
+    let (_, status) = before
+        .status_url()
+        .split_once("/planes")
+        .expect("it is answered");
     let status = format!("/planes{status}");
     world.expect_log("sealed under the encryption key");
     for (method, path, body) in [
@@ -196,7 +231,7 @@ async fn a_server_without_the_key_says_which_one_is_missing(kind: StoreKind) {
                 assert_eq!(reply.status, 503, "{method} {path}: {}", reply.text);
                 let error = &reply.body["error"];
                 assert_eq!(error["code"], "ServiceUnavailable", "{error}");
-                let message = error["message"].as_str().unwrap();
+                let message = error["message"].as_str().expect("it is answered");
                 assert!(message.contains(&key(9).id()), "{message}");
                 assert!(message.contains(&key(7).id()), "{message}");
             }
@@ -205,7 +240,12 @@ async fn a_server_without_the_key_says_which_one_is_missing(kind: StoreKind) {
     // What waits is left to a process that has the key, and the group is used meanwhile.
     let other = world.call("POST", &path, &put("other")).await.expect(201);
     for _ in 0..20 {
-        let next = world.store.next_claimable_at().await.unwrap().unwrap();
+        let next = world
+            .store
+            .next_claimable_at()
+            .await
+            .expect("it is answered")
+            .expect("it is answered");
         world.clock.move_to(next);
         world.step().await;
     }
