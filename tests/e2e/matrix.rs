@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{Effect, fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, StoreKind, World, apply, disturb_everywhere, on_every_store, tracked_by,
 };
@@ -354,9 +354,14 @@ async fn lose_track(world: &World, made: bool) {
     let late = if made { late.made() } else { late };
     let late = fault(late).on(Action::CreateResource);
     world.aws.add_fault(late.times(1));
+    // The operation itself may not find it.
+    let unlisted = refuse(ExceptionCode::AccessDenied).saying("no");
+    let unlisted = fault(unlisted).on(Action::ListResources);
+    world.aws.add_fault(unlisted);
     let ended = world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
+    world.aws.clear_faults();
     assert_eq!(ended["error"]["code"], "OutcomeUnknown", "{ended}");
     world.clock.advance(Duration::from_secs(2 * 3600));
 }

@@ -56,6 +56,11 @@ impl App {
         kind: Kind,
         reference: Option<&ReferenceId>,
     ) -> Result<(), Rejection> {
+        match kind {
+            // What is deleted makes room.
+            Kind::Delete => return Ok(()),
+            Kind::Put | Kind::Import | Kind::Resolve => {}
+        }
         self.admit_under_way(reference.map(|id| &id.group)).await?;
         match (kind, reference) {
             (Kind::Put | Kind::Import, Some(id)) => self.admit_reference(id).await,

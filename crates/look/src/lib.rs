@@ -174,7 +174,7 @@ impl Look<'_> {
                     | Presence::Unknown(_) => Cow::Borrowed(desired),
                 };
                 let mark = match self.ownership_tags {
-                    OwnershipTags::On => work.reference.as_ref().map(Mark::of),
+                    OwnershipTags::On => mark_of(work),
                     OwnershipTags::Off => None,
                 };
                 let mark = mark.as_ref();
@@ -191,6 +191,15 @@ impl Look<'_> {
             .into(),
         }
     }
+}
+
+/// Returns the mark that the creates of an operation put on.
+fn mark_of(work: &ResourceWork) -> Option<Mark> {
+    let reference = work.reference.as_ref()?;
+    Some(match work.creation {
+        Some(creation) => Mark::of_create(reference, creation),
+        None => Mark::of(reference),
+    })
 }
 
 /// Returns the work of a put with proof of its change, if the read that follows its success shows any.

@@ -1,13 +1,15 @@
-//! The search for what a create has made without naming it, by the mark of its reference.
+//! The search for what a create has made without naming it, by the mark that it has put on. Other resources may bear the
+//! mark of the same reference, such as one that was released, or that AWS shows although it is deleted: the mark names the
+//! operation, too.
 
 use std::collections::BTreeSet;
 
-use ucp_model::operation::{Presence, ResourceWork, Search};
-use ucp_model::{Identifier, Mark, Ownership, ResourceDescription, RetryClass};
+use ucp_model::operation::{ResourceWork, Search};
+use ucp_model::{FaultClass, Identifier, Mark, ResourceDescription};
 use ucp_schema::ResourceSchema;
 
+use crate::Reader;
 use crate::listing::Lister;
-use crate::{Reader, read};
 
 /// How many pages of a list are searched.
 const PAGES_MAX: usize = 10;
@@ -27,7 +29,7 @@ pub trait Accounts: Send {
     ) -> impl Future<Output = Result<BTreeSet<Identifier>, Self::Error>> + Send;
 }
 
-/// Searches the resources of the type for one that bears the mark of the operation's reference and is not accounted for.
+/// Searches the resources of the type for one that bears the mark of the operation's create and is not accounted for.
 /// A list that shows the mark may be out of date, so that a read has to show it too.
 pub async fn search<E, S>(
     work: &ResourceWork,
@@ -39,14 +41,15 @@ where
 {
     let is_searchable =
         |schema: &&ResourceSchema| schema.handlers().list_all && schema.shows_marks();
-    let (Some(schema), Some(reference), true) = (
+    let (Some(schema), Some(reference), Some(creation), true) = (
         schema.filter(is_searchable),
         work.reference.as_ref(),
+        work.creation,
         work.marked,
     ) else {
         return Ok(Search::Unsearchable);
     };
-    let mark = Mark::of(reference);
+    let mark = Mark::of_create(reference, creation);
     let mut next_token = None;
     let mut reads = 0;
     let mut unread = None;
@@ -72,18 +75,19 @@ where
                 return Ok(Search::Unsearchable);
             }
             reads += 1;
-            match read(work, Some(schema), Some(identifier), searcher).await? {
-                Presence::Present {
-                    identifier,
-                    ownership: Ownership::Ours,
-                    ..
-                } => return Ok(Search::Found(identifier)),
-                Presence::Present { .. } | Presence::Absent | Presence::Unreadable(_) => {}
-                Presence::Unknown(fault) if fault.retry_class() == RetryClass::Later => {
+            match searcher.read(&identifier).await? {
+                Ok(read) if schema.mark_in(&read.properties) == Some(mark.as_str()) => {
+                    let identifier = schema.answered(&read.identifier, &read.properties);
+                    return Ok(Search::Found(identifier));
+                }
+                Ok(_) => {}
+                Err(fault) if fault.class == FaultClass::Missing => {}
+                // It would refuse the next read too.
+                Err(fault) if fault.class == FaultClass::Throttled => {
                     return Ok(Search::Unknown(fault));
                 }
-                // One that may not be read must not hide another.
-                Presence::Unknown(fault) => unread = unread.or(Some(fault)),
+                // One that cannot be read must not hide another.
+                Err(fault) => unread = unread.or(Some(fault)),
             }
         }
         let Some(more) = page.next_token else {
@@ -116,7 +120,7 @@ mod tests {
 
     use serde_json::{Value, json};
     use ucp_model::operation::{Kind, Replacing};
-    use ucp_model::{Fault, FaultClass, ReferenceId, ResourcePage, Scope, Timestamp, TypeName};
+    use ucp_model::{Creation, Fault, ReferenceId, ResourcePage, Scope, Timestamp, TypeName};
 
     use super::*;
 
@@ -164,9 +168,13 @@ mod tests {
         }
     }
 
+    fn creation() -> Creation {
+        Creation::by("6f1b0a6e-7f39-4b27-9f6a-3f4e5a6b7c8d".parse().unwrap())
+    }
+
     fn mark(reference: &str) -> Value {
         let reference: ReferenceId = reference.parse().unwrap();
-        json!([{ "Key": Mark::KEY, "Value": Mark::of(&reference).as_str() }])
+        json!([{ "Key": Mark::KEY, "Value": Mark::of_create(&reference, creation()).as_str() }])
     }
 
     impl Reader for Script {
@@ -243,6 +251,7 @@ mod tests {
         let start = Timestamp::from_millis(0);
         ResourceWork {
             reference: Some(OURS.parse().unwrap()),
+            creation: Some(creation()),
             marked: true,
             ..ResourceWork::new(Kind::Put, scope, type_name, start)
         }

@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Failure, GroupId, Identifier, OperationId, ReferenceId, Scope, Target, Timestamp, TypeName,
-    retry,
+    Creation, Failure, GroupId, Identifier, OperationId, ReferenceId, Scope, Target, Timestamp,
+    TypeName, retry,
 };
 
 /// How long after its entry a leftover is tried for the first time.
@@ -52,6 +52,8 @@ pub struct UnknownCreate {
     pub marked: bool,
     /// Whether AWS has named the resource in an event of it.
     pub named: bool,
+    /// What the mark names it by.
+    pub creation: Option<Creation>,
 }
 
 /// A leftover to enter when an operation ends.

@@ -50,7 +50,7 @@ pub use ids::{
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
 };
 pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
-pub use mark::{Mark, Ownership};
+pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};

@@ -1,22 +1,37 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::ReferenceId;
+use crate::{OperationId, ReferenceId};
 
 /// The mark of a reference on the AWS resource that was created for it: the value of the tag [`Mark::KEY`].
 ///
 /// It depends on nothing but the id of the reference, so it is the same on every replica, and after the database was
 /// lost. It is `{plane}/{group}/{digest}`. The names are for people; where AWS does not accept a character, there is a
 /// `_` in its place. The digest, of the whole reference, is what tells two references apart.
+///
+/// What a create puts on is followed by `/{creation}`: it tells what this create has made from what an earlier one did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark(String);
 
 /// The longest names within a mark. The whole is then at most 128 characters: AWS accepts 256, some services less.
-const PLANE_MAX: usize = 31;
-const GROUP_MAX: usize = 63;
+const PLANE_MAX: usize = 24;
+const GROUP_MAX: usize = 52;
 /// How many bytes of the digest there are.
 const DIGEST_BYTES: usize = 16;
+
+/// The operation that creates a resource, in a form short enough for a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Creation(u64);
+
+impl Creation {
+    /// Returns that of an operation. Of its random bits, sixty-two are enough to tell the creates of one reference apart.
+    pub fn by(operation: OperationId) -> Self {
+        Self(operation.0.as_u64_pair().1)
+    }
+}
 
 impl Mark {
     /// The key of the tag.
@@ -34,6 +49,17 @@ impl Mark {
         let plane = accepted(&group.plane, PLANE_MAX);
         let group = accepted(&group.folded_name(), GROUP_MAX);
         Self(format!("{plane}/{group}/{digest}"))
+    }
+
+    /// Returns the mark that a create puts on what it makes for a reference.
+    pub fn of_create(reference: &ReferenceId, Creation(operation): Creation) -> Self {
+        Self(format!("{}/{operation:016x}", Self::of(reference)))
+    }
+
+    /// Returns whether `found` is this mark of a reference, whichever create has put it on.
+    fn is_in(&self, found: &str) -> bool {
+        let rest = found.strip_prefix(self.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Returns whether `key` is the key of the tag. Some services do not distinguish the letter case of keys.
@@ -82,9 +108,7 @@ impl Ownership {
     pub fn of(found: Option<&str>, reference: Option<&ReferenceId>) -> Self {
         match found {
             None => Self::Unmarked,
-            Some(found) if reference.is_some_and(|own| Mark::of(own).as_str() == found) => {
-                Self::Ours
-            }
+            Some(found) if reference.is_some_and(|own| Mark::of(own).is_in(found)) => Self::Ours,
             Some(found) => Self::Others(found.to_owned()),
         }
     }
@@ -127,7 +151,7 @@ mod tests {
         ] {
             let mark = mark(group, "main");
             assert!(mark.chars().all(is_valid), "{mark}");
-            assert!(mark.len() <= 128, "{mark}");
+            assert!(mark.len() + "/0123456789abcdef".len() <= 128, "{mark}");
         }
         // The names look alike, but the marks differ.
         assert_ne!(mark("(a)", "main"), mark("_a_", "main"));
@@ -141,6 +165,14 @@ mod tests {
         assert_eq!(
             Ownership::of(Some(mark.as_str()), Some(&own)),
             Ownership::Ours
+        );
+        let created = Mark::of_create(&own, Creation(7)).to_string();
+        assert_eq!(created, format!("{mark}/0000000000000007"));
+        assert_eq!(Ownership::of(Some(&created), Some(&own)), Ownership::Ours);
+        let longer = format!("{mark}0");
+        assert_eq!(
+            Ownership::of(Some(&longer), Some(&own)),
+            Ownership::Others(longer.clone())
         );
         let others = Ownership::Others(mark.to_string());
         assert_eq!(Ownership::of(Some(mark.as_str()), None), others);

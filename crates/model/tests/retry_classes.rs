@@ -141,7 +141,7 @@ gives up a new resource that is half made, and keeps the old one.
 
 A create may fail without naming anything although its handler has made the resource. What it made bears the mark of the
 reference, the tag `ucp:reference`. If AWS gives the name, the type has tags and its list needs no input, the resource is
-searched for until 60 seconds after the failure: in ten pages of the list at most, of which a hundred resources are read.
+searched for three times in the minute after the failure: in ten pages of the list, of which a hundred resources are read.
 What is found is ours, and the operation goes on as with a resource. If nothing is, it goes on as with a name and nothing
 there. Where no search can tell, it goes on as without a name. ",
     );

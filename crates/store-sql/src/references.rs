@@ -38,9 +38,7 @@ statements! {
         sqlite "SELECT value AS target_key FROM json_each($1)" [") AS asked
         WHERE COALESCE(
             (SELECT 1 FROM resource_references WHERE resource_references.target_key = asked.target_key LIMIT 1),
-            (SELECT 1 FROM leftovers WHERE leftovers.target_key = asked.target_key LIMIT 1),
-             (SELECT 1 FROM operations WHERE operations.held_target_key = asked.target_key LIMIT 1),
-             (SELECT 1 FROM operations WHERE operations.target_key = asked.target_key LIMIT 1)
+            (SELECT 1 FROM leftovers WHERE leftovers.target_key = asked.target_key LIMIT 1)
         ) = 1"];
 }
 

@@ -60,9 +60,8 @@ pub trait References: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Reference>, Error>;
 
-    /// Returns those of the resources of a type that are accounted for: a reference of any group stands for them, the
-    /// register of leftovers has them, or an operation that is kept was about them, such as their delete. `identifiers`
-    /// are as AWS spells them.
+    /// Returns those of the resources of a type that are accounted for: a reference of any group stands for them, or the
+    /// register of leftovers has them. `identifiers` are as AWS spells them.
     async fn accounted_for(
         &self,
         scope: &Scope,

@@ -12,9 +12,9 @@ use ucp_model::operation::{
     State,
 };
 use ucp_model::{
-    Baseline, Ended, GroupBody, GroupId, Identifier, MAX_TAGS, NewResourceGroup, Operation,
-    OperationId, ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope, Target,
-    Timestamp, TypeName, pointer,
+    Baseline, Creation, Ended, GroupBody, GroupId, Identifier, MAX_TAGS, NewResourceGroup,
+    Operation, OperationId, ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope,
+    Target, Timestamp, TypeName, pointer,
 };
 
 use self::history::ended_at;
@@ -124,6 +124,11 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         marked_for: new.marked_for.filter(|_| needs_mark),
+        creation: match new.kind {
+            Kind::Put => Some(Creation::by(id)),
+            Kind::Resolve => new.resolves.and_then(|create| create.creation),
+            Kind::Delete | Kind::Import => None,
+        },
         resolves: new.resolves,
         marked: new.resolves.is_some_and(|create| create.marked),
         state_before,

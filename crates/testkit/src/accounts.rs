@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use ucp_model::{GroupId, Leftover, Mark, ProvisioningState, Reference, Register, Scope, Target};
+use ucp_model::{
+    GroupId, Leftover, Mark, Ownership, ProvisioningState, Reference, Register, Scope, Target,
+};
 use ucp_store::Error;
 
 use crate::World;
@@ -34,9 +36,9 @@ impl World {
             let text = |name: &str| resource[name].as_str().expect("a text").to_owned();
             let is_live = (text("typeName"), text("identifier"));
             if let Some(mark) = mark(&resource["properties"]) {
-                let marking = references
-                    .iter()
-                    .find(|reference| Mark::of(&reference.id).as_str() == mark);
+                let marking = references.iter().find(|reference| {
+                    Ownership::of(Some(mark), Some(&reference.id)) == Ownership::Ours
+                });
                 let is_referenced = marking.is_some_and(|reference| {
                     reference.provisioning_state == ProvisioningState::Unknown
                         || stands_for(reference).as_ref() == Some(&is_live)

@@ -182,7 +182,7 @@ pub enum Listing {
     Unknown(Fault),
 }
 
-/// Whether the account has a resource that bears the mark of the operation's reference, and is not accounted for.
+/// Whether the account has a resource that bears the mark of the operation's create, and is not accounted for.
 ///
 /// A resource is accounted for if a reference stands for it, if the register of leftovers has it, or if the operation has
 /// just replaced it.

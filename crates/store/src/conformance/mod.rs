@@ -230,7 +230,7 @@ macro_rules! conformance {
                 offered_digest_keys_come_to_one
                 fifty_first_puts_make_one_plane_and_one_group
                 fifty_puts_after_one_look_come_to_one
-                fifty_updates_of_one_group_lose_nothing
+                many_updates_of_one_group_lose_nothing
             }
             random {
                 random_commands_get_the_replies_of_memory

@@ -62,7 +62,7 @@ enum Command {
     Step(Box<Claimed>, Operation, bool, Timestamp),
     Renew(Box<Claimed>, Timestamp),
     Release(Box<Claimed>),
-    Finish(Box<Claimed>, FinishOperation),
+    Finish(Box<Claimed>, Box<FinishOperation>),
     Forget(String, String, Timestamp),
     Update(String, String, ReferenceUpdate, Timestamp),
     RemoveEnded(Timestamp, usize),
@@ -118,7 +118,10 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         }
         Command::Release(claimed) => format!("{:?}", store.release_lease(&claimed.lease).await),
         Command::Finish(claimed, finish) => {
-            format!("{:?}", store.finish_operation(&claimed.lease, finish).await)
+            format!(
+                "{:?}",
+                store.finish_operation(&claimed.lease, *finish).await
+            )
         }
         Command::Update(group, name, update, now) => {
             let (id, correlation) = (alias_in(&group, &name), correlation());
@@ -440,7 +443,7 @@ impl Player {
         if self.below(4) != 0 {
             self.held.retain(|held| held.lease != claimed.lease);
         }
-        Command::Finish(claimed, finish)
+        Command::Finish(claimed, Box::new(finish))
     }
 
     fn end_of(&mut self, operation: &Operation, work: &ResourceWork) -> FinishOperation {

@@ -25,6 +25,7 @@ pub(super) fn unknown_create() -> UnknownCreate {
         may_show_until: at(7_000),
         marked: true,
         named: false,
+        creation: None,
     }
 }
 

@@ -51,11 +51,8 @@ impl References for Memory {
         let tables = self.tables();
         let references = tables.references.values().filter_map(Reference::target);
         let leftovers = tables.leftovers.values().filter_map(Leftover::target);
-        let operations = tables.operations.values();
-        let operations = operations.filter_map(|row| row.operation.work.resource()?.target());
         let keys: BTreeSet<String> = references
             .chain(leftovers)
-            .chain(operations)
             .map(|target| target.key())
             .collect();
         let is_accounted_for = |identifier: &&Identifier| {

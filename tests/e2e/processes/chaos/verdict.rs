@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use ucp_model::{Mark, ReferenceId};
+use ucp_model::{Mark, Ownership, ReferenceId};
 
 use super::super::client::{API_VERSION, Client, GROUP};
 use super::people::{Story, is_terminal};
@@ -96,12 +96,11 @@ impl Verdict {
     fn resources(&mut self, references: &[Value], live: &[Value]) {
         for resource in live {
             let identifier = &resource["identifier"];
-            let of: Vec<String> = references
+            let of: Vec<ReferenceId> = references
                 .iter()
                 .filter(|reference| reference["mapsTo"]["primaryIdentifier"] == *identifier)
                 .filter_map(|reference| reference["id"].as_str())
                 .filter_map(|id| id.parse::<ReferenceId>().ok())
-                .map(|id| Mark::of(&id).to_string())
                 .collect();
             let tags = resource["properties"]["Tags"].as_array();
             let marks: Vec<&str> = tags
@@ -110,7 +109,13 @@ impl Verdict {
                 .filter(|tag| tag["Key"] == Mark::KEY)
                 .filter_map(|tag| tag["Value"].as_str())
                 .collect();
-            if of.len() != 1 || marks != of {
+            let is_ours = match (&of[..], &marks[..]) {
+                ([reference], [mark]) => {
+                    Ownership::of(Some(*mark), Some(reference)) == Ownership::Ours
+                }
+                _ => false,
+            };
+            if !is_ours {
                 self.doubled
                     .push(format!("{resource} should have the one mark of {of:?}"));
             }

@@ -116,6 +116,7 @@ impl Step<'_> {
                 may_show_until: self.now.after(limit.max(SETTLING_WINDOW)),
                 marked: operation.marked,
                 named: operation.created && operation.named,
+                creation: operation.creation,
             }),
         };
         // Beside an old resource, which the alias stands for.

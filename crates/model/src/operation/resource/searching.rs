@@ -1,6 +1,8 @@
 //! Transitions while it is searched for what a failed create may have made. Until the settling window has passed, that
 //! nothing bears the mark proves nothing.
 
+use std::time::Duration;
+
 use super::super::decision::Search;
 use super::concluding::taken;
 use super::decision::{Decision, Moved};
@@ -8,12 +10,19 @@ use super::intent::Call;
 use super::patience::{as_sentence, told};
 use super::progressing::{go_on, send_anew};
 use super::retry_class::{Class, Course, Left};
-use super::sightings::{LOOKS_MIN, SETTLING_WINDOW, Sightings};
+use super::sightings::{SETTLING_WINDOW, Sightings};
 use super::state::State;
 use super::step::Step;
 use super::tries::Retrying;
 use super::{replacing, retrying};
 use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
+
+/// How many searches in a row must find nothing.
+const SEARCHES_MIN: u32 = 3;
+/// When it is searched for the second time.
+const SOON: Duration = Duration::from_secs(5);
+/// How long it goes on while AWS cannot be asked.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 /// Decides after a search. The failure of the create calls for `class`.
 pub(super) fn searched(
@@ -22,18 +31,30 @@ pub(super) fn searched(
     class: Class,
     search: Search,
 ) -> Decision {
-    let may_be_readable_yet = step.operation.attempt < LOOKS_MIN
-        || step.now.since(step.operation.state_since) < SETTLING_WINDOW;
+    let settled_at = step.operation.state_since.after(SETTLING_WINDOW);
+    let is_settled = step.now >= settled_at;
+    let may_be_searchable_yet = !is_settled || step.operation.attempt < SEARCHES_MIN;
     match search {
         Search::Found(identifier) => found(step, setback, class, identifier),
-        Search::Lacks if step.may_show_yet() => step.look_later(
-            step.operation.state.clone(),
-            "nothing that bears the mark is visible yet",
-        ),
+        // Each search can be many calls, so there are few: at once, soon, and when AWS shows what there is.
+        Search::Lacks if !is_settled || step.sightings.missed < SEARCHES_MIN => {
+            let soon = step.now.after(SOON);
+            let due_at = match step.sightings.missed {
+                0 | 1 => soon,
+                _ => soon.max(settled_at),
+            };
+            let moved = Moved {
+                due_at,
+                ..step.to(step.operation.state.clone())
+            };
+            moved.wait("nothing that bears the mark is visible yet")
+        }
         Search::Lacks => not_found(step, setback, class, Left::Absent),
         Search::Unknown(fault)
-            if may_be_readable_yet
-                || fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
+            if may_be_searchable_yet
+                || fault.retry_class() == RetryClass::Later
+                    && !step.is_to_be_cancelled
+                    && step.now.since(step.operation.state_since) < LONGEST =>
         {
             step.retry(fault.retry_after, "it cannot be searched for yet")
         }
@@ -69,8 +90,14 @@ fn found(step: &Step<'_>, setback: &Setback, class: Class, identifier: Identifie
         }
         // A replacement gives up what is half made, and keeps the old resource.
         (Setback::Failed(_), _) if replacing::is_beside_old(step) => keep(setback.clone()),
-        (Setback::Failed(_), Course::Prove) => taken(step, Some(identifier), failure.clone()),
-        (Setback::Failed(_), Course::GoOn | Course::Watch) => {
+        (Setback::Failed(_), course @ (Course::GoOn | Course::Watch | Course::Prove)) => {
+            // What was in the way is what the create itself made, as its mark proves.
+            let is_taken = course == Course::Prove;
+            let class = if is_taken {
+                Class::LookThenAgain
+            } else {
+                class
+            };
             let retrying = Retrying::after(step, Action::Create, class, failure.clone(), true);
             match retrying {
                 Some(retrying) => go_on(step, retrying, Some(identifier)),

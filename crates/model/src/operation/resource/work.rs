@@ -13,8 +13,8 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::Retrying;
 use crate::{
-    Action, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope, Target,
-    Timestamp, TypeName, UnknownCreate, Warning,
+    Action, Creation, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope,
+    Target, Timestamp, TypeName, UnknownCreate, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -88,6 +88,9 @@ pub struct ResourceWork {
         with = "crate::ids::optional_text"
     )]
     pub marked_for: Option<ReferenceId>,
+    /// What the mark on the resource names its creates by, or the create whose outcome it resolves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creation: Option<Creation>,
     /// What is known of the create whose outcome the operation resolves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolves: Option<UnknownCreate>,
@@ -194,6 +197,7 @@ impl ResourceWork {
             takes_references: false,
             was_told_to_own: false,
             marked_for: None,
+            creation: None,
             resolves: None,
             state_before: None,
             created: false,
