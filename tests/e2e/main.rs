@@ -19,6 +19,7 @@ mod describes_itself;
 mod draw;
 mod etags;
 mod examples;
+mod exceptions;
 mod group_deletes;
 mod group_imports;
 mod group_names;

@@ -274,66 +274,6 @@ async fn every_code_of_a_delete(world: &World) {
     }
 }
 
-/// The exceptions that a call is sent again after, and those that end it.
-#[apply(on_every_store)]
-async fn every_exception_of_an_update(world: &World) {
-    world.tolerate_log("the call did not succeed");
-    let passes = [
-        ExceptionCode::ConcurrentModification,
-        ExceptionCode::ConcurrentOperation,
-        ExceptionCode::ExpiredToken,
-        ExceptionCode::HandlerFailure,
-        ExceptionCode::HandlerInternalFailure,
-        ExceptionCode::InternalFailure,
-        ExceptionCode::InvalidCredentials,
-        ExceptionCode::NetworkFailure,
-        ExceptionCode::ResourceConflict,
-        ExceptionCode::ServiceInternalError,
-        ExceptionCode::ServiceUnavailable,
-        ExceptionCode::Throttling,
-    ];
-    let lasts = [
-        ExceptionCode::AccessDenied,
-        ExceptionCode::AlreadyExists,
-        ExceptionCode::CfnRegistry,
-        ExceptionCode::GeneralService,
-        ExceptionCode::InvalidAction,
-        ExceptionCode::InvalidRequest,
-        ExceptionCode::NotStabilized,
-        ExceptionCode::NotUpdatable,
-        ExceptionCode::PrivateType,
-        ExceptionCode::RequestEntityTooLarge,
-        ExceptionCode::Serialization,
-        ExceptionCode::ServiceLimitExceeded,
-        ExceptionCode::TypeNotFound,
-        ExceptionCode::UnknownOperation,
-        ExceptionCode::UnrecognizedClient,
-        ExceptionCode::UnsupportedAction,
-        ExceptionCode::Validation,
-    ];
-    world
-        .put_and_settle(LOG_GROUP, "g", json!({"LogGroupName": "g"}))
-        .await;
-    let all = passes.map(|code| (code, true));
-    let all = all.into_iter().chain(lasts.map(|code| (code, false)));
-    for (number, (code, passes)) in all.enumerate() {
-        world.aws.clear_faults();
-        let refusal = refuse(code).saying("As ordered.");
-        world
-            .aws
-            .add_fault(fault(refusal).on(Action::UpdateResource).times(2));
-        let days = if passes { [1, 3][number % 2] } else { 30 };
-        let changed = json!({"LogGroupName": "g", "RetentionInDays": days});
-        let status = world.put_and_settle(LOG_GROUP, "g", changed).await;
-        let expected = if passes {
-            "Succeeded".to_owned()
-        } else {
-            code.to_string()
-        };
-        assert_eq!(end(&status), expected, "{code}: {status}");
-    }
-}
-
 /// A role that was put a moment ago may not be in force yet.
 #[apply(on_every_store)]
 async fn a_denial_right_after_a_put_of_a_role_passes(world: &World) {

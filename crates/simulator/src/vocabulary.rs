@@ -16,6 +16,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
             /// Returns AWS's word.
             pub const fn as_str(self) -> &'static str {
                 match self {

@@ -117,6 +117,12 @@ pub(super) fn answered(
                 step.outcome_unknown(intent, &what, "the token is spent")
             }
         },
+        // What exists may be what an earlier send has made.
+        (FaultClass::AlreadyExists, Call::Create)
+            if step.operation.identifier.is_none() && intent.answered().unanswered > 0 =>
+        {
+            refused(step, intent, &intent.call, &fault)
+        }
         (FaultClass::AlreadyExists, Call::Create) => concluding::taken(
             step,
             None,
