@@ -41,7 +41,7 @@ pub(crate) fn fitting(choice: &Choice, patterns: &Patterns, chance: &mut Chance)
     let pattern = keyword("pattern");
     let fits = |text: &String| {
         lengths.contains(&text.chars().count())
-            && pattern.is_none_or(|pattern| patterns.matches(pattern, text))
+            && pattern.is_none_or(|pattern| is_match(pattern, text, patterns))
     };
     let formatted = keyword("format").and_then(|format| of_format(format, chance));
     if let Some(formatted) = formatted.filter(fits) {
@@ -60,8 +60,9 @@ pub(crate) fn matching(
     patterns: &Patterns,
     chance: &mut Chance,
 ) -> Option<String> {
-    let fits =
-        |text: &String| lengths.contains(&text.chars().count()) && patterns.matches(pattern, text);
+    let fits = |text: &String| {
+        lengths.contains(&text.chars().count()) && is_match(pattern, text, patterns)
+    };
     let pattern = in_our_dialect(pattern);
     let read = |pattern: &str| regex_syntax::parse(pattern).ok();
     let hir = read(&pattern)
@@ -87,6 +88,15 @@ pub(crate) fn matching(
     };
     let common = COMMON.into_iter().map(str::to_owned);
     written.map(padded).chain(common).find(fits)
+}
+
+/// Returns whether `text` matches, also for a pattern that cannot be matched in linear time.
+fn is_match(pattern: &str, text: &str, patterns: &Patterns) -> bool {
+    let is_exact_match = || {
+        let exact = fancy_regex::Regex::new(&in_our_dialect(pattern));
+        exact.map_or(true, |exact| exact.is_match(text).unwrap_or(false))
+    };
+    patterns.matches(pattern, text) && (patterns.checks(pattern) || is_exact_match())
 }
 
 /// Generates a text without a pattern.

@@ -33,6 +33,11 @@ impl Patterns {
         linear.applies(text) || without_line_break.is_some_and(|text| linear.applies(text))
     }
 
+    /// Returns whether texts are matched with `pattern` at all. Those with back-references are not.
+    pub fn checks(&self, pattern: &str) -> bool {
+        self.compiled(pattern).is_some()
+    }
+
     fn compiled(&self, pattern: &str) -> Option<Arc<Linear>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(linear) = known.get(pattern) {
