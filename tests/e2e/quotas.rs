@@ -77,9 +77,11 @@ async fn a_group_has_only_so_many_references(kind: StoreKind) {
     let path = format!("{GROUP}/:import");
     refused(world.call("POST", &path, &items).await, 403, GROUP);
 
-    // What there is can be changed and deleted, and then there is room.
+    // What there is can be changed, without a count, and deleted, and then there is room.
+    let counted = world.asked_store("count_references");
     let tagged = json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a", "Value": "b"}]});
     world.put(VPC, "one", tagged).await.expect(201);
+    assert_eq!(world.asked_store("count_references"), counted);
     world.settle().await;
     world.delete(VPC, "one").await.expect(202);
     world.settle().await;
@@ -96,10 +98,18 @@ async fn only_so_many_operations_are_under_way_in_a_group(kind: StoreKind) {
         return;
     };
     let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    for alias in ["old", "older", "oldest"] {
+        world.put_and_settle(VPC, alias, vpc.clone()).await;
+    }
     for alias in ["one", "two"] {
         world.put(VPC, alias, vpc.clone()).await.expect(201);
     }
     refused(world.put(VPC, "three", vpc.clone()).await, 429, GROUP);
+    // What is deleted makes room: twice as many may be under way.
+    for alias in ["old", "older"] {
+        world.delete(VPC, alias).await.expect(202);
+    }
+    refused(world.delete(VPC, "oldest").await, 429, GROUP);
     put_group(&world, "other").await.expect(200);
     let elsewhere = json!({"trackedBy": format!("{PLANE}/other/providers/{VPC}:reference/three"),
         "properties": vpc});

@@ -3,7 +3,9 @@
 //! Counting costs as much as there is to count, so it is not done for every request. An estimate is kept for each group
 //! and plane: what was counted last, and all that was admitted since. It is too high if something has gone in the
 //! meantime, so it is counted again before anything is refused. It is too low by what other processes have admitted, so
-//! it is counted again after a tenth of the quota, or a minute.
+//! it is counted again after a tenth of the quota, or a minute. It is also too low by the requests that are admitted but
+//! not stored yet when it is counted. So a quota may be exceeded by a tenth for each process, and by the requests that are
+//! served at the same time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -56,12 +56,13 @@ impl App {
         kind: Kind,
         reference: Option<&ReferenceId>,
     ) -> Result<(), Rejection> {
-        match kind {
-            // What is deleted makes room.
-            Kind::Delete => return Ok(()),
-            Kind::Put | Kind::Import | Kind::Resolve => {}
-        }
-        self.admit_under_way(reference.map(|id| &id.group)).await?;
+        // What is deleted makes room, so there is a reserve for it.
+        let times = match kind {
+            Kind::Delete => 2,
+            Kind::Put | Kind::Import | Kind::Resolve => 1,
+        };
+        self.admit_under_way(reference.map(|id| &id.group), times)
+            .await?;
         match (kind, reference) {
             (Kind::Put | Kind::Import, Some(id)) => self.admit_reference(id).await,
             (Kind::Put | Kind::Import, None) | (Kind::Delete | Kind::Resolve, _) => Ok(()),
@@ -70,8 +71,12 @@ impl App {
 
     /// Refuses a new reference beyond the quota of its group.
     pub(crate) async fn admit_reference(&self, id: &ReferenceId) -> Result<(), Rejection> {
-        let store = &self.parts.store;
-        if self.admit_references(&id.group, 1).await? || store.get_reference(id).await?.is_some() {
+        let (of, quota) = (Counted::References(&id.group), self.parts.quotas.references);
+        // Before anything is counted: in a full group, most puts are of aliases that it has.
+        if self.estimates.admit(&of.key(), 1, quota, self.now())
+            || self.parts.store.get_reference(id).await?.is_some()
+            || self.admit(of, 1, quota).await?
+        {
             return Ok(());
         }
         Err(self.too_many_references(&id.group))
@@ -79,16 +84,12 @@ impl App {
 
     /// Refuses an import of `more` resources that does not fit into the group.
     pub(crate) async fn admit_import(&self, group: &GroupId, more: usize) -> Result<(), Rejection> {
-        self.admit_under_way(Some(group)).await?;
-        match self.admit_references(group, more).await? {
+        self.admit_under_way(Some(group), 1).await?;
+        let quota = self.parts.quotas.references;
+        match self.admit(Counted::References(group), more, quota).await? {
             true => Ok(()),
             false => Err(self.too_many_references(group)),
         }
-    }
-
-    async fn admit_references(&self, group: &GroupId, more: usize) -> Result<bool, Rejection> {
-        let quota = self.parts.quotas.references;
-        self.admit(Counted::References(group), more, quota).await
     }
 
     fn too_many_references(&self, group: &GroupId) -> Rejection {
@@ -99,26 +100,31 @@ impl App {
         Rejection::QuotaExceeded(exceeded(message, group))
     }
 
-    async fn admit_under_way(&self, group: Option<&GroupId>) -> Result<(), Rejection> {
+    /// Refuses an operation beyond so many times the quotas.
+    async fn admit_under_way(
+        &self,
+        group: Option<&GroupId>,
+        times: usize,
+    ) -> Result<(), Rejection> {
         if let Some(group) = group {
-            let quota = self.parts.quotas.group_operations;
+            let quota = self.parts.quotas.group_operations.saturating_mul(times);
             if !self
                 .admit(Counted::GroupOperations(group), 1, quota)
                 .await?
             {
                 let message = format!(
-                    "{quota} operations are under way in the resource group '{}', which is its quota. Try again when some have ended, or raise --quota-group-operations.",
+                    "{quota} operations are under way in the resource group '{}', and no more may be. Try again when some have ended, or raise --quota-group-operations.",
                     group.name
                 );
                 return Err(Rejection::TooMany(exceeded(message, group)));
             }
         }
-        let quota = self.parts.quotas.operations;
+        let quota = self.parts.quotas.operations.saturating_mul(times);
         if self.admit(Counted::Operations, 1, quota).await? {
             return Ok(());
         }
         let message = format!(
-            "{quota} operations are under way, which is the quota. Try again when some have ended, or raise --quota-operations."
+            "{quota} operations are under way, and no more may be. Try again when some have ended, or raise --quota-operations."
         );
         Err(Rejection::TooMany(Failure::new(
             ErrorCode::QuotaExceeded,

@@ -290,6 +290,7 @@ async fn another_spelling_costs_at_most_two_reads(world: &World) {
         ("recorded_alias", 2),
         ("recorded_target", 2),
         ("count_references", 1),
+        ("get_reference", 1),
         ("adopt", 1),
     ];
     adopted.costs(world, 200, 2, &calls).await;

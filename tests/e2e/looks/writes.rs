@@ -8,9 +8,10 @@ use super::{LOG_GROUP, Request, VPC, accepted, changes, logs, stored, stray};
 
 const IMPORTS: [(&str, usize); 3] = [("adopt", 1), ("recorded_alias", 1), ("recorded_target", 1)];
 /// The first one in a group.
-const FIRST_IMPORTS: [(&str, usize); 4] = [
+const FIRST_IMPORTS: [(&str, usize); 5] = [
     ("adopt", 1),
     ("count_references", 1),
+    ("get_reference", 1),
     ("recorded_alias", 1),
     ("recorded_target", 1),
 ];
