@@ -62,7 +62,7 @@ fn may_have_left(step: &Step<'_>, action: Action, failure: Failure) -> Decision 
 /// The failure of an operation that is given up. `what` says what is known.
 pub(super) fn abandoned(what: &str) -> Failure {
     let message = format!(
-        "No worker could finish a step of this operation, in several tries. {what} Report it with the logs of the workers, and try again with another declaration."
+        "No worker could finish a step of this operation, in several tries. {what} Report it with the logs of the workers. It may be tried again; a put that is given up again needs another declaration."
     );
     Failure::new(ErrorCode::Abandoned, message)
 }
