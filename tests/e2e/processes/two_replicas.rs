@@ -41,7 +41,8 @@ async fn two_replicas_share_two_hundred_creates() {
         });
     }
     while let Some(put) = puts.join_next().await {
-        assert_eq!(put.expect("the put ends")["status"], "Succeeded");
+        let ended = put.expect("the put ends");
+        assert_eq!(ended["status"], "Succeeded", "{ended}");
     }
 
     assert_eq!(clients[0].live(&aws).await.len(), CREATES);
