@@ -1,5 +1,6 @@
 //! Workers that run by themselves: their slots, their leases, and what they hand back.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,7 +9,7 @@ use tokio::task::yield_now;
 use ucp_app::resealing::reseal;
 use ucp_model::{Clock, SeededEntropy};
 use ucp_seal::{Keyring, SealingKey};
-use ucp_store::LeaseTerm;
+use ucp_store::{Claimed, LeaseTerm, SUSPECTED};
 use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 const OTHER_ACCOUNT: &str = "222222222222";
@@ -151,20 +152,30 @@ async fn a_machine_with_a_wrong_clock_is_not_ready() {
     world.finish().await;
 }
 
-/// Claims the only live operation as a worker whose step never ends, again and again.
+const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(30));
+
+/// Claims everything as soon as something can be claimed.
+async fn claim(world: &World) -> Vec<Claimed> {
+    let due = world.store.next_claimable_at().await;
+    let due = due.expect("the store answers").expect("a live operation");
+    world.clock.move_to(due);
+    let claim = world
+        .store
+        .claim_due_operations("lost", world.clock.now(), TERM, 100);
+    claim.await.expect("the store answers")
+}
+
+/// Claims the only live operation as a worker that begins its step and never ends it, again and again.
 async fn take_over(world: &World, times: usize) {
-    let term = LeaseTerm(Duration::from_secs(30));
     for _ in 0..times {
-        let due = world
-            .store
-            .next_claimable_at()
-            .await
-            .expect("the store answers");
-        world.clock.move_to(due.expect("a live operation"));
-        let claim = world
-            .store
-            .claim_due_operations("lost", world.clock.now(), term, 1);
-        assert_eq!(claim.await.expect("the store answers").len(), 1);
+        let claimed = claim(world).await;
+        assert_eq!(claimed.len(), 1);
+        if claimed[0].takeovers == SUSPECTED {
+            let tried = world
+                .store
+                .try_alone(&claimed[0].lease, world.clock.now(), TERM);
+            tried.await.expect("the store answers");
+        }
     }
 }
 
@@ -185,6 +196,66 @@ async fn a_step_that_nobody_can_finish_ends_its_operation(world: &World) {
     let again = put(world, ACCOUNT, VPC, "lost").await;
     world.settle().await;
     assert_eq!(world.status(&again).await["status"], "Succeeded");
+}
+
+/// Workers that claim and come to nothing, as on a machine that is far too busy, are no reason to give anything up.
+#[apply(on_every_store)]
+async fn what_is_only_claimed_again_and_again_goes_on(world: &World) {
+    let reply = put(world, ACCOUNT, VPC, "slow").await;
+    for _ in 0..20 {
+        assert_eq!(claim(world).await.len(), 1);
+    }
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+}
+
+/// A process whose end comes again and again takes along all that it is at work on. Only the suspect that it stepped alone
+/// is given up.
+#[apply(on_every_store)]
+async fn suspects_are_stepped_one_at_a_time(world: &World) {
+    const SUSPECTS: usize = 5;
+    world.hang(Some(ACCOUNT));
+    let mut puts = Vec::new();
+    for number in 0..SUSPECTS {
+        puts.push(put(world, ACCOUNT, VPC, &format!("vpc-{number}")).await);
+    }
+    for _ in 0..=SUSPECTED {
+        assert_eq!(claim(world).await.len(), SUSPECTS);
+    }
+    let due = world.store.next_claimable_at().await;
+    let due = due.expect("the store answers").expect("a live operation");
+    world.clock.move_to(due);
+
+    let (stop, shutdown) = watch::channel(false);
+    let workers = tokio::spawn(world.workers(SUSPECTS).run(shutdown));
+    while world.asked_store("commit_step") == 0 {
+        yield_now().await;
+    }
+    // It dies.
+    workers.abort();
+    let died = workers.await.expect_err("it was aborted");
+    assert!(died.is_cancelled());
+    drop(stop);
+    world.hang(None);
+
+    assert_eq!(world.asked_store("try_alone"), 1);
+    let mut waited = BTreeSet::new();
+    while waited.len() < SUSPECTS - 1 {
+        let claimed = claim(world).await;
+        let suspects = claimed
+            .iter()
+            .filter(|claimed| claimed.takeovers == SUSPECTED);
+        waited.extend(suspects.map(|claimed| claimed.operation.header.id));
+    }
+    world.settle().await;
+    let mut succeeded = 0;
+    for put in &puts {
+        match world.status(put).await["status"].as_str() {
+            Some("Succeeded") => succeeded += 1,
+            ended => assert_eq!(ended, Some("Failed")),
+        }
+    }
+    assert!(succeeded >= waited.len(), "{succeeded}");
 }
 
 /// Whoever takes over for the third time goes on if the second one has written a step.

@@ -14,3 +14,36 @@ pub enum Abandoned {
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
 }
+
+impl Abandoned {
+    /// Returns whether what kept the step from ending has nothing to do with its operation. Anything else is counted, as
+    /// is a holder that never comes back: a row that cannot be stepped would be tried for ever.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(error) => is_passing(error),
+            Self::Schema(UnknownType::Store(error)) => error.downcast_ref().is_none_or(is_passing),
+            Self::Schema(UnknownType::Unreachable(_)) | Self::Keys(_) => true,
+            Self::Schema(
+                UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),
+            ) => false,
+        }
+    }
+}
+
+fn is_passing(error: &ucp_store::Error) -> bool {
+    use ucp_store::Error;
+    match error {
+        Error::Unavailable(_) | Error::OtherKey { .. } | Error::LeaseLost => true,
+        Error::NoSuchGroup
+        | Error::GroupDeleting(_)
+        | Error::OutcomeUnknown
+        | Error::NoSuchReference
+        | Error::AlreadyReferenced
+        | Error::Busy(_)
+        | Error::ReferencedElsewhere(_)
+        | Error::OwnedElsewhere(_)
+        | Error::PreconditionFailed
+        | Error::TooManyTags
+        | Error::Corrupt(_) => false,
+    }
+}

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::CloudControl;
 use ucp_look::{OwnershipTags, Planned};
@@ -14,7 +15,9 @@ use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
-use ucp_store::{Claimed, Documents, FinishOperation, Lease, LeaseTerm, Sealed, Store};
+use ucp_store::{
+    Claimed, Documents, FinishOperation, Lease, LeaseTerm, SUSPECTED, Sealed, Store, TRIED_ALONE,
+};
 
 use crate::abandoned::Abandoned;
 use crate::progress::ProgressListener;
@@ -23,9 +26,9 @@ use crate::slots::Room;
 /// How long an operation that is sealed under a key that one process does not have waits for another process.
 const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
 
-/// How often in a row an operation may be taken over before it is given up. A step that no worker comes to the end of would
-/// occupy them for ever.
-const MAX_TAKEOVERS: u64 = 3;
+/// The duration of the lease of a suspect that is stepped alone. Far more than a busy store or a slow machine delays a
+/// renewal, so that the lease runs out only if its holder hangs or is gone.
+const ALONE: LeaseTerm = LeaseTerm(Duration::from_secs(60));
 
 /// The dependencies of an [`Engine`].
 pub struct Parts {
@@ -60,12 +63,18 @@ pub struct Settings {
 pub struct Engine {
     parts: Parts,
     pub(crate) settings: Settings,
+    /// Held by the suspect that is stepped, if any. See [`Engine::alone`].
+    suspect: Semaphore,
 }
 
 impl Engine {
     /// Creates an engine.
     pub fn new(parts: Parts, settings: Settings) -> Self {
-        Self { parts, settings }
+        Self {
+            parts,
+            settings,
+            suspect: Semaphore::new(1),
+        }
     }
 
     /// Returns the store.
@@ -97,11 +106,15 @@ impl Engine {
 
     /// Renews a lease again and again while a step runs, which may wait for AWS or for its turn at the store. Returns when
     /// the lease is lost.
-    async fn keep(&self, lease: Lease) -> Abandoned {
+    async fn keep(&self, lease: Lease, is_suspect: bool) -> Abandoned {
         let term = self.settings.lease;
+        let renewed_for = if is_suspect { ALONE } else { term };
         loop {
             tokio::time::sleep(term.0 / 3).await;
-            let renewed = self.parts.store.renew_lease(&lease, self.now(), term);
+            let renewed = self
+                .parts
+                .store
+                .renew_lease(&lease, self.now(), renewed_for);
             match renewed.await {
                 Ok(_) => {}
                 // The step itself may have given the lease up with its last write, whose reply is on its way.
@@ -112,6 +125,28 @@ impl Engine {
                 // The step is still of use: nobody else may have claimed the operation by then.
                 Err(error) => warn!(error = %ucp_model::chain(&error), "could not renew a lease"),
             }
+        }
+    }
+
+    /// Waits until no other suspect is stepped in this process, and notes that this one is. A process that ends in a step
+    /// takes all its steps along, and only the note tells which of them ended it. One that is in the way for longer than
+    /// its lease hangs, which does not hinder the next.
+    async fn alone(&self, lease: &mut Lease) -> Result<Option<SemaphorePermit<'_>>, Abandoned> {
+        let turn = tokio::time::timeout(ALONE.0, self.suspect.acquire()).await;
+        let store = &self.parts.store;
+        *lease = store.try_alone(lease, self.now(), ALONE).await?;
+        Ok(turn.ok().and_then(Result::ok))
+    }
+
+    /// Gives the lease of a step that ended without a result back, for a later try. What was given up stays so.
+    async fn postpone(&self, lease: &Lease, is_given_up: bool) {
+        let (store, not_before) = (&self.parts.store, self.now().after(self.settings.lease.0));
+        let postponed = match is_given_up {
+            true => store.hand_back(lease, not_before).await,
+            false => store.postpone(lease, not_before).await,
+        };
+        if let Err(error) = postponed {
+            debug!(error = %ucp_model::chain(&error), "could not give a lease back; it will expire");
         }
     }
 
@@ -160,13 +195,10 @@ impl Engine {
             lease.generation = claimed.lease.generation,
         );
         let lease = claimed.lease.clone();
-        let first = match claimed.takeovers >= MAX_TAKEOVERS {
-            true => Observation::GivenUp,
-            false => Observation::Claimed,
-        };
+        let is_given_up = claimed.takeovers >= TRIED_ALONE;
+        let is_suspect = claimed.takeovers == SUSPECTED;
         let step = async {
             // Nothing is done any more for what is given up, since that may be what does not end.
-            let is_given_up = first == Observation::GivenUp;
             if let Err(error) = self.can_open(&claimed.documents)
                 && !is_given_up
             {
@@ -176,6 +208,10 @@ impl Engine {
                 handed_back.await?;
                 return Err(Abandoned::Keys(error));
             }
+            let _turn = match is_suspect {
+                true => self.alone(&mut claimed.lease).await?,
+                false => None,
+            };
             let schema = match claimed.operation.work.resource() {
                 Some(work) if !is_given_up => {
                     self.call(&mut claimed.lease, self.schema(work)).await??
@@ -196,22 +232,33 @@ impl Engine {
                 planned: None,
                 refused: BTreeMap::new(),
             };
-            stepper.run(first).await
+            stepper
+                .run(match is_given_up {
+                    true => Observation::GivenUp,
+                    false => Observation::Claimed,
+                })
+                .await
         };
         let step = async {
-            tokio::select! {
+            let ended = tokio::select! {
                 biased;
                 done = step => done,
-                lost = self.keep(lease) => Err(lost),
+                lost = self.keep(lease.clone(), is_suspect) => Err(lost),
+            };
+            match ended {
+                Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
+                    info!("another worker has taken over");
+                    Ok(())
+                }
+                // What is sealed under another key was handed back.
+                Err(error @ (Abandoned::Store(_) | Abandoned::Schema(_))) if error.is_passing() => {
+                    self.postpone(&lease, is_given_up).await;
+                    Err(error)
+                }
+                other => other,
             }
         };
-        match step.instrument(span).await {
-            Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
-                info!("another worker has taken over");
-                Ok(())
-            }
-            other => other,
-        }
+        step.instrument(span).await
     }
 
     /// Returns an error if the documents are sealed under another key, as while keys are being changed. Any other defect

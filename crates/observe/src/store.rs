@@ -342,6 +342,21 @@ impl Leases for Observed<dyn Store> {
             .await
     }
 
+    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        self.unnoticed("postpone", self.inner.postpone(lease, not_before))
+            .await
+    }
+
+    async fn try_alone(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        self.unnoticed("try_alone", self.inner.try_alone(lease, now, term))
+            .await
+    }
+
     async fn take_over_leases(&self) -> Result<(), Error> {
         self.unnoticed("take_over_leases", self.inner.take_over_leases())
             .await

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace};
+use ucp_store::{
+    Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace, TRIED_ALONE,
+};
 
 use crate::Sql;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
@@ -21,6 +23,13 @@ const UNREADABLE_PAUSE: Duration = Duration::from_secs(5);
 macro_rules! claimable_at {
     () => {
         "CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END"
+    };
+}
+
+/// The count of take-overs after a lease, if any, is dropped. The number is [`SUSPECTED`](ucp_store::SUSPECTED).
+macro_rules! taken_over {
+    () => {
+        "takeovers + CASE WHEN lease_owner <> '' AND takeovers < 2 THEN 1 ELSE 0 END"
     };
 }
 
@@ -63,7 +72,7 @@ statements! {
             WHERE ended_at IS NULL AND ", claimable_at!(), " <= $1
             ORDER BY ", claimable_at!(), ", id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1,
-            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
+            takeovers = ", taken_over!(), "
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
@@ -91,7 +100,7 @@ statements! {
             ORDER BY json_each.key, CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END, scope LIMIT $2" ["
         )
         UPDATE operations SET lease_owner = $3, lease_expires_at = $4, generation = generation + 1,
-            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
+            takeovers = ", taken_over!(), "
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
@@ -102,8 +111,12 @@ statements! {
     /// No lease has an empty owner.
     HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    POSTPONE = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4, takeovers = 0
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
+    TRY_ALONE = ["UPDATE operations SET lease_expires_at = $4, takeovers = $5
+        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
-            takeovers = takeovers + CASE WHEN lease_owner <> '' THEN 1 ELSE 0 END
+            takeovers = ", taken_over!(), "
         WHERE lease_owner IS NOT NULL"];
     NEXT = ["SELECT ", claimable_at!(), " AS next_at FROM operations
         WHERE ended_at IS NULL ORDER BY ", claimable_at!(), " LIMIT 1"];
@@ -197,6 +210,40 @@ impl Leases for Sql {
             tx.execute(HAND_BACK, values).await?;
             Ok(())
         })
+    }
+
+    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            let owner = lease.owner.as_str();
+            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
+            let values = values![id, owner, generation(lease)?, not_before];
+            tx.execute(POSTPONE, values).await?;
+            Ok(())
+        })
+    }
+
+    async fn try_alone(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        let takeovers = i64::try_from(TRIED_ALONE).unwrap_or(i64::MAX);
+        transaction!(self, |tx| async {
+            let values = values![
+                lease.operation.to_string(),
+                lease.owner.as_str(),
+                generation(lease)?,
+                renewed.expires_at.as_millis(),
+                takeovers,
+            ];
+            match tx.execute(TRY_ALONE, values).await? {
+                0 => Err(Error::LeaseLost.into()),
+                _ => Ok(()),
+            }
+        })?;
+        Ok(renewed)
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {

@@ -36,6 +36,15 @@ impl Lease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTerm(pub Duration);
 
+/// How often in a row a lease may be taken over before the operation is suspected of what became of its holders. Its
+/// claims are not counted from then on: a holder that comes to its end beside a suspect is no proof against others that it
+/// held.
+pub const SUSPECTED: u64 = 2;
+
+/// The count of take-overs of a suspect that is stepped alone. Whoever claims it at this count knows that its last holder
+/// never came back from it.
+pub const TRIED_ALONE: u64 = 3;
+
 /// An operation under a lease, with the data needed to step it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claimed {
@@ -43,7 +52,8 @@ pub struct Claimed {
     pub lease: Lease,
     /// The operation.
     pub operation: Operation,
-    /// How often in a row its lease ran out, this time included, before the holder had written a step or released it.
+    /// How often in a row its lease ran out, this time included, before the holder had written a step or given it back: at
+    /// most [`SUSPECTED`], or [`TRIED_ALONE`].
     pub takeovers: u64,
     /// Its documents.
     pub documents: Documents,
@@ -57,8 +67,8 @@ pub trait Leases: Send + Sync {
     /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired: those that could be
     /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Fewer than
     /// `limit` means that no more can be claimed now. Each claim increases the lease generation by one; no two callers ever
-    /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, unless it was handed
-    /// back; a step that is written and a release begin the count anew.
+    /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, up to [`SUSPECTED`],
+    /// unless it was handed back; a step that is written, a release and a postponement begin the count anew.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -94,7 +104,21 @@ pub trait Leases: Send + Sync {
     /// operation that the holder cannot carry out, and another worker can. Not an error if the lease was lost.
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
 
-    /// Drops all leases, each of which counts as a take-over. For an engine that serves one process only, when that process starts.
+    /// Releases the lease of a step that ended without a result, so that any worker may claim the operation when it is due,
+    /// but not before `not_before`. Not an error if the lease was lost.
+    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
+
+    /// Renews the lease like [`renew_lease`](Self::renew_lease), and notes that the holder steps a suspect and no other: the
+    /// count of take-overs is [`TRIED_ALONE`] until the holder writes a step or gives it back.
+    async fn try_alone(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error>;
+
+    /// Drops all leases, each of which counts as a take-over. For an engine that serves one process only, when that process
+    /// starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
     /// Returns when the next live operation can be claimed: when it is due and its lease, if any, has expired. `None`

@@ -222,6 +222,8 @@ impl Client {
                         .follow(&answer.status_url.expect("polling headers"))
                         .await;
                 }
+                // Too much is under way.
+                503 => tokio::time::sleep(Duration::from_secs(1)).await,
                 409 => {
                     let running = answer.body["error"]["details"][0]["target"].as_str();
                     self.follow(running.expect("a status URL")).await;

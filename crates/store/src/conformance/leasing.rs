@@ -1,12 +1,13 @@
 //! Claiming, renewing and releasing.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use ucp_model::Scope;
 
 use super::fixture::*;
 use super::holding::Hold;
-use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation};
+use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation, SUSPECTED, TRIED_ALONE};
 
 /// Operations are claimed earliest first, up to the limit.
 pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
@@ -85,7 +86,7 @@ pub async fn take_overs_are_counted(store: Engine) {
     let first = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     assert_eq!(first.takeovers, 0);
     let mut claimed = first;
-    for takeovers in 1..=3 {
+    for takeovers in [1, SUSPECTED, SUSPECTED, SUSPECTED] {
         claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
         assert_eq!(claimed.takeovers, takeovers);
     }
@@ -107,6 +108,37 @@ pub async fn take_overs_are_counted(store: Engine) {
     store.take_over_leases().await.unwrap();
     let claimed = claim(&store, not_before).await.remove(0);
     assert_eq!(claimed.takeovers, 1, "the process was started again");
+
+    let not_before = claimed.lease.expires_at;
+    store.postpone(&claimed.lease, not_before).await.unwrap();
+    assert!(claim(&store, at(1)).await.is_empty(), "postponed");
+    let claimed = claim(&store, not_before).await.remove(0);
+    assert_eq!(claimed.takeovers, 0, "since it was postponed");
+}
+
+/// Only what is claimed from a holder that stepped it alone is told so.
+pub async fn who_is_tried_alone_is_counted(store: Engine) {
+    let mut claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    for _ in 0..SUSPECTED {
+        claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
+    }
+    let now = claimed.lease.expires_at;
+    let long = LeaseTerm(Duration::from_secs(600));
+    let lease = store.try_alone(&claimed.lease, now, long).await.unwrap();
+    assert_eq!(lease, claimed.lease.renewed(now, long));
+    assert!(claim(&store, now.after(long.0 / 2)).await.is_empty());
+    let taken = claim(&store, lease.expires_at).await.remove(0);
+    assert_eq!(taken.takeovers, TRIED_ALONE);
+    refused!(store.try_alone(&claimed.lease, now, long), Error::LeaseLost);
+
+    // It stays so until its holder is at the end of a step, however often it is handed back.
+    let not_before = taken.lease.expires_at;
+    store.hand_back(&taken.lease, not_before).await.unwrap();
+    let taken = claim(&store, not_before).await.remove(0);
+    assert_eq!(taken.takeovers, TRIED_ALONE);
+    store.postpone(&taken.lease, not_before).await.unwrap();
+    let taken = claim(&store, not_before).await.remove(0);
+    assert_eq!(taken.takeovers, 0);
 }
 
 /// Clock skew has no effect as long as nobody else has claimed the operation.

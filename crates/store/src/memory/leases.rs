@@ -5,7 +5,7 @@ use ucp_model::{Operation, OperationId, Timestamp};
 
 use super::Memory;
 use super::tables::{Row, Tables};
-use crate::{Claimed, Error, Lease, LeaseTerm, Leases};
+use crate::{Claimed, Error, Lease, LeaseTerm, Leases, TRIED_ALONE};
 
 #[async_trait]
 impl Leases for Memory {
@@ -76,6 +76,26 @@ impl Leases for Memory {
             row.slot.held_by_nobody_until(not_before);
         }
         Ok(())
+    }
+
+    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
+        if let Ok(row) = self.tables().leased(lease) {
+            row.slot.held_by_nobody_until(not_before);
+            row.slot.takeovers = 0;
+        }
+        Ok(())
+    }
+
+    async fn try_alone(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+        term: LeaseTerm,
+    ) -> Result<Lease, Error> {
+        let mut tables = self.tables();
+        let slot = &mut tables.leased(lease)?.slot;
+        slot.takeovers = TRIED_ALONE;
+        Ok(slot.renew(lease, now, term))
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {

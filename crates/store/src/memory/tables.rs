@@ -9,8 +9,8 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget, Sealed, SealedKey,
-    SealedPlace, StoredCredential, TypeSchema, place,
+    Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget, SUSPECTED, Sealed,
+    SealedKey, SealedPlace, StoredCredential, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -259,15 +259,15 @@ impl Slot {
         }
     }
 
-    /// Keeps everybody off until then. No lease has an empty owner.
-    /// Drops the lease, if any, of a holder that has neither written a step nor released it.
+    /// Drops the lease, if any, of a holder that has neither written a step nor given it back.
     pub(super) fn take_over(&mut self) {
         let held = self.held.take();
-        if held.is_some_and(|held| !held.owner.is_empty()) {
+        if held.is_some_and(|held| !held.owner.is_empty()) && self.takeovers < SUSPECTED {
             self.takeovers += 1;
         }
     }
 
+    /// Keeps everybody off until then. No lease has an empty owner.
     pub(super) fn held_by_nobody_until(&mut self, not_before: Timestamp) {
         self.held = Some(Held {
             owner: String::new(),
