@@ -9,6 +9,9 @@ use ucp_store::{Error, Reachable};
 /// How often the time of the database is read.
 const INTERVAL: Duration = Duration::from_secs(5);
 
+/// By how much whole milliseconds of the database and of the machine may differ at one instant.
+const ROUNDING: Duration = Duration::from_millis(2);
+
 /// The clock of the database, which all processes share. Between two measurements it goes on by the machine's monotonic
 /// clock. The machine's time of day is used only if the store has no clock of its own.
 pub struct DatabaseClock {
@@ -75,7 +78,7 @@ impl DatabaseClock {
             skew: Duration::ZERO,
         });
         // Small differences are those of the measurements.
-        let (time, at) = match difference(before.now(), time) <= uncertain {
+        let (time, at) = match difference(before.now(), time) <= uncertain + ROUNDING {
             true => (before.time, before.at),
             false => (time, at),
         };
@@ -191,6 +194,17 @@ mod tests {
             clock.measure(&Store(Some(time))).await.unwrap();
         }
         assert_eq!(clock.now(), before.after(Duration::from_millis(20)));
+    }
+
+    /// A busy store reads its clock at the end of a long round trip, and rounds.
+    #[tokio::test(start_paused = true)]
+    async fn a_long_round_trip_does_not_move_the_clock() {
+        let (_, clock) = machine(100 * DAY);
+        clock.measure(&Store(Some(DATABASE))).await.unwrap();
+        let before = clock.now();
+        let late = clock.now().after(Duration::from_millis(11));
+        clock.measure(&Store(Some(late))).await.unwrap();
+        assert_eq!(clock.now(), before.after(Duration::from_millis(10)));
     }
 
     #[tokio::test(start_paused = true)]
