@@ -16,8 +16,8 @@ use crate::query;
 use crate::segments::Segments;
 use crate::state::Api;
 
-/// The maximum length of path and query.
-const URI_MAX_BYTES: usize = 8 * 1024;
+/// The maximum length of path and query, in bytes. Proxies accept no more as a rule.
+pub(crate) const URI_MAX_BYTES: usize = 8 * 1024;
 
 /// Rewrites each request to its canonical path before routing, and renders errors, its own and those of handlers: the
 /// base URL that the client sees is known here.
@@ -90,7 +90,7 @@ fn is_id(path: &str) -> bool {
 }
 
 fn outside(base: &PathBase, path: &str) -> Problem {
-    let shown: String = path.chars().take(200).collect();
+    let shown = problem::shown_path(path);
     Problem::not_found(format!(
         "Planes are served under {base}. Use {base}{shown}."
     ))

@@ -32,6 +32,9 @@ const RETURN_CLIENT_REQUEST_ID: HeaderName =
     HeaderName::from_static("x-ms-return-client-request-id");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 
+/// The maximum length of the ids that a client gives to a request, in bytes.
+pub(crate) const REQUEST_ID_MAX_BYTES: usize = 128;
+
 /// The context of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
@@ -198,7 +201,8 @@ pub(crate) async fn identify(
 
 /// Whether a client's id is short and visible. Any other is replaced, not echoed.
 fn is_id(value: &HeaderValue) -> bool {
-    (1..=128).contains(&value.len()) && value.as_bytes().iter().all(u8::is_ascii_graphic)
+    (1..=REQUEST_ID_MAX_BYTES).contains(&value.len())
+        && value.as_bytes().iter().all(u8::is_ascii_graphic)
 }
 
 fn header(text: &str) -> HeaderValue {

@@ -1,7 +1,10 @@
 //! The OpenAPI document: the descriptions of the routes, and what is common to all of them.
 
 use ucp_app::Status;
-use ucp_model::ids::{ALIAS_MAX_CHARS, GROUP_NAME_MAX_CHARS};
+use ucp_model::ids::{
+    ACCOUNT_MAX_CHARS, ALIAS_MAX_CHARS, GROUP_NAME_MAX_CHARS, PLANE_NAME_MAX_CHARS,
+    REGION_MAX_CHARS,
+};
 use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder};
@@ -212,7 +215,7 @@ fn describe_choices(document: &mut OpenApi) {
 fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static str)> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let matching = |pattern: &str| text().pattern(Some(pattern));
-    let name = || matching(NAME).max_length(Some(63));
+    let name = || matching(NAME).max_length(Some(PLANE_NAME_MAX_CHARS));
     Some(match parameter.name.as_str() {
         // Not an enum: generated clients would turn it into a type with a single value.
         "api-version" => (
@@ -229,10 +232,16 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
         ),
         // Not the one that signs calls to AWS.
         "credential" => (name(), "example"),
-        "account" => (matching("^[A-Za-z0-9]{1,63}$"), "123456789012"),
+        "account" => (
+            matching("^[A-Za-z0-9]+$").max_length(Some(ACCOUNT_MAX_CHARS)),
+            "123456789012",
+        ),
         "region" => {
             let pattern = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
-            (matching(pattern).max_length(Some(63)), "us-west-2")
+            (
+                matching(pattern).max_length(Some(REGION_MAX_CHARS)),
+                "us-west-2",
+            )
         }
         "namespace" => (matching(r"^[A-Za-z0-9]+\.[A-Za-z0-9]+$"), "AWS.EC2"),
         "type" if path.contains("/resourcegroups/") => {

@@ -17,15 +17,17 @@ use crate::problem::Problem;
 
 /// The maximum size of a body, in bytes.
 pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
-/// The maximum nesting depth.
-const DEPTH_MAX: usize = 64;
+/// The maximum nesting depth, in levels. The body is the first.
+pub(crate) const DEPTH_MAX: usize = 64;
 /// The maximum number of values in a body: members, elements, and what is in them. The longest declaration that Cloud
 /// Control accepts has one for every five characters, more than any real one.
 pub(crate) const VALUES_MAX: usize = 50_000;
 /// The maximum length of a member's name, in characters. Names of AWS properties have at most a tenth.
 pub(crate) const NAME_MAX_CHARS: usize = 1_024;
 /// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of a place a message repeats, in characters.
+const SHOWN_CHARS: usize = 120;
 /// The member name under which `serde_json` passes numbers of arbitrary precision.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
@@ -45,7 +47,7 @@ impl JsonObject {
     /// Deserializes the body.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
         let Self(members) = self;
-        members::read(&Value::Object(members)).map_err(Problem::bad_request)
+        members::read(&Value::Object(members)).map_err(Problem::from)
     }
 }
 
@@ -61,15 +63,18 @@ impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
         }
         object(&bytes)
             .map(|body| Some(Self(body)))
-            .map_err(bad_request)
+            .map_err(Problem::from)
     }
 }
 
 /// Parses a body as a JSON object, or returns the reason why it is not one.
-pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Misread> {
     match parse(bytes)? {
         Value::Object(members) => Ok(members),
-        other => Err(format!("the body is {}, not an object", kind(&other))),
+        other => Err(Misread {
+            reason: format!("the body is {}, not an object", kind(&other)),
+            place: None,
+        }),
     }
 }
 
@@ -109,7 +114,9 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
             let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
         }
-        Ok(Err(_)) => Err(bad_request("the body ended unexpectedly".to_owned())),
+        Ok(Err(_)) => Err(Problem::bad_request(
+            "The body cannot be read: it ended unexpectedly.",
+        )),
         Err(_) => {
             let message = format!(
                 "The body did not arrive within {} seconds.",
@@ -123,17 +130,40 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
     }
 }
 
-fn bad_request(reason: String) -> Problem {
-    Problem::bad_request(format!("The body cannot be read: {reason}."))
+/// Why a body cannot be read.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    reason: String,
+    /// The place that exceeds a limit, as a JSON Pointer.
+    place: Option<String>,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The body cannot be read: {}.", self.reason)
+    }
+}
+
+impl From<Misread> for Problem {
+    fn from(misread: Misread) -> Self {
+        let problem = Problem::bad_request(misread.to_string());
+        match misread.place {
+            Some(place) => problem.at(place),
+            None => problem,
+        }
+    }
 }
 
 /// Parses JSON, refusing duplicate members and deep nesting. The error names the place.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Misread> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let mut reading = Reading::default();
     let value = Strict(&mut reading).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| error.to_string())
+    value.map_err(|error| Misread {
+        reason: error.to_string(),
+        place: reading.exceeds,
+    })
 }
 
 /// How far the reading of a body has come.
@@ -143,6 +173,8 @@ struct Reading {
     place: Vec<String>,
     /// The number of values so far.
     values: usize,
+    /// The place that exceeds a limit, as it is shown.
+    exceeds: Option<String>,
 }
 
 /// Deserializes one value.
@@ -156,14 +188,16 @@ impl Strict<'_> {
             .fold(String::new(), |above, token| pointer::join(&above, token))
     }
 
-    fn shown(&self) -> String {
-        self.pointer().chars().take(120).collect()
+    /// Notes that a place exceeds a limit, and returns what a message shows of it.
+    fn exceeds(&mut self, place: &str) -> String {
+        let shown: String = place.chars().take(SHOWN_CHARS).collect();
+        self.0.exceeds = Some(shown.clone());
+        shown
     }
 
-    fn descend<E: de::Error>(&mut self, token: String) -> Result<(), E> {
-        self.0.place.push(token);
+    fn judge_depth<E: de::Error>(&mut self) -> Result<(), E> {
         if self.0.place.len() >= DEPTH_MAX {
-            let shown = self.shown();
+            let shown = self.exceeds(&self.pointer());
             return Err(E::custom(format!(
                 "nested deeper than {DEPTH_MAX} levels, at {shown}…"
             )));
@@ -174,7 +208,7 @@ impl Strict<'_> {
     fn count<E: de::Error>(&mut self) -> Result<(), E> {
         self.0.values += 1;
         if self.0.values > VALUES_MAX {
-            let shown = self.shown();
+            let shown = self.exceeds(&self.pointer());
             return Err(E::custom(format!(
                 "it has more than {VALUES_MAX} members and elements, the last at {shown}"
             )));
@@ -187,6 +221,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: de::Deserializer<'de>>(mut self, deserializer: D) -> Result<Value, D::Error> {
+        self.judge_depth()?;
         self.count()?;
         deserializer.deserialize_any(self)
     }
@@ -223,10 +258,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::String(value))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
         loop {
-            self.descend(array.len().to_string())?;
+            self.0.place.push(array.len().to_string());
             let element = elements.next_element_seed(Strict(self.0))?;
             self.0.place.pop();
             match element {
@@ -258,11 +293,12 @@ impl<'de> Visitor<'de> for Strict<'_> {
             }
             if name.chars().nth(NAME_MAX_CHARS).is_some() {
                 let place = pointer::join(&self.pointer(), &excerpt(&name));
+                self.exceeds(&place);
                 return Err(de::Error::custom(format!(
                     "the name of the member {place} is longer than {NAME_MAX_CHARS} characters"
                 )));
             }
-            self.descend(name.clone())?;
+            self.0.place.push(name.clone());
             let value = members.next_value_seed(Strict(self.0))?;
             self.0.place.pop();
             object.insert(name, value);
@@ -286,12 +322,14 @@ mod tests {
 
     #[test]
     fn refuses_duplicates_and_says_where() {
-        let reason = parse(br#"{"properties":{"a/b":[{"x":1,"x":2}]}}"#).unwrap_err();
+        let reason = parse(br#"{"properties":{"a/b":[{"x":1,"x":2}]}}"#)
+            .unwrap_err()
+            .reason;
         assert!(
             reason.starts_with("the member 'x' appears twice at /properties/a~1b/0"),
             "{reason}"
         );
-        let reason = parse(br#"{"a":1,"a":1}"#).unwrap_err();
+        let reason = parse(br#"{"a":1,"a":1}"#).unwrap_err().reason;
         assert!(
             reason.starts_with("the member 'a' appears twice at the top level"),
             "{reason}"
@@ -301,25 +339,25 @@ mod tests {
     #[test]
     fn refuses_deep_nesting() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(parse(nested(DEPTH_MAX - 1).as_bytes()).is_ok());
-        assert!(
-            parse(nested(DEPTH_MAX + 1).as_bytes())
-                .unwrap_err()
-                .starts_with("nested deeper than 64")
-        );
+        assert!(parse(nested(DEPTH_MAX).as_bytes()).is_ok());
+        let refused = parse(nested(DEPTH_MAX + 1).as_bytes()).unwrap_err();
+        assert!(refused.reason.starts_with("nested deeper than 64"));
+        assert!(refused.place.unwrap().starts_with("/0/0/0"));
         assert!(parse(nested(1_000_000).as_bytes()).is_err());
     }
 
     #[test]
     fn refuses_more_values_and_longer_names_than_any_declaration_has() {
         let elements = |count: usize| format!("[{}]", vec!["0"; count].join(","));
-        assert!(parse(elements(VALUES_MAX - 2).as_bytes()).is_ok());
-        let reason = parse(elements(VALUES_MAX).as_bytes()).unwrap_err();
+        assert!(parse(elements(VALUES_MAX - 1).as_bytes()).is_ok());
+        let reason = parse(elements(VALUES_MAX).as_bytes()).unwrap_err().reason;
         let expected = "it has more than 50000 members and elements, the last at /49999";
         assert!(reason.starts_with(expected), "{reason}");
         let named = |length: usize| format!(r#"{{"a":{{"{}":1}}}}"#, "n".repeat(length));
         assert!(parse(named(NAME_MAX_CHARS).as_bytes()).is_ok());
-        let reason = parse(named(NAME_MAX_CHARS + 1).as_bytes()).unwrap_err();
+        let reason = parse(named(NAME_MAX_CHARS + 1).as_bytes())
+            .unwrap_err()
+            .reason;
         assert!(
             reason.starts_with("the name of the member /a/nnn"),
             "{reason}"

@@ -116,7 +116,7 @@ async fn no_such_route(uri: Uri) -> Problem {
     if let Err(unknown) = path::judge_plane_type(uri.path()) {
         return unknown;
     }
-    let shown: String = uri.path().chars().take(200).collect();
+    let shown = problem::shown_path(uri.path());
     Problem::not_found(format!(
         "No route matches {shown}. The routes are described at /docs and /openapi.json."
     ))
@@ -127,7 +127,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
     if is_plane && let Err(unknown) = path::judge_plane_type(uri.path()) {
         return unknown;
     }
-    let shown: String = uri.path().chars().take(200).collect();
+    let shown = problem::shown_path(uri.path());
     let message = format!("The method {method} is not supported at {shown}.");
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,

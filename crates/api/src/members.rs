@@ -10,6 +10,8 @@ use serde_json::{Error, Value};
 use serde_path_to_error::Segment;
 use ucp_model::{excerpt, pointer};
 
+use crate::problem::Problem;
+
 /// Members of every ARM resource. Clients send them back with what they have read; they are ignored.
 pub(crate) const COMMON: [&str; 8] = [
     "etag",
@@ -43,9 +45,28 @@ pub(crate) fn unknown<'a>(unknown: &[&str], known: impl IntoIterator<Item = &'a 
     }
 }
 
+/// Why an object is not what was expected.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    /// What is wrong, after its place.
+    pub(crate) message: String,
+    /// The place, as a JSON Pointer; empty if it is the object itself.
+    place: String,
+}
+
+impl From<Misfit> for Problem {
+    fn from(misfit: Misfit) -> Self {
+        let problem = Problem::bad_request(misfit.message);
+        match misfit.place.is_empty() {
+            true => problem,
+            false => problem.at(misfit.place),
+        }
+    }
+}
+
 /// Deserializes `object`. Members that nobody reads are refused, except for the [common](COMMON) ones.
-pub(crate) fn read<T: DeserializeOwned>(object: &Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(Members(object)).map_err(|error| reason(&error, object))
+pub(crate) fn read<T: DeserializeOwned>(object: &Value) -> Result<T, Misfit> {
+    serde_path_to_error::deserialize(Members(object)).map_err(|error| misfit(&error, object))
 }
 
 /// Deserializes a string with [`FromStr`]; for `deserialize_with`.
@@ -168,8 +189,8 @@ impl<'de> IntoDeserializer<'de, Error> for Members<'de> {
     }
 }
 
-/// The message of a serde error in terms of JSON, prefixed by its place.
-fn reason(error: &serde_path_to_error::Error<Error>, object: &Value) -> String {
+/// A serde error in terms of JSON.
+fn misfit(error: &serde_path_to_error::Error<Error>, object: &Value) -> Misfit {
     let mut place = String::new();
     for segment in error.path() {
         match segment {
@@ -196,11 +217,11 @@ fn reason(error: &serde_path_to_error::Error<Error>, object: &Value) -> String {
         }
         None => said,
     };
-    if place.is_empty() {
-        said
-    } else {
-        format!("{place}: {said}")
-    }
+    let message = match place.is_empty() {
+        true => said,
+        false => format!("{place}: {said}"),
+    };
+    Misfit { message, place }
 }
 
 #[cfg(test)]
@@ -228,7 +249,7 @@ mod tests {
     }
 
     fn refusal(body: Value) -> String {
-        read::<Outer>(&body).expect_err("it is refused")
+        read::<Outer>(&body).expect_err("it is refused").message
     }
 
     #[test]

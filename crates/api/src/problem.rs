@@ -16,6 +16,14 @@ use crate::polling_paths::PollingPaths;
 use crate::segments::Unreadable;
 use crate::wire::ErrorResponse;
 
+/// How much of a path a message repeats, in characters.
+const PATH_SHOWN_CHARS: usize = 200;
+
+/// Shortens a path for a message.
+pub(crate) fn shown_path(path: &str) -> String {
+    path.chars().take(PATH_SHOWN_CHARS).collect()
+}
+
 /// An error reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -42,6 +50,14 @@ impl Problem {
             StatusCode::BAD_REQUEST,
             Failure::new(ErrorCode::BadRequest, message),
         )
+    }
+
+    /// Sets what the error is about.
+    pub(crate) fn at(self, target: impl Into<String>) -> Self {
+        Self {
+            failure: Box::new(self.failure.with_target(target)),
+            ..self
+        }
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {

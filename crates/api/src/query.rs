@@ -20,8 +20,9 @@ use crate::problem::Problem;
 pub(crate) const API_VERSION: &str = "2023-10-01-preview";
 const API_VERSION_NAMES: &[&str] = &["api-version"];
 
-/// The allowed page sizes.
-const TOP: std::ops::RangeInclusive<usize> = 1..=1000;
+/// The maximum page size.
+pub(crate) const TOP_MAX: usize = 1_000;
+/// The page size if none is asked for.
 const TOP_DEFAULT: usize = 100;
 
 /// The names of the page size. ARM's has a `$`.
@@ -58,13 +59,12 @@ pub(crate) fn judge(uri: &Uri) -> Result<(), Problem> {
         }
     }
     for given in parameters.all(TOP_NAMES) {
-        if !given.parse().is_ok_and(|top| TOP.contains(&top)) {
+        if !given.parse().is_ok_and(|top| (1..=TOP_MAX).contains(&top)) {
             return Err(Problem::bad_request(format!(
-                "top is '{}'. Use a number from {} to {}, or omit it.",
+                "top is '{}'. Use a number from 1 to {TOP_MAX}, or omit it.",
                 excerpt(given),
-                TOP.start(),
-                TOP.end()
-            )));
+            ))
+            .at("top"));
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
         let (parts, body) = request.into_parts();
         let bytes = read(&parts.headers, body).await?;
         Ok(Self(if is_json(&parts.headers) {
-            object(&bytes).map_err(|reason| format!("The body cannot be read: {reason}."))
+            object(&bytes).map_err(|misread| misread.to_string())
         } else {
             Err("Send the body with Content-Type: application/json.".to_owned())
         }))

@@ -18,10 +18,10 @@ use crate::put::unsupported;
 use crate::{App, Caller, Rejection};
 
 /// The maximum number of resources in one request.
-const ITEMS_MAX: usize = 1_000;
+pub(crate) const ITEMS_MAX: usize = 1_000;
 
 /// The maximum number of types in one request, of all accounts and regions. Each may have to be looked up in AWS.
-const TYPES_MAX: usize = 100;
+pub(crate) const TYPES_MAX: usize = 100;
 
 /// One resource to import into a group.
 #[derive(Clone)]
@@ -99,10 +99,11 @@ impl App {
         caller: &Caller,
     ) -> Result<Operation, Rejection> {
         if items.is_empty() || items.len() > ITEMS_MAX {
-            return Err(Rejection::bad_request(format!(
+            let message = format!(
                 "/resources: an import accepts 1 to {ITEMS_MAX} resources, not {}.",
                 items.len()
-            )));
+            );
+            return Err(Rejection::bad_request_at("/resources", message));
         }
         let items = self.checked(group, items).await?;
         let scopes: BTreeSet<&Scope> = items.iter().map(|item| &item.scope).collect();

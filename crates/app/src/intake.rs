@@ -39,11 +39,13 @@ impl App {
                     "/alias: is required, since trackedBy is the id of a resource group. Add it, or use the id of the reference.",
                 )
             })?;
-            return Ok(ReferenceId::new(group, schema.type_name().clone(), alias)?);
+            let id = ReferenceId::new(group, schema.type_name().clone(), alias);
+            return id
+                .map_err(|error| Rejection::bad_request_at("/alias", format!("/alias: {error}.")));
         }
-        let id: ReferenceId = id
-            .parse()
-            .map_err(|error| Rejection::bad_request(format!("/trackedBy: {error}.")))?;
+        let id: ReferenceId = id.parse().map_err(|error| {
+            Rejection::bad_request_at("/trackedBy", format!("/trackedBy: {error}."))
+        })?;
         if !id
             .type_name
             .as_str()

@@ -21,7 +21,7 @@ use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
 /// The maximum length of the desired state that Cloud Control accepts, in characters.
-const DESIRED_STATE_MAX_CHARS: usize = 262_144;
+pub(crate) const DESIRED_STATE_MAX_CHARS: usize = 262_144;
 
 const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
 
@@ -291,12 +291,11 @@ fn refuse_too_long(properties: &Map<String, Value>) -> Result<(), Rejection> {
 fn judge_length(text: &str) -> Result<(), Rejection> {
     let length = text.chars().count();
     if length > DESIRED_STATE_MAX_CHARS {
-        return Err(Rejection::TooLarge(Failure::new(
-            ErrorCode::RequestEntityTooLarge,
-            format!(
-                "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
-            ),
-        )));
+        let message = format!(
+            "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
+        );
+        let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
+        return Err(Rejection::TooLarge(failure.with_target("/properties")));
     }
     Ok(())
 }

@@ -92,6 +92,12 @@ impl Rejection {
         }
     }
 
+    /// Returns `BadRequest` with `message`, about what is at `target`.
+    pub fn bad_request_at(target: &str, message: impl Into<String>) -> Self {
+        let failure = Failure::new(ErrorCode::BadRequest, message);
+        Rejection::Invalid(failure.with_target(target))
+    }
+
     /// Returns `BadRequest` with `message`.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Rejection::Invalid(Failure::new(ErrorCode::BadRequest, message))

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use ucp_model::{ErrorCode, Failure, Scope, TypeName};
+use ucp_model::{ErrorCode, Failure, Scope, TypeName, excerpt};
 use ucp_schema::ResourceSchema;
 
 use crate::{App, Listed, Rejection};
@@ -38,7 +38,7 @@ impl App {
         let mut providers = self.resource_providers();
         let provider = providers.remove(&namespace.to_ascii_lowercase());
         provider.ok_or_else(|| {
-            let shown: String = namespace.chars().take(80).collect();
+            let shown = excerpt(namespace);
             let message = format!(
                 "No public resource type is in the namespace '{shown}'. GET …/providers lists the namespaces. Private types are not listed, but GET …/providers/{shown}/resourceTypes/NAME describes them."
             );

@@ -4,6 +4,12 @@ use crate::Mark;
 
 /// The maximum number of tags, and of default tags, of a request or a group: what AWS accepts on one resource.
 pub const MAX_TAGS: usize = 50;
+/// The maximum length of the key of a tag of an AWS resource, in characters. It is AWS's.
+pub const TAG_KEY_MAX_CHARS: usize = 128;
+/// The maximum length of the value of a tag of an AWS resource, in characters. It is AWS's.
+pub const TAG_VALUE_MAX_CHARS: usize = 256;
+/// How much of a key an error repeats, in characters.
+const SHOWN_CHARS: usize = 60;
 
 /// Tags that resources get without declaring them, from the server's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,14 +40,15 @@ impl DefaultTags {
 pub enum TagError {
     /// The key is not valid.
     #[error(
-        "`{0}` is not a valid tag key: it must have 1 to 128 characters and must not begin with `aws:`"
+        "`{0}` is not a valid tag key: it must have 1 to {max} characters and must not begin with `aws:`",
+        max = TAG_KEY_MAX_CHARS
     )]
     Key(String),
     /// The key is that of the [mark](Mark) of a reference.
     #[error("`{0}` is the tag with which ucp marks what it creates; leave it out")]
     Mark(String),
     /// The value of this key is too long.
-    #[error("the value of the tag `{0}` is longer than 256 characters")]
+    #[error("the value of the tag `{0}` is longer than {max} characters", max = TAG_VALUE_MAX_CHARS)]
     Value(String),
 }
 
@@ -50,13 +57,13 @@ pub fn valid_tag(key: &str, value: &str) -> Result<(), TagError> {
     let is_reserved = key
         .get(..4)
         .is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"));
-    if is_reserved || !(1..=128).contains(&key.chars().count()) {
-        return Err(TagError::Key(key.chars().take(60).collect()));
+    if is_reserved || !(1..=TAG_KEY_MAX_CHARS).contains(&key.chars().count()) {
+        return Err(TagError::Key(key.chars().take(SHOWN_CHARS).collect()));
     }
     if Mark::is_key(key) {
         return Err(TagError::Mark(key.to_owned()));
     }
-    if value.chars().count() > 256 {
+    if value.chars().count() > TAG_VALUE_MAX_CHARS {
         return Err(TagError::Value(key.to_owned()));
     }
     Ok(())
@@ -89,13 +96,13 @@ mod tests {
     #[test]
     fn aws_and_ucp_keep_keys_for_themselves() {
         assert_eq!(valid_tag("team", ""), Ok(()));
-        for key in ["", "aws:x", "AWS:x", &"k".repeat(129)] {
+        for key in ["", "aws:x", "AWS:x", &"k".repeat(TAG_KEY_MAX_CHARS + 1)] {
             assert!(matches!(valid_tag(key, ""), Err(TagError::Key(_))));
         }
         for key in ["ucp:reference", "UCP:Reference"] {
             assert!(matches!(valid_tag(key, ""), Err(TagError::Mark(_))));
         }
-        let long = "v".repeat(257);
+        let long = "v".repeat(TAG_VALUE_MAX_CHARS + 1);
         assert_eq!(valid_tag("k", &long), Err(TagError::Value("k".to_owned())));
     }
 }

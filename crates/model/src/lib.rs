@@ -37,7 +37,9 @@ pub use cloud::{
     Action, Fault, FaultClass, HookFailure, Progress, ProgressStatus, ResourceDescription,
     ResourcePage, RetryClass,
 };
-pub use default_tags::{DefaultTags, MAX_TAGS, TagError, valid_tag};
+pub use default_tags::{
+    DefaultTags, MAX_TAGS, TAG_KEY_MAX_CHARS, TAG_VALUE_MAX_CHARS, TagError, valid_tag,
+};
 pub use ended::{Ended, Setback};
 pub use error_code::ErrorCode;
 pub use etag::ETag;

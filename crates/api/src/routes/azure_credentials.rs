@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
-use ucp_model::{ErrorCode, Failure};
+use ucp_model::{ErrorCode, Failure, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -45,7 +45,7 @@ async fn list_azure_credentials(
     params(AzureCredentialPath, ApiVersion),
     responses((status = 404, body = ErrorResponse)))]
 async fn get_azure_credential(path: AzureCredentialPath, _: ApiVersion) -> Result<(), Problem> {
-    let shown: String = path.credential.chars().take(80).collect();
+    let shown = excerpt(&path.credential);
     let message = format!(
         "There is no Azure credential '{shown}'. ucp manages AWS resources; their credentials are at /planes/aws/aws/providers/System.AWS/credentials."
     );

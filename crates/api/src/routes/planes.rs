@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ucp_model::{ErrorCode, Failure, Plane, PlaneKind};
+use ucp_model::{ErrorCode, Failure, Plane, PlaneKind, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -167,7 +167,7 @@ async fn get_resource_provider(
     _: ApiVersion,
 ) -> Result<(), Problem> {
     let plane = api.app.get_plane(&path.plane()?).await?;
-    let shown: String = path.namespace.chars().take(80).collect();
+    let shown = excerpt(&path.namespace);
     let message = format!(
         "The plane '{}' has no resource provider '{shown}'.",
         plane.id.name

@@ -103,7 +103,8 @@ impl ImportGroupRequest {
     /// Reads the items to import into `group`, each with its own error.
     pub(crate) fn items(&self, group: &GroupId) -> Vec<Result<ImportGroupItem, Detail>> {
         let read = |(index, item)| {
-            let item = members::read(item).and_then(|item: ImportGroupResource| item.into(group));
+            let item = members::read(item).map_err(|misfit| misfit.message);
+            let item = item.and_then(|item: ImportGroupResource| item.into(group));
             item.map_err(|message| Detail::at("BadRequest", message, format!("/resources/{index}")))
         };
         self.resources.iter().enumerate().map(read).collect()

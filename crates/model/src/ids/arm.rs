@@ -10,6 +10,9 @@ use super::invalid::{InvalidId, invalid};
 use super::segment::{decode_segment, encode_segment};
 use crate::excerpt::excerpt;
 
+/// The maximum length of the name of a plane or a credential, in characters. It is that of Radius.
+pub const PLANE_NAME_MAX_CHARS: usize = 63;
+
 /// An id that compares case-insensitively.
 pub trait ArmId: fmt::Display + FromStr<Err = InvalidId> + Clone + Send + Sync {
     /// Returns the key that the store compares.
@@ -250,10 +253,10 @@ fn segments(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Checks the name of a plane or credential: 1 to 63 characters, `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+/// Checks the name of a plane or credential: `^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
 pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
     let bytes = name.as_bytes();
-    let fits = bytes.len() <= 63
+    let fits = bytes.len() <= PLANE_NAME_MAX_CHARS
         && bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
         && bytes
@@ -263,7 +266,7 @@ pub(super) fn arm_name(what: &str, name: &str) -> Result<String, InvalidId> {
         return Ok(name.to_owned());
     }
     invalid(format!(
-        "'{}' is not a {what} name: 1 to 63 letters, digits and hyphens, starting with a letter and not ending with a hyphen",
+        "'{}' is not a {what} name: 1 to {PLANE_NAME_MAX_CHARS} letters, digits and hyphens, starting with a letter and not ending with a hyphen",
         excerpt(name)
     ))
 }

@@ -13,6 +13,12 @@ use crate::excerpt::excerpt;
 /// The maximum length of a primary identifier in Cloud Control, in characters.
 pub const IDENTIFIER_MAX_CHARS: usize = 1_024;
 
+/// The maximum length of an account in an id, in characters. AWS's have twelve.
+pub const ACCOUNT_MAX_CHARS: usize = 63;
+
+/// The maximum length of a region in an id, in characters. It is that of a label of a host name.
+pub const REGION_MAX_CHARS: usize = 63;
+
 /// An AWS primary identifier. A compound one has its parts joined by `|`, or is a JSON object of them if one contains
 /// `|`. Compared byte for byte, once AWS has spelled it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -156,23 +162,23 @@ impl Scope {
     /// Creates the scope of `account` and `region`.
     pub fn new(plane: &str, account: &str, region: &str) -> Result<Self, InvalidId> {
         let plane = arm_name("plane", plane)?;
-        let account_fits = (1..=63).contains(&account.len())
+        let account_fits = (1..=ACCOUNT_MAX_CHARS).contains(&account.len())
             && account.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if !account_fits {
             return invalid(format!(
-                "'{}' is not an AWS account: up to 63 letters and digits",
+                "'{}' is not an AWS account: up to {ACCOUNT_MAX_CHARS} letters and digits",
                 excerpt(account)
             ));
         }
         let is_region =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        let region_fits = (1..=63).contains(&region.len())
+        let region_fits = (1..=REGION_MAX_CHARS).contains(&region.len())
             && region.starts_with(|first: char| first.is_ascii_lowercase())
             && !region.ends_with('-')
             && region.bytes().all(is_region);
         if !region_fits {
             return invalid(format!(
-                "'{}' is not an AWS region: lower-case letters, digits and hyphens, as in us-west-2",
+                "'{}' is not an AWS region: up to {REGION_MAX_CHARS} lower-case letters, digits and hyphens, as in us-west-2",
                 excerpt(region)
             ));
         }

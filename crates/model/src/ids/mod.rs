@@ -16,8 +16,10 @@ mod segment;
 mod tests;
 mod tokens;
 
-pub use arm::{ArmId, CredentialId, GroupId, PlaneId, PlaneKind};
-pub use aws::{IDENTIFIER_MAX_CHARS, Identifier, Scope, Target, TypeName};
+pub use arm::{ArmId, CredentialId, GroupId, PLANE_NAME_MAX_CHARS, PlaneId, PlaneKind};
+pub use aws::{
+    ACCOUNT_MAX_CHARS, IDENTIFIER_MAX_CHARS, Identifier, REGION_MAX_CHARS, Scope, Target, TypeName,
+};
 pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;
 pub use letters::is_misleading;
