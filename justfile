@@ -32,6 +32,10 @@ deps:
 openapi:
     cargo run --locked -- openapi > api/openapi.json
 
+# Regenerates the table of limits.
+limits:
+    cargo run --locked -- limits > docs/limits.md
+
 # Builds and reports where the time goes.
 timings *flags:
     cargo build --locked --timings {{ flags }}

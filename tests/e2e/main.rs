@@ -28,6 +28,7 @@ mod handlers;
 mod identifiers;
 mod imports;
 mod leftovers;
+mod limits;
 mod looks;
 mod matrix;
 mod operation_lists;

@@ -21,7 +21,7 @@ use crate::query::API_VERSION;
 #[openapi(
     info(
         title = "ucp",
-        description = "Manages AWS resources under aliases of your choice, with ARM's REST conventions. Sending the same declaration again yields the same resource. HEAD on a single resource replies with 204 if it exists, and 404 if not. A body with a member that its schema does not have is refused, except for `id`, `name`, `type`, `location`, `etag`, `systemData`, `kind` and `sku`, which are ignored.\n\nRead about the [concepts](concepts.md), [how to](how-to/README.md) do common tasks, the [simulated AWS](simulator.md), and [each error code](errors/README.md).",
+        description = "Manages AWS resources under aliases of your choice, with ARM's REST conventions. Sending the same declaration again yields the same resource. HEAD on a single resource replies with 204 if it exists, and 404 if not. A body with a member that its schema does not have is refused, except for `id`, `name`, `type`, `location`, `etag`, `systemData`, `kind` and `sku`, which are ignored.\n\nRead about the [concepts](concepts.md), [how to](how-to/README.md) do common tasks, the [simulated AWS](simulator.md), the [limits](limits.md), and [each error code](errors/README.md).",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     servers((url = "/", description = "The server that serves this document")),

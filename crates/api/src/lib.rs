@@ -13,6 +13,7 @@ mod examples;
 mod existence;
 mod guard;
 mod json;
+mod limits;
 mod logged;
 mod members;
 mod origin;
@@ -44,6 +45,7 @@ pub use ucp_listen::AllowedHosts;
 use ucp_model::{ErrorCode, Failure};
 use utoipa_swagger_ui::SwaggerUi;
 
+pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
 pub use state::{Settings, Version};
 

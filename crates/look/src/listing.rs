@@ -4,9 +4,10 @@ use ucp_model::operation::Listing;
 use ucp_model::{Fault, Identifier, ResourcePage};
 use ucp_schema::ResourceSchema;
 
-/// How many resources a list may have to be searched, and in how many pages.
-const LONGEST: usize = 1_000;
-const PAGES_MAX: usize = 50;
+/// How many resources a list may have to be searched.
+pub(crate) const LONGEST: usize = 1_000;
+/// How many pages a list may have to be searched. Most types have pages of 20 to 100 resources.
+pub(crate) const PAGES_MAX: usize = 50;
 
 /// Lists the resources of a type.
 pub trait Lister: Send {
@@ -53,4 +54,71 @@ pub async fn list<L: Lister>(
         next_token = page.next_token;
     }
     Ok(Listing::Unlisted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use serde_json::{Value, json};
+    use ucp_model::ResourceDescription;
+
+    use super::*;
+
+    /// Lists this many resources on each page, as long as it is asked.
+    struct Pages {
+        sizes: Vec<usize>,
+        asked: usize,
+    }
+
+    impl Lister for Pages {
+        type Error = Infallible;
+
+        async fn page(
+            &mut self,
+            _: Option<&str>,
+        ) -> Result<Result<ResourcePage, Fault>, Infallible> {
+            let size = self.sizes[self.asked];
+            self.asked += 1;
+            let other = ResourceDescription {
+                identifier: Identifier::new("other"),
+                properties: Value::Null,
+            };
+            Ok(Ok(ResourcePage {
+                resources: vec![other; size],
+                next_token: (self.asked < self.sizes.len()).then(|| "next".to_owned()),
+            }))
+        }
+    }
+
+    /// Returns what a list with pages of these sizes says of a resource that is not in it, and how many pages are read.
+    async fn listed(sizes: &[usize]) -> (Listing, usize) {
+        let schema = json!({
+            "typeName": "Acme::Test::Thing",
+            "properties": {"Name": {"type": "string"}},
+            "primaryIdentifier": ["/properties/Name"],
+            "handlers": {"list": {"permissions": []}},
+        });
+        let schema = ResourceSchema::parse(&schema.to_string()).expect("a schema");
+        let mut pages = Pages {
+            sizes: sizes.to_vec(),
+            asked: 0,
+        };
+        let Ok(said) = list(Some(&schema), &Identifier::new("lost"), &mut pages).await;
+        (said, pages.asked)
+    }
+
+    #[tokio::test]
+    async fn a_list_has_only_so_many_resources() {
+        let half = LONGEST / 2;
+        assert_eq!(listed(&[half, half]).await, (Listing::Lacks, 2));
+        assert_eq!(listed(&[half, half, 0]).await, (Listing::Unlisted, 2));
+    }
+
+    #[tokio::test]
+    async fn a_list_has_only_so_many_pages() {
+        let pages = [0; PAGES_MAX + 1];
+        assert_eq!(listed(&pages[1..]).await, (Listing::Lacks, PAGES_MAX));
+        assert_eq!(listed(&pages).await, (Listing::Unlisted, PAGES_MAX));
+    }
 }

@@ -12,10 +12,10 @@ use crate::Reader;
 use crate::listing::Lister;
 
 /// How many pages of a list are searched.
-const PAGES_MAX: usize = 10;
+pub(crate) const PAGES_MAX: usize = 10;
 
 /// How many resources are read, since most lists do not show tags.
-const READS_MAX: usize = 100;
+pub(crate) const READS_MAX: usize = 100;
 
 /// Tells which resources are accounted for.
 pub trait Accounts: Send {

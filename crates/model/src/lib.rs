@@ -18,6 +18,8 @@ mod failure;
 pub mod ids;
 pub mod json;
 mod leftover;
+mod limit;
+mod limits;
 mod mark;
 pub mod operation;
 pub mod pointer;
@@ -52,6 +54,8 @@ pub use ids::{
     PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
 };
 pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
+pub use limit::{Beyond, Limit, Most, Place};
+pub use limits::LIMITS;
 pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};

@@ -144,6 +144,41 @@ fn a_small_schema_that_multiplies_is_refused() {
     );
 }
 
+#[test]
+fn a_schema_has_only_so_many_bytes() {
+    const MOST: usize = 2 * 1024 * 1024;
+    let of_bytes = |bytes: usize| {
+        let start = r#"{"typeName":"Acme::Test::Thing","properties":{},"primaryIdentifier":["/properties/Id"],"description":""#;
+        let rest = bytes - start.len() - 2;
+        format!("{start}{}\"}}", "x".repeat(rest))
+    };
+    assert!(ResourceSchema::parse(&of_bytes(MOST)).is_ok());
+    let refused = ResourceSchema::parse(&of_bytes(MOST + 1)).expect_err("it is refused");
+    assert_eq!(
+        refused.to_string(),
+        "the schema has 2097153 bytes; at most 2097152 are accepted"
+    );
+}
+
+#[test]
+fn a_schema_combines_only_so_many_others() {
+    let of = |schemas: usize| {
+        // It is one of them itself.
+        let combined = vec![json!({"type": "string"}); schemas - 1];
+        json!({
+            "typeName": "Acme::Test::Thing",
+            "properties": {"Name": {"allOf": combined}},
+            "primaryIdentifier": ["/properties/Id"],
+        })
+    };
+    assert!(ResourceSchema::parse(&of(10_000).to_string()).is_ok());
+    let refused = ResourceSchema::parse(&of(10_001).to_string()).expect_err("it is refused");
+    assert_eq!(
+        refused.to_string(),
+        "the schema of Acme::Test::Thing combines more than 10000 schemas at `/properties/Name`"
+    );
+}
+
 /// Each level of the value doubles the work: eight alternatives, each of which has the next level.
 #[test]
 fn a_value_that_multiplies_is_refused_with_its_place() {

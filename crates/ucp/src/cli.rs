@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Plan(Box<Plan>),
     /// Prints the OpenAPI document.
     Openapi,
+    /// Prints all limits, and how to change them.
+    Limits,
 }
 
 #[derive(Debug, Args)]

@@ -2,17 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use toml::Spanned;
 use ucp_cloud_aws::{Account, AssumedRole};
-use ucp_model::{DefaultTags, TagError, valid_tag};
+use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
 
 /// The default session name.
 const SESSION_NAME: &str = "ucp";
+
+/// The length of a session name, in characters. It is that of AWS.
+const SESSION_NAME_CHARS: RangeInclusive<usize> = 2..=64;
+/// The length of an external id, in characters. It is that of AWS.
+const EXTERNAL_ID_CHARS: RangeInclusive<usize> = 2..=1_224;
+/// The maximum length of the ARN of a role, in characters. It is that of AWS.
+const ROLE_ARN_MAX_CHARS: usize = 2_048;
+
+/// What is limited of the file. It is refused at the start.
+pub(crate) const LIMITS: &[Limit] = &[Limit {
+    name: "config-tags",
+    what: "`default_tags` of the file of `--config`, of the server and of each account",
+    most: Most::Number(MAX_TAGS),
+    beyond: Beyond::Told("`ucp` does not start, and says why."),
+}];
 
 /// A valid configuration.
 #[derive(Debug, Default, PartialEq)]
@@ -103,16 +118,23 @@ struct Entry {
 impl Entry {
     fn checked(self, id: &str) -> Result<(Account, BTreeMap<String, String>), Wrong> {
         if let Some(name) = &self.session_name
-            && !fits(name.get_ref(), 2..=64, "_+=,.@-")
+            && !fits(name.get_ref(), SESSION_NAME_CHARS, "_+=,.@-")
         {
-            let message = "session_name must be 2 to 64 letters, digits or characters of `_+=,.@-`";
+            let message = format!(
+                "session_name must be {} to {} letters, digits or characters of `_+=,.@-`",
+                SESSION_NAME_CHARS.start(),
+                SESSION_NAME_CHARS.end()
+            );
             return wrong(name.span(), message);
         }
         if let Some(external_id) = &self.external_id
-            && !fits(external_id.get_ref(), 2..=1_224, "_+=,.@:/-")
+            && !fits(external_id.get_ref(), EXTERNAL_ID_CHARS, "_+=,.@:/-")
         {
-            let message =
-                "external_id must be 2 to 1,224 letters, digits or characters of `_+=,.@:/-`";
+            let message = format!(
+                "external_id must be {} to {} letters, digits or characters of `_+=,.@:/-`",
+                EXTERNAL_ID_CHARS.start(),
+                EXTERNAL_ID_CHARS.end()
+            );
             return wrong(external_id.span(), message);
         }
         let role = match self.role_arn {
@@ -156,7 +178,7 @@ fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> 
         .strip_prefix("arn:")
         .and_then(|rest| rest.split_once(":iam::"))
         .and_then(|(_, rest)| rest.split_once(":role/"))
-        .filter(|(_, role)| !role.is_empty() && arn.len() <= 2_048);
+        .filter(|(_, role)| !role.is_empty() && arn.len() <= ROLE_ARN_MAX_CHARS);
     match account {
         Some((account, _)) if account == id => Ok(arn),
         Some((account, _)) => wrong(
@@ -173,6 +195,13 @@ fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> 
 }
 
 fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
+    let given = tags.len();
+    if let Some((key, _)) = tags.iter().nth(MAX_TAGS) {
+        let message = format!(
+            "{given} default tags are given here, and AWS accepts at most {MAX_TAGS} on a resource: remove some"
+        );
+        return wrong(key.span(), message);
+    }
     let mut checked = BTreeMap::new();
     for (key, value) in tags {
         match valid_tag(key.get_ref(), value.get_ref()) {
@@ -186,7 +215,7 @@ fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
     Ok(checked)
 }
 
-fn fits(text: &str, length: std::ops::RangeInclusive<usize>, others: &str) -> bool {
+fn fits(text: &str, length: RangeInclusive<usize>, others: &str) -> bool {
     length.contains(&text.len())
         && text
             .chars()
@@ -238,6 +267,21 @@ mod tests {
         assert_eq!(role.expect("a role").session_name, "ucp");
         assert_eq!(config.accounts["333333333333"], Account::default());
         assert_eq!(Config::parse(""), Ok(Config::default()));
+    }
+
+    #[test]
+    fn default_tags_are_as_many_as_a_resource_can_have() {
+        let tags = |count: usize| -> String {
+            let tags = (0..count).map(|number| format!("k{number:02} = \"v\"\n"));
+            tags.collect()
+        };
+        for table in ["default_tags", "accounts.012345678901.default_tags"] {
+            let file = |count| format!("[{table}]\n{}", tags(count));
+            assert!(Config::parse(&file(MAX_TAGS)).is_ok());
+            let (line, message) = refused(&file(MAX_TAGS + 1));
+            assert_eq!(line, MAX_TAGS + 2);
+            assert!(message.starts_with("51 default tags"), "{message}");
+        }
     }
 
     #[test]

@@ -12,15 +12,17 @@ use crate::cli::Clients;
 use crate::shutdown;
 
 /// The maximum size of a request head, in bytes.
-const HEAD_BYTES: usize = 64 << 10;
+pub(crate) const HEAD_BYTES: usize = 64 << 10;
+/// The maximum number of headers of a request. It is hyper's own, which costs less than any other.
+pub(crate) const HEADERS: usize = 100;
 /// The time that a client has to send a request head, and that a connection may be idle.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time in which a client must take the whole of a reply.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
+pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_secs(300);
 /// The maximum number of open connections to the probes.
 pub(crate) const PROBE_CONNECTIONS: usize = 64;
 /// The time that a probe has to send its request and to take some bytes of the reply.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a client with too many connections gets, on each further one. It is an error of ARM's shape.
 const TOO_MANY_CONNECTIONS: &str = concat!(

@@ -13,6 +13,7 @@ mod demo;
 mod descriptors;
 mod dev;
 mod keys;
+mod limits;
 mod node;
 mod pause;
 mod plan;
@@ -73,6 +74,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plan(arguments) => plan::run(*arguments),
         Command::Openapi => {
             println!("{}", ucp_api::openapi_json());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Limits => {
+            print!("{}", limits::page()?);
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -93,8 +93,21 @@ async fn slow_clients_are_let_go() {
 async fn heads_are_bounded() {
     let (_ucp, address, _directory) = dev().await;
     let head = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\n");
-    let many: String = (0..200).map(|n| format!("X-{n}: x\r\n")).collect();
-    let reply = exchange(&address, format!("{head}{many}\r\n").as_bytes()).await;
+    // Besides these, there are `Host` and `Connection`.
+    for (others, expected) in [(98, "200"), (99, "431"), (200, "431")] {
+        let many: String = (0..others).map(|n| format!("X-{n}: x\r\n")).collect();
+        let bytes = format!("{head}Connection: close\r\n{many}\r\n");
+        let reply = exchange(&address, bytes.as_bytes()).await;
+        assert_eq!(status(&reply), expected, "{others}: {reply}");
+    }
+    let ends_at = |bytes: usize| {
+        let start = format!("{head}Connection: close\r\nX-Large: ");
+        let rest = bytes - start.len() - "\r\n\r\n".len();
+        format!("{start}{}\r\n\r\n", "x".repeat(rest))
+    };
+    let reply = exchange(&address, ends_at(65_536).as_bytes()).await;
+    assert_eq!(status(&reply), "200", "{reply}");
+    let reply = exchange(&address, &ends_at(65_537).as_bytes()[..65_536]).await;
     assert_eq!(status(&reply), "431", "{reply}");
     let large = "x".repeat(1 << 20);
     let reply = exchange(

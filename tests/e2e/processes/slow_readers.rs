@@ -142,6 +142,25 @@ async fn nothing_else_is_served_where_probes_are() {
     }
 }
 
+/// Who sends nothing to the probes is let go, so that it does not keep them from others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_probe_is_let_go() {
+    let (_server, _url, probes, _directory) = server(&[]).await;
+    let address = probes.trim_start_matches("http://");
+    let mut silent = Vec::new();
+    // As many as there may be, so that the probes wait until some of them are let go.
+    for _ in 0..64 {
+        silent.push(TcpStream::connect(address).await.expect("a connection"));
+    }
+    let client = Client::new(&probes, ACCOUNT);
+    assert_eq!(client.call("GET", "/healthz", "").await.status, 200);
+    for mut stream in silent {
+        let mut nothing = Vec::new();
+        let end = timeout(PATIENCE, stream.read_to_end(&mut nothing)).await;
+        let _ = end.expect("the connection ends");
+    }
+}
+
 /// A worker without an API has probes all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_answers_probes() {

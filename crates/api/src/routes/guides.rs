@@ -33,6 +33,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "several-accounts.md",
     "upgrade.md",
 ];
+const LIMITS: &str = include_str!("../../../../docs/limits.md");
 const CONCEPTS: &str = include_str!("../../../../docs/concepts.md");
 const SIMULATOR: &str = include_str!("../../../../docs/simulator.md");
 
@@ -41,6 +42,7 @@ pub(crate) fn routes() -> Router<Arc<Api>> {
     // What it is merged with has paths such as `/:put`.
     Router::new()
         .without_v07_checks()
+        .route("/docs/limits.md", get(async || markdown(LIMITS)))
         .route("/docs/concepts.md", get(async || markdown(CONCEPTS)))
         .route("/docs/simulator.md", get(async || markdown(SIMULATOR)))
         .route("/docs/how-to/{page}", get(get_guide))

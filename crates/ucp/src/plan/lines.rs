@@ -12,8 +12,8 @@ use super::problem::Problem;
 use super::question::Members;
 use super::schemas::Schemas;
 
-/// The maximum length of a line.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The maximum length of a line, in bytes.
+pub(crate) const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 

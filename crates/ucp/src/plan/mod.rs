@@ -31,6 +31,8 @@ use paper::Paper;
 use question::Question;
 use schemas::Schemas;
 
+pub(crate) use lines::MOST_BYTES as LINE_BYTES;
+
 /// Runs the command.
 pub(crate) fn run(arguments: Plan) -> anyhow::Result<ExitCode> {
     let mut schemas = Schemas::new(types::catalogue(&arguments.types)?);

@@ -6,8 +6,9 @@ use ucp_schema::{Catalogue, ResourceSchema};
 
 use super::problem::Problem;
 
-/// Limits of the cache of given schemas.
+/// The maximum number of kept schemas. Beyond it, all are parsed anew.
 const MOST_GIVEN: usize = 256;
+/// The maximum length of the kept schemas together, in bytes.
 const MOST_GIVEN_BYTES: usize = 32 * 1024 * 1024;
 
 /// The known schemas, and a cache of those given in lines, since many lines may give the same one.

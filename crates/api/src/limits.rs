@@ -1,0 +1,83 @@
+use ucp_model::{Beyond, ErrorCode, Limit, Most};
+
+use crate::canonical_path::URI_MAX_BYTES;
+use crate::context::REQUEST_ID_MAX_BYTES;
+use crate::json::{BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, NAME_MAX_CHARS, VALUES_MAX};
+use crate::logged::CHARS_MAX;
+use crate::query::TOP_MAX;
+
+/// What is limited of requests, whatever they ask for.
+pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "url",
+        what: "The path and the query of a URL",
+        most: Most::Bytes(URI_MAX_BYTES),
+        beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "body",
+        what: "The body of a request",
+        most: Most::Bytes(BODY_MAX_BYTES),
+        beyond: Beyond::refused(413, ErrorCode::RequestEntityTooLarge),
+    },
+    Limit {
+        name: "body-time",
+        what: "The time in which a body must arrive",
+        most: Most::Time(BODY_TIMEOUT),
+        beyond: Beyond::refused(408, ErrorCode::RequestTimeout),
+    },
+    Limit {
+        name: "body-depth",
+        what: "The levels of a body; the body itself is the first",
+        most: Most::Number(DEPTH_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
+    },
+    Limit {
+        name: "body-values",
+        what: "The values of a body: itself, its members and elements, and what is in them",
+        most: Most::Number(VALUES_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
+    },
+    Limit {
+        name: "member-name",
+        what: "The name of a member of a body",
+        most: Most::Characters(NAME_MAX_CHARS),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
+    },
+    Limit {
+        name: "page",
+        what: "`top`, the items of a page of a list",
+        most: Most::Number(TOP_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "top"),
+    },
+    Limit {
+        name: "request-id",
+        what: "`x-ms-correlation-request-id` and `x-ms-client-request-id`",
+        most: Most::Bytes(REQUEST_ID_MAX_BYTES),
+        beyond: Beyond::Told("`ucp` makes a correlation id of its own, and ignores the other one."),
+    },
+    Limit {
+        name: "logged-path",
+        what: "The path of a request, in the log",
+        most: Most::Characters(CHARS_MAX),
+        beyond: Beyond::Told("The log has its start, and `…`."),
+    },
+    Limit {
+        name: "request-time",
+        what: "The time in which a request is answered, besides the longer of `--verdict-wait` and `--group-delete-wait`",
+        most: Most::Flag("--request-timeout"),
+        beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
+    },
+    Limit {
+        name: "verdict-wait",
+        what: "The time that a put, delete or import looks at AWS and waits for its operation",
+        most: Most::Flag("--verdict-wait"),
+        beyond: Beyond::Told("The reply is 201 or 202, with URLs to poll."),
+    },
+    Limit {
+        name: "group-delete-wait",
+        what: "The time that a DELETE of a resource group waits for its end",
+        most: Most::Flag("--group-delete-wait"),
+        beyond: Beyond::Told("The reply is 202, with URLs to poll."),
+    },
+];

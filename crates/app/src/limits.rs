@@ -1,0 +1,64 @@
+use ucp_model::{Beyond, ErrorCode, Limit, Most};
+
+use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
+use crate::put::DESIRED_STATE_MAX_CHARS;
+
+/// What is limited of what requests ask for, and of what they leave behind.
+pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "properties",
+        what: "`properties` as JSON, with the default tags",
+        most: Most::Characters(DESIRED_STATE_MAX_CHARS),
+        beyond: Beyond::refused_at(413, ErrorCode::RequestEntityTooLarge, "/properties"),
+    },
+    Limit {
+        name: "import-resources",
+        what: "The resources of an import into a group",
+        most: Most::Number(ITEMS_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/resources"),
+    },
+    Limit {
+        name: "import-types",
+        what: "The types of these resources, as counted for each account and region",
+        most: Most::Number(TYPES_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/resources/{index}"),
+    },
+    Limit {
+        name: "groups",
+        what: "The resource groups of a plane",
+        most: Most::Flag("--quota-groups"),
+        beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes/radius/{plane}"),
+    },
+    Limit {
+        name: "references",
+        what: "The references of a resource group",
+        most: Most::Flag("--quota-references"),
+        beyond: Beyond::refused_at(
+            403,
+            ErrorCode::QuotaExceeded,
+            "/planes/radius/{plane}/resourcegroups/{group}",
+        ),
+    },
+    Limit {
+        name: "group-operations",
+        what: "The operations under way in a resource group; deletes are accepted up to twice as many",
+        most: Most::Flag("--quota-group-operations"),
+        beyond: Beyond::refused_at(
+            429,
+            ErrorCode::QuotaExceeded,
+            "/planes/radius/{plane}/resourcegroups/{group}",
+        ),
+    },
+    Limit {
+        name: "operations",
+        what: "All operations under way; deletes are accepted up to twice as many",
+        most: Most::Flag("--quota-operations"),
+        beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "read-wait",
+        what: "The time that a read waits for AWS",
+        most: Most::Flag("--read-timeout"),
+        beyond: Beyond::refused(500, ErrorCode::Internal),
+    },
+];

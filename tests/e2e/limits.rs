@@ -1,0 +1,626 @@
+//! Limits: of each in `docs/limits.md`, the last value that is allowed, and the first that is not, which gets what the
+//! table says.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, tracked_by};
+
+const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const API: &str = "api-version=2023-10-01-preview";
+const LOGS: &str = "AWS.Logs/LogGroup";
+const VPC: &str = "AWS.EC2/VPC";
+const REPORT: &str = "Initech.TPS/Report";
+
+/// A line of the table.
+struct Row {
+    name: String,
+    /// The number in the third column, if it is fixed.
+    most: Option<usize>,
+    beyond: String,
+}
+
+/// A request without its headers.
+struct Sent {
+    method: &'static str,
+    path: String,
+    body: String,
+}
+
+/// How a limit is shown to hold.
+enum Shown {
+    /// A request with the last value that is allowed gets this status, and one with a value more what the table says.
+    Here(u16, fn(&World, usize) -> Sent),
+    /// This test sends both.
+    By(&'static str, &'static str),
+}
+
+use Shown::{By, Here};
+
+const SHOWN: &[(&str, Shown)] = &[
+    ("url", Here(200, url)),
+    ("body", Here(200, body)),
+    (
+        "body-time",
+        By(
+            "tests/e2e/processes/connections.rs",
+            "slow_clients_are_let_go",
+        ),
+    ),
+    ("body-depth", Here(201, body_depth)),
+    ("body-values", Here(201, body_values)),
+    ("member-name", Here(201, member_name)),
+    ("page", Here(200, page)),
+    ("request-id", By("tests/e2e/limits.rs", "ids_of_requests")),
+    (
+        "logged-path",
+        By(
+            "crates/api/src/logged.rs",
+            "a_path_is_bounded_and_shows_what_it_has",
+        ),
+    ),
+    (
+        "request-time",
+        By(
+            "tests/e2e/processes/connections.rs",
+            "every_request_is_answered_in_time",
+        ),
+    ),
+    (
+        "verdict-wait",
+        By(
+            "tests/e2e/looks/doubts.rs",
+            "a_late_look_is_left_to_the_worker",
+        ),
+    ),
+    (
+        "group-delete-wait",
+        By(
+            "tests/e2e/group_deletes.rs",
+            "a_deletion_that_takes_long_is_polled",
+        ),
+    ),
+    ("plane-name", Here(200, plane_name)),
+    ("group-name", Here(200, group_name)),
+    ("alias", Here(201, alias)),
+    ("identifier", Here(404, identifier)),
+    ("account", Here(404, account)),
+    ("region", Here(404, region)),
+    ("tags", Here(201, tags)),
+    ("tag-key", Here(201, tag_key)),
+    ("tag-value", Here(201, tag_value)),
+    ("details", By("tests/e2e/limits.rs", "details_of_an_error")),
+    ("properties", Here(201, properties)),
+    ("import-resources", Here(202, import_resources)),
+    (
+        "import-types",
+        By(
+            "tests/e2e/group_imports.rs",
+            "the_types_of_an_import_are_limited",
+        ),
+    ),
+    (
+        "groups",
+        By("tests/e2e/quotas.rs", "a_plane_has_only_so_many_groups"),
+    ),
+    (
+        "references",
+        By("tests/e2e/quotas.rs", "a_group_has_only_so_many_references"),
+    ),
+    (
+        "group-operations",
+        By(
+            "tests/e2e/quotas.rs",
+            "only_so_many_operations_are_under_way_in_a_group",
+        ),
+    ),
+    (
+        "operations",
+        By(
+            "tests/e2e/quotas.rs",
+            "only_so_many_operations_are_under_way",
+        ),
+    ),
+    (
+        "read-wait",
+        By(
+            "crates/live/tests/patience.rs",
+            "a_read_without_an_answer_ends",
+        ),
+    ),
+    (
+        "schema",
+        By(
+            "crates/schema/tests/hostile.rs",
+            "a_schema_has_only_so_many_bytes",
+        ),
+    ),
+    (
+        "schema-combined",
+        By(
+            "crates/schema/tests/hostile.rs",
+            "a_schema_combines_only_so_many_others",
+        ),
+    ),
+    (
+        "judgement",
+        By(
+            "crates/schema/tests/hostile.rs",
+            "a_value_that_multiplies_is_refused_with_its_place",
+        ),
+    ),
+    ("matched-string", Here(201, matched_string)),
+    (
+        "listed-resources",
+        By(
+            "crates/look/src/listing.rs",
+            "a_list_has_only_so_many_resources",
+        ),
+    ),
+    (
+        "listed-pages",
+        By(
+            "crates/look/src/listing.rs",
+            "a_list_has_only_so_many_pages",
+        ),
+    ),
+    (
+        "searched-pages",
+        By(
+            "crates/look/src/search.rs",
+            "the_last_allowed_read_and_page_may_find_it_and_no_more_are_made",
+        ),
+    ),
+    (
+        "searched-reads",
+        By(
+            "crates/look/src/search.rs",
+            "the_last_allowed_read_and_page_may_find_it_and_no_more_are_made",
+        ),
+    ),
+    (
+        "steps",
+        By(
+            "tests/e2e/workers.rs",
+            "a_hanging_account_leaves_slots_to_others",
+        ),
+    ),
+    (
+        "takeovers",
+        By(
+            "tests/e2e/workers.rs",
+            "a_step_that_nobody_can_finish_ends_its_operation",
+        ),
+    ),
+    (
+        "operation-retention",
+        By(
+            "tests/e2e/group_deletes.rs",
+            "what_happened_long_ago_is_removed",
+        ),
+    ),
+    (
+        "history-retention",
+        By(
+            "tests/e2e/group_deletes.rs",
+            "what_happened_long_ago_is_removed",
+        ),
+    ),
+    (
+        "connections",
+        By(
+            "crates/listen/tests/limits.rs",
+            "who_does_not_read_is_let_go",
+        ),
+    ),
+    (
+        "peer-connections",
+        By(
+            "tests/e2e/processes/slow_readers.rs",
+            "one_address_does_not_take_all_connections",
+        ),
+    ),
+    (
+        "head",
+        By("tests/e2e/processes/connections.rs", "heads_are_bounded"),
+    ),
+    (
+        "headers",
+        By("tests/e2e/processes/connections.rs", "heads_are_bounded"),
+    ),
+    (
+        "head-time",
+        By(
+            "tests/e2e/processes/connections.rs",
+            "slow_clients_are_let_go",
+        ),
+    ),
+    (
+        "write-time",
+        By(
+            "crates/listen/tests/limits.rs",
+            "who_does_not_read_is_let_go",
+        ),
+    ),
+    (
+        "reply-time",
+        By(
+            "crates/listen/tests/limits.rs",
+            "who_does_not_read_is_let_go",
+        ),
+    ),
+    (
+        "probe-connections",
+        By(
+            "crates/listen/tests/limits.rs",
+            "who_does_not_read_is_let_go",
+        ),
+    ),
+    (
+        "probe-time",
+        By(
+            "tests/e2e/processes/slow_readers.rs",
+            "a_silent_probe_is_let_go",
+        ),
+    ),
+    (
+        "plan-line",
+        By(
+            "tests/plan/lines.rs",
+            "a_line_without_end_is_skipped_and_the_last_line_needs_none",
+        ),
+    ),
+    (
+        "config-tags",
+        By(
+            "crates/ucp/src/config.rs",
+            "default_tags_are_as_many_as_a_resource_can_have",
+        ),
+    ),
+];
+
+/// Reads a file of the project.
+fn file(path: &str) -> String {
+    let path = Path::new(PROJECT).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn rows() -> Vec<Row> {
+    let page = file("docs/limits.md");
+    let lines = page.lines().filter(|line| line.starts_with("| `"));
+    let rows = lines.map(|line| {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let [name, _, most, set_by, beyond] = cells[..] else {
+            panic!("{line}")
+        };
+        let number: String = most.chars().take_while(|&c| c != ' ').collect();
+        let number = number.replace(',', "").parse().ok();
+        Row {
+            name: name.trim_matches(['|', ' ', '`']).to_owned(),
+            most: number.filter(|_| set_by == "fixed"),
+            beyond: beyond.trim_end_matches(" |").to_owned(),
+        }
+    });
+    rows.collect()
+}
+
+impl Row {
+    /// Whether a refusal is as the table says.
+    fn tells(&self, refused: &Reply) -> bool {
+        let Self { beyond, .. } = self;
+        let (status, rest) = beyond.split_once(" [`").expect("a status");
+        let (code, _) = rest.split_once("`]").expect("a code");
+        let error = &refused.body["error"];
+        let mut targets = match beyond.contains("`details`") {
+            true => error["details"].as_array().into_iter().flatten().collect(),
+            false => vec![error],
+        };
+        targets.retain(|named| !named["target"].is_null());
+        let expected = beyond.split_once("`target` `");
+        let is_named = match expected.map(|(_, target)| target.trim_end_matches('`')) {
+            Some(expected) => targets.iter().any(|named| {
+                let target = named["target"].as_str();
+                target.is_some_and(|target| fits(target, expected))
+            }),
+            None => targets.is_empty(),
+        };
+        refused.status.to_string() == status && error["code"] == code && is_named
+    }
+}
+
+/// Whether a text has the form of a template, in which braces stand for any text that is not empty.
+fn fits(text: &str, template: &str) -> bool {
+    let Some((start, rest)) = template.split_once('{') else {
+        return text == template;
+    };
+    let Some((_, end)) = rest.split_once('}') else {
+        return false;
+    };
+    let Some(text) = text.strip_prefix(start) else {
+        return false;
+    };
+    let mut splits = text.char_indices().skip(1).map(|(at, _)| at);
+    splits.any(|at| fits(&text[at..], end)) || (end.is_empty() && !text.is_empty())
+}
+
+#[test]
+fn the_table_is_what_the_code_enforces() {
+    let output = Command::new(env!("CARGO_BIN_EXE_ucp"))
+        .arg("limits")
+        .output();
+    let output = output.expect("the binary starts");
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(
+        told == file("docs/limits.md"),
+        "docs/limits.md is not what the code says; write it with `ucp limits > docs/limits.md`"
+    );
+}
+
+#[test]
+fn every_limit_is_shown() {
+    let rows = rows();
+    let limits: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let shown: Vec<&str> = SHOWN.iter().map(|(name, _)| *name).collect();
+    let once: BTreeSet<&str> = limits.iter().copied().collect();
+    assert_eq!(once.len(), limits.len(), "a name is there twice");
+    assert_eq!(
+        limits, shown,
+        "each limit is shown, in the order of the table"
+    );
+    for (name, shown) in SHOWN {
+        if let By(path, test) = shown {
+            let signature = format!("fn {test}(");
+            assert!(
+                file(path).contains(&signature),
+                "{name}: {path} has no {test}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_last_value_is_allowed_and_the_first_beyond_is_refused() {
+    let mut wrong = String::new();
+    for row in rows() {
+        let shown = SHOWN.iter().find(|(name, _)| *name == row.name);
+        let Some((name, Here(status, request))) = shown else {
+            continue;
+        };
+        let most = row.most.expect("a fixed limit");
+        let reply = async |value: usize| {
+            let world = World::builder().build().await;
+            let Sent { method, path, body } = request(&world, value);
+            let reply = world.call(method, &path, &body).await;
+            world.settle().await;
+            reply
+        };
+        let told = |reply: &Reply| -> String { reply.text.chars().take(400).collect() };
+        let allowed = reply(most).await;
+        if allowed.status != *status {
+            wrong += &format!("{name} {most}: {} {}\n", allowed.status, told(&allowed));
+        }
+        let refused = reply(most + 1).await;
+        if !row.tells(&refused) {
+            let told = told(&refused);
+            wrong += &format!(
+                "{name} {most} + 1: {} {told}, not {}\n",
+                refused.status, row.beyond
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[tokio::test]
+async fn ids_of_requests() {
+    let row = rows().into_iter().find(|row| row.name == "request-id");
+    let most = row.and_then(|row| row.most).expect("a fixed limit");
+    let world = World::builder().build().await;
+    for (length, is_kept) in [(most, true), (most + 1, false)] {
+        let id = "x".repeat(length);
+        let headers = [
+            ("x-ms-correlation-request-id", id.as_str()),
+            ("x-ms-client-request-id", &id),
+            ("x-ms-return-client-request-id", "true"),
+        ];
+        let path = format!("/planes?{API}");
+        let reply = world
+            .send_with(&headers, "GET", &path, "")
+            .await
+            .expect(200);
+        let kept = reply.header("x-ms-correlation-request-id") == Some(&id);
+        assert_eq!(kept, is_kept, "{length}");
+        let client = reply.header("x-ms-client-request-id");
+        assert_eq!(client, is_kept.then_some(id.as_str()), "{length}");
+    }
+}
+
+#[tokio::test]
+async fn details_of_an_error() {
+    let row = rows().into_iter().find(|row| row.name == "details");
+    let most = row.and_then(|row| row.most).expect("a fixed limit");
+    let world = World::builder().build().await;
+    for violations in [most, most + 1] {
+        let wrong: Vec<usize> = vec![1; violations];
+        let properties = json!({"CidrBlock": "10.0.0.0/16", "Tags": wrong});
+        let reply = world.put(VPC, "main", properties).await.expect(400);
+        let details = reply.body["error"]["details"].as_array().expect("details");
+        let listed = details
+            .iter()
+            .filter(|detail| detail["code"] == "WrongType");
+        assert_eq!(listed.count(), most);
+        let more = details
+            .iter()
+            .filter(|detail| detail["message"] == "and 1 more");
+        assert_eq!(more.count(), violations - most, "{details:?}");
+    }
+}
+
+fn collection(resource_type: &str) -> String {
+    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}")
+}
+
+fn get(path: String) -> Sent {
+    Sent {
+        method: "GET",
+        path,
+        body: String::new(),
+    }
+}
+
+fn put(path: String, body: &Value) -> Sent {
+    Sent {
+        method: "PUT",
+        path,
+        body: body.to_string(),
+    }
+}
+
+/// A put of a log group, with this policy.
+fn put_policy(policy: Value) -> Sent {
+    let body = json!({"properties": {"DataProtectionPolicy": policy}});
+    put(format!("{}/logs", collection(LOGS)), &body)
+}
+
+fn put_vpc(more: &[(&str, Value)]) -> Sent {
+    let mut body =
+        json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    for (member, value) in more {
+        body[*member] = value.clone();
+    }
+    Sent {
+        method: "POST",
+        path: format!("{}/:put", collection(VPC)),
+        body: body.to_string(),
+    }
+}
+
+/// Registers a private type, and puts it.
+fn put_report(world: &World, schema: &Value, properties: Value) -> Sent {
+    let registered = world.aws.register_type(&schema.to_string());
+    registered.expect("the simulator takes the schema");
+    let body = json!({"trackedBy": tracked_by(REPORT, "main"), "properties": properties});
+    Sent {
+        method: "POST",
+        path: format!("{}/:put", collection(REPORT)),
+        body: body.to_string(),
+    }
+}
+
+fn report(more: Value) -> Value {
+    json!({
+        "typeName": "Initech::TPS::Report",
+        "description": "A report.",
+        "properties": {"Name": {"type": "string"}, "More": more},
+        "additionalProperties": false,
+        "primaryIdentifier": ["/properties/Name"],
+        "createOnlyProperties": ["/properties/Name"],
+        "handlers": {"create": {"permissions": []}, "read": {"permissions": []}, "update": {"permissions": []},
+            "delete": {"permissions": []}, "list": {"permissions": []}},
+    })
+}
+
+fn url(_: &World, bytes: usize) -> Sent {
+    let start = format!("/planes?{API}&x=");
+    let rest = bytes - start.len();
+    get(format!("{start}{}", "x".repeat(rest)))
+}
+
+fn body(_: &World, bytes: usize) -> Sent {
+    let mut sent = put(format!("{GROUP}?{API}"), &json!({"location": "global"}));
+    sent.body += &" ".repeat(bytes - sent.body.len());
+    sent
+}
+
+fn body_depth(_: &World, levels: usize) -> Sent {
+    // Above it are the body and its properties.
+    let depth = levels - 2;
+    put_policy((1..depth).fold(json!({}), |below, _| json!({"x": below})))
+}
+
+fn body_values(_: &World, values: usize) -> Sent {
+    // Besides the elements, there are the body, the properties, the policy and its list.
+    put_policy(json!({"x": vec![0; values - 4]}))
+}
+
+fn member_name(_: &World, characters: usize) -> Sent {
+    put_policy(json!({"é".repeat(characters): 1}))
+}
+
+fn page(_: &World, top: usize) -> Sent {
+    get(format!("/planes?{API}&top={top}"))
+}
+
+fn plane_name(_: &World, characters: usize) -> Sent {
+    let path = format!("/planes/aws/{}?{API}", "a".repeat(characters));
+    put(path, &json!({"location": "global"}))
+}
+
+fn group_name(_: &World, characters: usize) -> Sent {
+    let name = "%C3%A9".repeat(characters);
+    let path = format!("/planes/radius/local/resourceGroups/{name}?{API}");
+    put(path, &json!({"location": "global"}))
+}
+
+fn alias(_: &World, characters: usize) -> Sent {
+    let alias = "a".repeat(characters);
+    put_vpc(&[("trackedBy", json!(GROUP)), ("alias", json!(alias))])
+}
+
+fn identifier(_: &World, characters: usize) -> Sent {
+    get(format!("{}/{}", collection(VPC), "v".repeat(characters)))
+}
+
+fn account(_: &World, characters: usize) -> Sent {
+    let path = format!("{}/vpc-1", collection(VPC));
+    get(path.replace(ACCOUNT, &"1".repeat(characters)))
+}
+
+fn region(_: &World, characters: usize) -> Sent {
+    let path = format!("{}/vpc-1", collection(VPC));
+    get(path.replace(REGION, &"r".repeat(characters)))
+}
+
+fn some_tags(count: usize) -> Value {
+    let tags = (0..count).map(|number| (format!("k{number}"), json!("v")));
+    Value::Object(Map::from_iter(tags))
+}
+
+fn tags(_: &World, count: usize) -> Sent {
+    put_vpc(&[("tags", some_tags(count))])
+}
+
+fn tag_key(_: &World, characters: usize) -> Sent {
+    put_vpc(&[("defaultTags", json!({"é".repeat(characters): "v"}))])
+}
+
+fn tag_value(_: &World, characters: usize) -> Sent {
+    put_vpc(&[("tags", json!({"k": "é".repeat(characters)}))])
+}
+
+fn properties(_: &World, characters: usize) -> Sent {
+    let empty = json!({"LogGroupName": "logs", "DataProtectionPolicy": {"x": ""}});
+    let rest = characters - empty.to_string().len();
+    put_policy(json!({"x": "x".repeat(rest)}))
+}
+
+fn import_resources(_: &World, count: usize) -> Sent {
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let items = (0..count).map(|at| {
+        json!({"alias": format!("a{at}"), "type": LOGS, "scope": scope, "primaryIdentifier": format!("g{at}")})
+    });
+    let items: Vec<Value> = items.collect();
+    Sent {
+        method: "POST",
+        path: format!("{GROUP}/:import"),
+        body: json!({"resources": items}).to_string(),
+    }
+}
+
+fn matched_string(world: &World, characters: usize) -> Sent {
+    let schema = report(json!({"type": "string", "pattern": "^é+$"}));
+    let more = "é".repeat(characters);
+    put_report(world, &schema, json!({"Name": "weekly", "More": more}))
+}
