@@ -53,6 +53,19 @@ const SHOWN: &[(&str, Shown)] = &[
     ("body-values", Here(201, body_values)),
     ("member-name", Here(201, member_name)),
     ("page", Here(200, page)),
+    ("text", Here(200, text)),
+    ("arm-tags", Here(200, arm_tags)),
+    (
+        "arm-tags-update",
+        By(
+            "tests/e2e/default_tags.rs",
+            "more_tags_than_a_resource_can_have_are_refused",
+        ),
+    ),
+    ("arm-tag-key", Here(200, arm_tag_key)),
+    ("default-tag-key", Here(200, default_tag_key)),
+    ("arm-tag-value", Here(200, arm_tag_value)),
+    ("plane-settings", Here(200, plane_settings)),
     ("request-id", By("tests/e2e/limits.rs", "ids_of_requests")),
     (
         "logged-path",
@@ -551,6 +564,52 @@ fn member_name(_: &World, characters: usize) -> Sent {
 
 fn page(_: &World, top: usize) -> Sent {
     get(format!("/planes?{API}&top={top}"))
+}
+
+fn text(_: &World, characters: usize) -> Sent {
+    let location = "é".repeat(characters);
+    put(format!("{GROUP}?{API}"), &json!({"location": location}))
+}
+
+fn put_credential(tags: Value) -> Sent {
+    let path = format!("/planes/aws/aws/providers/System.AWS/credentials/other?{API}");
+    let properties = json!({"kind": "IRSA", "roleARN": "arn:aws:iam::123456789012:role/ucp",
+        "storage": {"kind": "Internal"}});
+    put(
+        path,
+        &json!({"location": "global", "tags": tags, "properties": properties}),
+    )
+}
+
+fn arm_tags(_: &World, count: usize) -> Sent {
+    put_credential(some_tags(count))
+}
+
+fn arm_tag_key(_: &World, characters: usize) -> Sent {
+    put_credential(json!({"é".repeat(characters): "v"}))
+}
+
+fn default_tag_key(_: &World, characters: usize) -> Sent {
+    let default_tags = json!({"é".repeat(characters): "v"});
+    Sent {
+        method: "PATCH",
+        path: format!("{GROUP}?{API}"),
+        body: json!({"properties": {"defaultTags": default_tags}}).to_string(),
+    }
+}
+
+fn arm_tag_value(_: &World, characters: usize) -> Sent {
+    let tags = json!({"k": "é".repeat(characters)});
+    let path = format!("/planes/aws/other?{API}");
+    put(path, &json!({"location": "global", "tags": tags}))
+}
+
+fn plane_settings(_: &World, bytes: usize) -> Sent {
+    let mut settings = json!({"x": ""});
+    let rest = bytes - settings.to_string().len();
+    settings["x"] = json!("x".repeat(rest));
+    let path = format!("/planes/aws/other?{API}");
+    put(path, &json!({"location": "global", "properties": settings}))
 }
 
 fn plane_name(_: &World, characters: usize) -> Sent {

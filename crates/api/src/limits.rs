@@ -1,10 +1,19 @@
-use ucp_model::{Beyond, ErrorCode, Limit, Most};
+use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 
 use crate::canonical_path::URI_MAX_BYTES;
 use crate::context::REQUEST_ID_MAX_BYTES;
 use crate::json::{BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, NAME_MAX_CHARS, VALUES_MAX};
 use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
+use crate::validation::TEXT_MAX_CHARS;
+use crate::wire::{SETTINGS_MAX_BYTES, TAG_KEY_MAX_CHARS};
+
+/// What planes, groups and credentials are refused with, for all that is wrong with them at once.
+const NOT_AS_SPECIFIED: Beyond = Beyond::refused_at(
+    400,
+    ErrorCode::HttpRequestPayloadAPISpecValidationFailed,
+    "ucp/openapi",
+);
 
 /// What is limited of requests, whatever they ask for.
 pub const LIMITS: &[Limit] = &[
@@ -49,6 +58,48 @@ pub const LIMITS: &[Limit] = &[
         what: "`top`, the items of a page of a list",
         most: Most::Number(TOP_MAX),
         beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "top"),
+    },
+    Limit {
+        name: "text",
+        what: "A text that a plane, a group or a credential must have, such as `location` and `roleARN`",
+        most: Most::Characters(TEXT_MAX_CHARS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "arm-tags",
+        what: "`tags` of a plane, a group or a credential, and `defaultTags` of a group, each",
+        most: Most::Number(MAX_TAGS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "arm-tags-update",
+        what: "The same of a group, after a PATCH",
+        most: Most::Number(MAX_TAGS),
+        beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "arm-tag-key",
+        what: "The key of one of `tags` of a plane, a group or a credential",
+        most: Most::Characters(TAG_KEY_MAX_CHARS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "default-tag-key",
+        what: "The key of one of `defaultTags` of a group",
+        most: Most::Characters(ucp_model::TAG_KEY_MAX_CHARS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "arm-tag-value",
+        what: "The value of one of these tags",
+        most: Most::Characters(TAG_VALUE_MAX_CHARS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "plane-settings",
+        what: "`properties` of a plane as JSON",
+        most: Most::Bytes(SETTINGS_MAX_BYTES),
+        beyond: NOT_AS_SPECIFIED,
     },
     Limit {
         name: "request-id",

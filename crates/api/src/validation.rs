@@ -13,6 +13,10 @@ use crate::json::{is_json, object, read};
 use crate::members::{COMMON, kind};
 use crate::problem::Problem;
 
+/// The maximum length of a text that a plane, a group or a credential must have, in characters: a location, or the ARN of
+/// a role, which is the longest.
+pub(crate) const TEXT_MAX_CHARS: usize = 2_048;
+
 /// An invalid name in the path.
 #[derive(Debug)]
 pub(crate) struct InvalidName(InvalidId);
@@ -127,6 +131,9 @@ impl Violations {
         match value {
             Some(Value::String(text)) if text.chars().any(char::is_control) => {
                 self.property(path, "must not contain control characters");
+            }
+            Some(Value::String(text)) if text.chars().nth(TEXT_MAX_CHARS).is_some() => {
+                self.property(path, &format!("has more than {TEXT_MAX_CHARS} characters"));
             }
             Some(Value::String(text)) => return Some(text.clone()),
             Some(other) => self.property(path, &format!("must be a string, not {}", kind(other))),

@@ -6,6 +6,7 @@ use ucp_app::PutCredential;
 use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
 use utoipa::ToSchema;
 
+use super::tags::tags;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
@@ -133,7 +134,7 @@ impl PutCredentialRequest {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         violations.members(body, &["tags", "properties"]);
         let location = violations.location(body);
-        let tags = violations.texts("$.tags", body.get("tags"));
+        let tags = tags("$.tags", body.get("tags"), violations);
         let properties = required(violations, "$.properties", body.get("properties"))?;
         let properties = PutCredentialProperties::read(properties, violations)?;
         Some(Self {

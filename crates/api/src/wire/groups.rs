@@ -3,10 +3,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
-use ucp_model::{GroupBody, GroupId, MAX_TAGS, Mark, NewResourceGroup, ResourceGroup, excerpt};
+use ucp_model::{
+    GroupBody, GroupId, Mark, NewResourceGroup, ResourceGroup, TAG_KEY_MAX_CHARS, excerpt,
+};
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
+use super::tags::{self, judge_tags, tags};
 use crate::validation::Violations;
 
 /// The body of a PUT of a resource group.
@@ -76,14 +79,14 @@ impl UpdateResourceGroup {
             properties => {
                 let properties = violations.object(PROPERTIES, properties);
                 let default_tags = properties.and_then(|members| members.get("defaultTags"));
-                tags_update(DEFAULT_TAGS, default_tags, violations)
+                tags_update(DEFAULT_TAGS, default_tags, TAG_KEY_MAX_CHARS, violations)
             }
         };
         if let TagsUpdate::Merge(tags) = &default_tags {
             refuse_reserved(tags.keys(), violations);
         }
         Some(Self {
-            tags: tags_update(TAGS, body.get("tags"), violations),
+            tags: tags_update(TAGS, body.get("tags"), tags::TAG_KEY_MAX_CHARS, violations),
             properties: UpdateResourceGroupProperties { default_tags },
         })
     }
@@ -98,36 +101,28 @@ impl UpdateResourceGroup {
 }
 
 /// Reads a change of tags: an object of strings and `null`, or `null`.
-fn tags_update(path: &str, value: Option<&Value>, violations: &mut Violations) -> TagsUpdate {
+fn tags_update(
+    path: &str,
+    value: Option<&Value>,
+    key_max: usize,
+    violations: &mut Violations,
+) -> TagsUpdate {
     let Some(value) = value else {
         return TagsUpdate::default();
     };
     match violations.object(path, Some(value)) {
         Some(members) => {
-            let set = members.values().filter(|value| !value.is_null());
-            refuse_too_many(path, set.count(), violations);
             let (removed, set): (Map<String, Value>, Map<String, Value>) = members
                 .clone()
                 .into_iter()
                 .partition(|(_, value)| value.is_null());
             let set = violations.texts(path, Some(&Value::Object(set)));
+            judge_tags(path, &set, key_max, violations);
             let set = set.into_iter().map(|(key, value)| (key, Some(value)));
             let removed = removed.into_iter().map(|(key, _)| (key, None));
             TagsUpdate::Merge(set.chain(removed).collect())
         }
         None => TagsUpdate::Clear,
-    }
-}
-
-/// Refuses more tags than AWS accepts on a resource.
-fn refuse_too_many(path: &str, given: usize, violations: &mut Violations) {
-    if given > MAX_TAGS {
-        violations.property(
-            path,
-            &format!(
-                "has {given} tags, and at most {MAX_TAGS} are accepted, as on an AWS resource"
-            ),
-        );
     }
 }
 
@@ -156,10 +151,9 @@ impl PutResourceGroupRequest {
         let default_tags = properties.and_then(|properties| properties.get("defaultTags"));
         let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
         refuse_reserved(default_tags.keys(), violations);
-        refuse_too_many(DEFAULT_TAGS, default_tags.len(), violations);
+        judge_tags(DEFAULT_TAGS, &default_tags, TAG_KEY_MAX_CHARS, violations);
         let location = violations.location(body);
-        let tags = violations.texts(TAGS, body.get("tags"));
-        refuse_too_many(TAGS, tags.len(), violations);
+        let tags = tags(TAGS, body.get("tags"), violations);
         Some(Self {
             location,
             tags,

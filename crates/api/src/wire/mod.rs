@@ -12,6 +12,7 @@ mod progress;
 mod references;
 mod resource_types;
 mod resources;
+mod tags;
 mod warning;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
@@ -24,7 +25,9 @@ pub(crate) use self::list::{
     PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};
+pub(crate) use self::planes::SETTINGS_MAX_BYTES;
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
 pub(crate) use self::references::{ReferenceBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};
+pub(crate) use self::tags::TAG_KEY_MAX_CHARS;

@@ -5,7 +5,11 @@ use serde_json::{Map, Value};
 use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind};
 use utoipa::ToSchema;
 
+use super::tags::tags;
 use crate::validation::Violations;
+
+/// The maximum length of the settings of a plane as JSON, in bytes. Radius has a few providers in them.
+pub(crate) const SETTINGS_MAX_BYTES: usize = 64 * 1024;
 
 /// The body of a PUT of a plane.
 #[derive(Debug, ToSchema)]
@@ -31,6 +35,12 @@ impl PutPlaneRequest {
         let properties = violations.object("$.properties", body.get("properties"));
         let mut properties = properties.cloned().unwrap_or_default();
         properties.shift_remove("provisioningState");
+        let length = serde_json::to_string(&properties).map_or(usize::MAX, |text| text.len());
+        if length > SETTINGS_MAX_BYTES {
+            let what =
+                format!("is {length} bytes of JSON; at most {SETTINGS_MAX_BYTES} are accepted");
+            violations.property("$.properties", &what);
+        }
         let providers = properties.get("resourceProviders");
         match (kind, providers) {
             (PlaneKind::Radius, None | Some(Value::Null)) => {
@@ -43,7 +53,7 @@ impl PutPlaneRequest {
         }
         Some(Self {
             location: violations.location(body),
-            tags: violations.texts("$.tags", body.get("tags")),
+            tags: tags("$.tags", body.get("tags"), violations),
             properties,
         })
     }
