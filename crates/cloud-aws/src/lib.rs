@@ -62,6 +62,9 @@ pub enum SigningCredentials {
     AccountAsAccessKey,
 }
 
+/// The longest time to connect to AWS. An address that takes longer does not answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Cloud Control and the CloudFormation registry, over the network.
 pub struct Aws {
     config: SdkConfig,
@@ -91,7 +94,7 @@ impl Aws {
     pub async fn connect(settings: Settings, source: Arc<dyn CredentialSource>) -> Self {
         let timeouts = TimeoutConfig::builder()
             .operation_timeout(settings.call_timeout)
-            .connect_timeout(settings.call_timeout.min(Duration::from_secs(5)))
+            .connect_timeout(settings.call_timeout.min(CONNECT_TIMEOUT))
             .build();
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .region(Region::from_static(HOME))

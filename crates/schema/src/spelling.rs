@@ -1,5 +1,8 @@
 //! Suggestions for misspelt names.
 
+/// How much of a name is compared, in characters. No name that is known is as long.
+const COMPARED_CHARS: usize = 256;
+
 /// Returns the candidate with the smallest edit distance to `given`, ignoring case, or `None` if even that differs in
 /// more than a third of the letters.
 pub(crate) fn nearest<'a>(
@@ -19,7 +22,7 @@ pub(crate) fn nearest<'a>(
 
 /// Converts to lower case, and truncates to the length of names worth comparing.
 fn fold(name: &str) -> String {
-    let name = name.chars().take(256);
+    let name = name.chars().take(COMPARED_CHARS);
     name.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 

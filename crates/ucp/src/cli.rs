@@ -417,12 +417,15 @@ impl From<UntrackedAlias> for ucp_app::UntrackedAlias {
     }
 }
 
+/// The shortest lease. A shorter one may expire before it is renewed.
+const LEASE_MIN: Duration = Duration::from_secs(1);
+
 /// Parses the duration of a lease.
 fn lease(text: &str) -> anyhow::Result<Duration> {
     let lease = humantime::parse_duration(text)?;
     anyhow::ensure!(
-        lease >= Duration::from_secs(1),
-        "a lease must last at least 1s, or it expires before it can be renewed"
+        lease >= LEASE_MIN,
+        "a lease must last at least {LEASE_MIN:?}, or it expires before it can be renewed"
     );
     Ok(lease)
 }
