@@ -1,18 +1,18 @@
 //! Limits: of each in `docs/limits.md`, the last value that is allowed, and the first that is not, which gets what the
 //! table says.
 
+mod requests;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::{Map, Value, json};
-use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, tracked_by};
+use serde_json::json;
+use ucp_testkit::{Reply, World};
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const API: &str = "api-version=2023-10-01-preview";
-const LOGS: &str = "AWS.Logs/LogGroup";
 const VPC: &str = "AWS.EC2/VPC";
-const REPORT: &str = "Initech.TPS/Report";
 
 /// A line of the table.
 struct Row {
@@ -40,8 +40,8 @@ enum Shown {
 use Shown::{By, Here};
 
 const SHOWN: &[(&str, Shown)] = &[
-    ("url", Here(200, url)),
-    ("body", Here(200, body)),
+    ("url", Here(200, requests::url)),
+    ("body", Here(200, requests::body)),
     (
         "body-time",
         By(
@@ -49,12 +49,12 @@ const SHOWN: &[(&str, Shown)] = &[
             "slow_clients_are_let_go",
         ),
     ),
-    ("body-depth", Here(201, body_depth)),
-    ("body-values", Here(201, body_values)),
-    ("member-name", Here(201, member_name)),
-    ("page", Here(200, page)),
-    ("text", Here(200, text)),
-    ("arm-tags", Here(200, arm_tags)),
+    ("body-depth", Here(201, requests::body_depth)),
+    ("body-values", Here(201, requests::body_values)),
+    ("member-name", Here(201, requests::member_name)),
+    ("page", Here(200, requests::page)),
+    ("text", Here(200, requests::text)),
+    ("arm-tags", Here(200, requests::arm_tags)),
     (
         "arm-tags-update",
         By(
@@ -62,10 +62,10 @@ const SHOWN: &[(&str, Shown)] = &[
             "more_tags_than_a_resource_can_have_are_refused",
         ),
     ),
-    ("arm-tag-key", Here(200, arm_tag_key)),
-    ("default-tag-key", Here(200, default_tag_key)),
-    ("arm-tag-value", Here(200, arm_tag_value)),
-    ("plane-settings", Here(200, plane_settings)),
+    ("arm-tag-key", Here(200, requests::arm_tag_key)),
+    ("default-tag-key", Here(200, requests::default_tag_key)),
+    ("arm-tag-value", Here(200, requests::arm_tag_value)),
+    ("plane-settings", Here(200, requests::plane_settings)),
     ("request-id", By("tests/e2e/limits.rs", "ids_of_requests")),
     (
         "logged-path",
@@ -95,18 +95,18 @@ const SHOWN: &[(&str, Shown)] = &[
             "a_deletion_that_takes_long_is_polled",
         ),
     ),
-    ("plane-name", Here(200, plane_name)),
-    ("group-name", Here(200, group_name)),
-    ("alias", Here(201, alias)),
-    ("identifier", Here(404, identifier)),
-    ("account", Here(404, account)),
-    ("region", Here(404, region)),
-    ("tags", Here(201, tags)),
-    ("tag-key", Here(201, tag_key)),
-    ("tag-value", Here(201, tag_value)),
+    ("plane-name", Here(200, requests::plane_name)),
+    ("group-name", Here(200, requests::group_name)),
+    ("alias", Here(201, requests::alias)),
+    ("identifier", Here(404, requests::identifier)),
+    ("account", Here(404, requests::account)),
+    ("region", Here(404, requests::region)),
+    ("tags", Here(201, requests::tags)),
+    ("tag-key", Here(201, requests::tag_key)),
+    ("tag-value", Here(201, requests::tag_value)),
     ("details", By("tests/e2e/limits.rs", "details_of_an_error")),
-    ("properties", Here(201, properties)),
-    ("import-resources", Here(202, import_resources)),
+    ("properties", Here(201, requests::properties)),
+    ("import-resources", Here(202, requests::import_resources)),
     (
         "import-types",
         By(
@@ -164,7 +164,7 @@ const SHOWN: &[(&str, Shown)] = &[
             "a_value_that_multiplies_is_refused_with_its_place",
         ),
     ),
-    ("matched-string", Here(201, matched_string)),
+    ("matched-string", Here(201, requests::matched_string)),
     (
         "listed-resources",
         By(
@@ -469,217 +469,4 @@ async fn details_of_an_error() {
             .filter(|detail| detail["message"] == "and 1 more");
         assert_eq!(more.count(), violations - most, "{details:?}");
     }
-}
-
-fn collection(resource_type: &str) -> String {
-    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{resource_type}")
-}
-
-fn get(path: String) -> Sent {
-    Sent {
-        method: "GET",
-        path,
-        body: String::new(),
-    }
-}
-
-fn put(path: String, body: &Value) -> Sent {
-    Sent {
-        method: "PUT",
-        path,
-        body: body.to_string(),
-    }
-}
-
-/// A put of a log group, with this policy.
-fn put_policy(policy: Value) -> Sent {
-    let body = json!({"properties": {"DataProtectionPolicy": policy}});
-    put(format!("{}/logs", collection(LOGS)), &body)
-}
-
-fn put_vpc(more: &[(&str, Value)]) -> Sent {
-    let mut body =
-        json!({"trackedBy": tracked_by(VPC, "main"), "properties": {"CidrBlock": "10.0.0.0/16"}});
-    for (member, value) in more {
-        body[*member] = value.clone();
-    }
-    Sent {
-        method: "POST",
-        path: format!("{}/:put", collection(VPC)),
-        body: body.to_string(),
-    }
-}
-
-/// Registers a private type, and puts it.
-fn put_report(world: &World, schema: &Value, properties: Value) -> Sent {
-    let registered = world.aws.register_type(&schema.to_string());
-    registered.expect("the simulator takes the schema");
-    let body = json!({"trackedBy": tracked_by(REPORT, "main"), "properties": properties});
-    Sent {
-        method: "POST",
-        path: format!("{}/:put", collection(REPORT)),
-        body: body.to_string(),
-    }
-}
-
-fn report(more: Value) -> Value {
-    json!({
-        "typeName": "Initech::TPS::Report",
-        "description": "A report.",
-        "properties": {"Name": {"type": "string"}, "More": more},
-        "additionalProperties": false,
-        "primaryIdentifier": ["/properties/Name"],
-        "createOnlyProperties": ["/properties/Name"],
-        "handlers": {"create": {"permissions": []}, "read": {"permissions": []}, "update": {"permissions": []},
-            "delete": {"permissions": []}, "list": {"permissions": []}},
-    })
-}
-
-fn url(_: &World, bytes: usize) -> Sent {
-    let start = format!("/planes?{API}&x=");
-    let rest = bytes - start.len();
-    get(format!("{start}{}", "x".repeat(rest)))
-}
-
-fn body(_: &World, bytes: usize) -> Sent {
-    let mut sent = put(format!("{GROUP}?{API}"), &json!({"location": "global"}));
-    sent.body += &" ".repeat(bytes - sent.body.len());
-    sent
-}
-
-fn body_depth(_: &World, levels: usize) -> Sent {
-    // Above it are the body and its properties.
-    let depth = levels - 2;
-    put_policy((1..depth).fold(json!({}), |below, _| json!({"x": below})))
-}
-
-fn body_values(_: &World, values: usize) -> Sent {
-    // Besides the elements, there are the body, the properties, the policy and its list.
-    put_policy(json!({"x": vec![0; values - 4]}))
-}
-
-fn member_name(_: &World, characters: usize) -> Sent {
-    put_policy(json!({"é".repeat(characters): 1}))
-}
-
-fn page(_: &World, top: usize) -> Sent {
-    get(format!("/planes?{API}&top={top}"))
-}
-
-fn text(_: &World, characters: usize) -> Sent {
-    let location = "é".repeat(characters);
-    put(format!("{GROUP}?{API}"), &json!({"location": location}))
-}
-
-fn put_credential(tags: Value) -> Sent {
-    let path = format!("/planes/aws/aws/providers/System.AWS/credentials/other?{API}");
-    let properties = json!({"kind": "IRSA", "roleARN": "arn:aws:iam::123456789012:role/ucp",
-        "storage": {"kind": "Internal"}});
-    put(
-        path,
-        &json!({"location": "global", "tags": tags, "properties": properties}),
-    )
-}
-
-fn arm_tags(_: &World, count: usize) -> Sent {
-    put_credential(some_tags(count))
-}
-
-fn arm_tag_key(_: &World, characters: usize) -> Sent {
-    put_credential(json!({"é".repeat(characters): "v"}))
-}
-
-fn default_tag_key(_: &World, characters: usize) -> Sent {
-    let default_tags = json!({"é".repeat(characters): "v"});
-    Sent {
-        method: "PATCH",
-        path: format!("{GROUP}?{API}"),
-        body: json!({"properties": {"defaultTags": default_tags}}).to_string(),
-    }
-}
-
-fn arm_tag_value(_: &World, characters: usize) -> Sent {
-    let tags = json!({"k": "é".repeat(characters)});
-    let path = format!("/planes/aws/other?{API}");
-    put(path, &json!({"location": "global", "tags": tags}))
-}
-
-fn plane_settings(_: &World, bytes: usize) -> Sent {
-    let mut settings = json!({"x": ""});
-    let rest = bytes - settings.to_string().len();
-    settings["x"] = json!("x".repeat(rest));
-    let path = format!("/planes/aws/other?{API}");
-    put(path, &json!({"location": "global", "properties": settings}))
-}
-
-fn plane_name(_: &World, characters: usize) -> Sent {
-    let path = format!("/planes/aws/{}?{API}", "a".repeat(characters));
-    put(path, &json!({"location": "global"}))
-}
-
-fn group_name(_: &World, characters: usize) -> Sent {
-    let name = "%C3%A9".repeat(characters);
-    let path = format!("/planes/radius/local/resourceGroups/{name}?{API}");
-    put(path, &json!({"location": "global"}))
-}
-
-fn alias(_: &World, characters: usize) -> Sent {
-    let alias = "a".repeat(characters);
-    put_vpc(&[("trackedBy", json!(GROUP)), ("alias", json!(alias))])
-}
-
-fn identifier(_: &World, characters: usize) -> Sent {
-    get(format!("{}/{}", collection(VPC), "v".repeat(characters)))
-}
-
-fn account(_: &World, characters: usize) -> Sent {
-    let path = format!("{}/vpc-1", collection(VPC));
-    get(path.replace(ACCOUNT, &"1".repeat(characters)))
-}
-
-fn region(_: &World, characters: usize) -> Sent {
-    let path = format!("{}/vpc-1", collection(VPC));
-    get(path.replace(REGION, &"r".repeat(characters)))
-}
-
-fn some_tags(count: usize) -> Value {
-    let tags = (0..count).map(|number| (format!("k{number}"), json!("v")));
-    Value::Object(Map::from_iter(tags))
-}
-
-fn tags(_: &World, count: usize) -> Sent {
-    put_vpc(&[("tags", some_tags(count))])
-}
-
-fn tag_key(_: &World, characters: usize) -> Sent {
-    put_vpc(&[("defaultTags", json!({"é".repeat(characters): "v"}))])
-}
-
-fn tag_value(_: &World, characters: usize) -> Sent {
-    put_vpc(&[("tags", json!({"k": "é".repeat(characters)}))])
-}
-
-fn properties(_: &World, characters: usize) -> Sent {
-    let empty = json!({"LogGroupName": "logs", "DataProtectionPolicy": {"x": ""}});
-    let rest = characters - empty.to_string().len();
-    put_policy(json!({"x": "x".repeat(rest)}))
-}
-
-fn import_resources(_: &World, count: usize) -> Sent {
-    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
-    let items = (0..count).map(|at| {
-        json!({"alias": format!("a{at}"), "type": LOGS, "scope": scope, "primaryIdentifier": format!("g{at}")})
-    });
-    let items: Vec<Value> = items.collect();
-    Sent {
-        method: "POST",
-        path: format!("{GROUP}/:import"),
-        body: json!({"resources": items}).to_string(),
-    }
-}
-
-fn matched_string(world: &World, characters: usize) -> Sent {
-    let schema = report(json!({"type": "string", "pattern": "^é+$"}));
-    let more = "é".repeat(characters);
-    put_report(world, &schema, json!({"Name": "weekly", "More": more}))
 }
