@@ -389,6 +389,35 @@ async fn a_look_that_fails_is_repeated_later(world: &World) {
     assert_eq!(only_reference(world).await["provisioningState"], "Failed");
 }
 
+/// Another alias that comes to stand for what the create may have made decides nothing for the alias that waits for it.
+#[apply(on_every_store)]
+async fn another_alias_does_not_end_the_looks(world: &World) {
+    for owned in [false, true] {
+        unknown(world, LOG_GROUP, logs(), Made::Conflict).await;
+        world.clock.advance(A_WHILE);
+        let import = json!({
+            "trackedBy": tracked_by(LOG_GROUP, "other"),
+            "primaryIdentifier": "logs",
+            "ownedResource": owned,
+        });
+        let imported = world.post(LOG_GROUP, "import", &import).await;
+        imported.expect(201);
+        assert_eq!(leftovers(world).await.len(), 1);
+        pass(world, A_WHILE).await;
+        let id = tracked_by(LOG_GROUP, "main");
+        let reference = world.get(&id).await.expect(200).body;
+        assert_eq!(reference["provisioningState"], "Failed", "{reference}");
+        assert_eq!(reference["ownedResource"], !owned);
+        assert_eq!(leftovers(world).await, [] as [Value; 0]);
+        for name in ["main", "other"] {
+            world.delete(LOG_GROUP, name).await;
+            world.settle().await;
+        }
+        assert_eq!(world.references().await, [] as [Value; 0]);
+        assert_eq!(world.live("AWS::Logs::LogGroup"), [] as [String; 0]);
+    }
+}
+
 /// Whoever goes on after a crash comes to the same.
 #[apply(on_every_store)]
 async fn a_process_may_die_at_any_moment(kind: StoreKind) {

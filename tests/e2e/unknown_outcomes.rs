@@ -129,6 +129,54 @@ async fn a_put_may_abandon_it(world: &World) {
     put_again(world).await.expect(200);
 }
 
+/// Each of two creates under one alias may have made something.
+#[apply(on_every_store)]
+async fn what_two_creates_may_have_made_stays_known(world: &World) {
+    let first = unknown(world).await;
+    let abandon = json!({
+        "trackedBy": tracked_by(VPC, "main"),
+        "resolve": "abandon",
+        "properties": declared(),
+    });
+    let unlisted = refuse(ExceptionCode::AccessDenied).saying("no");
+    let unlisted = fault(unlisted).on(Action::ListResources);
+    let late = fail(HandlerErrorCode::ServiceTimeout).saying("late");
+    let late = fault(late.hidden().made()).on(Action::CreateResource);
+    world.aws.add_fault(unlisted);
+    world.aws.add_fault(late.times(1));
+    let reply = world.post(VPC, "put", &abandon).await.expect(201);
+    world.settle().await;
+    world.aws.clear_faults();
+    assert_eq!(
+        world.status(&reply).await["error"]["code"],
+        "OutcomeUnknown"
+    );
+    assert_eq!(leftovers(world).await.len(), 2);
+    let refused = put_again(world).await.expect(409);
+    let named = refused.body["error"]["details"][0]["target"].clone();
+
+    // The second decides itself. The first is nobody's but the reader's.
+    world.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(world.keep().await, 1);
+    world.settle().await;
+    assert_eq!(state(world).await, "Failed");
+    let mut made = world.live("AWS::EC2::VPC");
+    made.retain(|vpc| *vpc != first);
+    let stands_for = &world.references().await[0]["mapsTo"]["primaryIdentifier"];
+    assert_eq!(*stands_for, made[0].as_str());
+    let left = leftovers(world).await;
+    let [left] = &left[..] else {
+        panic!("one leftover, not {left:?}")
+    };
+    assert_ne!(left["id"], named);
+    assert_eq!(left["properties"]["reason"], "OutcomeUnknown");
+    assert_eq!(left["properties"]["nextTryAt"], Value::Null);
+    world
+        .clock
+        .advance(std::time::Duration::from_secs(24 * 3600));
+    assert_eq!(world.keep().await, 0);
+}
+
 #[apply(on_every_store)]
 async fn it_blocks_the_deletion_of_its_group(world: &World) {
     unknown(world).await;

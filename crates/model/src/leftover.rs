@@ -40,6 +40,8 @@ pub struct Leftover {
     pub next_try_at: Timestamp,
     /// What is known of the create whose outcome is not, if that is why it was entered.
     pub create: Option<UnknownCreate>,
+    /// Whether the alias of that create has gone on without what it may have made.
+    pub abandoned: bool,
 }
 
 /// What is known of a create whose outcome is not.
@@ -81,18 +83,15 @@ pub enum LeftoverReason {
     Misnamed,
     /// The outcome of its create cannot be determined.
     OutcomeUnknown,
-    /// It is ours, and no reference stands for it.
-    Orphan,
 }
 
 impl LeftoverReason {
     /// All reasons.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 4] = [
         Self::Undeleted,
         Self::Salvage,
         Self::Misnamed,
         Self::OutcomeUnknown,
-        Self::Orphan,
     ];
 
     /// Returns its name in replies and in the database.
@@ -102,7 +101,6 @@ impl LeftoverReason {
             LeftoverReason::Salvage => "Salvage",
             LeftoverReason::Misnamed => "Misnamed",
             LeftoverReason::OutcomeUnknown => "OutcomeUnknown",
-            LeftoverReason::Orphan => "Orphan",
         }
     }
 
@@ -114,7 +112,7 @@ impl LeftoverReason {
     /// Returns whether the resource is certainly ours and unwanted, so that it may be deleted.
     pub fn is_ours(self) -> bool {
         match self {
-            LeftoverReason::Undeleted | LeftoverReason::Orphan => true,
+            LeftoverReason::Undeleted => true,
             LeftoverReason::Salvage | LeftoverReason::Misnamed | LeftoverReason::OutcomeUnknown => {
                 false
             }
@@ -139,20 +137,26 @@ impl Leftover {
         })
     }
 
-    /// Returns the key of what it is about: one register has one entry for each. It is that of the AWS resource, or of the
-    /// reference whose outcome is unknown, or else of the operation.
+    /// Returns the key of what it is about: one register has one entry for each. It is that of the reference that waits for
+    /// the decision, of the operation whose create has an unknown outcome, or else of the AWS resource.
     pub fn subject_key(&self) -> String {
-        let target = self.target().map(|target| target.key());
-        self.undecided()
-            .map(ReferenceId::key)
-            .or(target)
-            .unwrap_or_else(|| self.operation.to_string())
+        let operation = || self.operation.to_string();
+        if let Some(reference) = self.undecided() {
+            return reference.key();
+        }
+        match self.reason {
+            // Two creates may have made different things.
+            LeftoverReason::OutcomeUnknown => operation(),
+            LeftoverReason::Undeleted | LeftoverReason::Salvage | LeftoverReason::Misnamed => {
+                self.target().map_or_else(operation, |target| target.key())
+            }
+        }
     }
 
-    /// Returns the reference whose create had an unknown outcome, if it is about that.
+    /// Returns the reference that waits for what comes of its create, if it is about that.
     pub fn undecided(&self) -> Option<&ReferenceId> {
-        let is_unknown = self.reason == LeftoverReason::OutcomeUnknown;
-        self.reference.as_ref().filter(|_| is_unknown)
+        let is_undecided = self.reason == LeftoverReason::OutcomeUnknown && !self.abandoned;
+        self.reference.as_ref().filter(|_| is_undecided)
     }
 
     /// Returns whether `ucp` tries to settle it: deletes it, or finds out what came of its create.

@@ -333,6 +333,7 @@ fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
         last_error: Some(Failure::new("DependencyViolation", "It has subnets.")),
         next_try_at: at(9),
         create: None,
+        abandoned: false,
     };
     let ended = |leftovers: Vec<Leftover>| {
         let survey = Survey {
@@ -351,18 +352,16 @@ fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
     ];
     let theirs: Vec<Leftover> = theirs.map(|reason| left(3, reason)).into();
     assert_eq!(ended(theirs), Ended::Succeeded);
-    for reason in [LeftoverReason::Undeleted, LeftoverReason::Orphan] {
-        let Ended::Failed(failure) = ended(vec![left(1, reason)]) else {
-            panic!("{reason} blocks")
-        };
-        assert_eq!(failure.code, "ResourceGroupDeletionBlocked");
-        let [detail] = &failure.details[..] else {
-            panic!("one detail: {failure:?}")
-        };
-        assert_eq!(detail.code, "DependencyViolation");
-        for part in ["'vpc-1'", "It has subnets", "/leftovers/", "tried again"] {
-            assert!(detail.message.contains(part), "{}", detail.message);
-        }
-        assert!(detail.target.as_ref().unwrap().ends_with("VPC/vpc-1"));
+    let Ended::Failed(failure) = ended(vec![left(1, LeftoverReason::Undeleted)]) else {
+        panic!("it blocks")
+    };
+    assert_eq!(failure.code, "ResourceGroupDeletionBlocked");
+    let [detail] = &failure.details[..] else {
+        panic!("one detail: {failure:?}")
+    };
+    assert_eq!(detail.code, "DependencyViolation");
+    for part in ["'vpc-1'", "It has subnets", "/leftovers/", "tried again"] {
+        assert!(detail.message.contains(part), "{}", detail.message);
     }
+    assert!(detail.target.as_ref().unwrap().ends_with("VPC/vpc-1"));
 }

@@ -16,7 +16,7 @@ use crate::json::{corrupt, from_json, parsed, to_json};
 macro_rules! columns {
     () => {
         "name, group_id, plane, account, region, type_name, identifier, reason, reference, operation, since, tries, \
-         last_error, next_try_at, unknown_create"
+         last_error, next_try_at, unknown_create, abandoned"
     };
 }
 
@@ -38,22 +38,28 @@ statements! {
     LIST = ["SELECT ", columns!(), " FROM leftovers WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     /// Those of a group that are ours.
     OURS = ["SELECT name FROM leftovers
-        WHERE register_key = $1 AND reason IN ('Undeleted', 'Orphan') LIMIT 1"];
+        WHERE register_key = $1 AND reason = 'Undeleted' LIMIT 1"];
     DELETE = ["DELETE FROM leftovers WHERE key = $1 RETURNING ", columns!()];
-    /// The AWS resource is settled.
-    SETTLE = ["DELETE FROM leftovers WHERE target_key = $1"];
+    /// The AWS resource is settled. What a reference waits for is known when that is decided.
+    SETTLE = ["DELETE FROM leftovers
+        WHERE target_key = $1 AND (reason <> 'OutcomeUnknown' OR reference IS NULL OR abandoned = 1)"];
+    /// The entry is not that of the reference any more.
+    ABANDON = ["UPDATE leftovers SET abandoned = 1, subject_key = operation WHERE register_key = $1 AND subject_key = $2"];
     /// The outcome that was unknown is decided.
     DECIDE = ["DELETE FROM leftovers WHERE register_key = $1 AND subject_key = $2"];
     DELETE_REGISTER = ["DELETE FROM leftovers WHERE register_key = $1"];
     LOCK_ALL = ["SELECT ", columns!(), " FROM leftovers WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
+    UNDECIDED = ["SELECT ", columns!(), " FROM leftovers WHERE register_key = $1 AND subject_key = $2"];
     LOCK_UNDECIDED = ["SELECT ", columns!(), " FROM leftovers WHERE register_key = $1 AND subject_key = $2"]
         lock " FOR UPDATE";
     NOTE_TRY = ["UPDATE leftovers SET tries = $2, last_error = $3, next_try_at = $4 WHERE key = $1"];
-    /// Processes claim concurrently: each takes rows that no other has locked.
+    /// What is not tried is excluded: a planner without statistics takes few rows to be equal to something, and would
+    /// read all that are. Processes claim concurrently: each takes rows that no other has locked.
     CLAIM = ["WITH due AS (
             SELECT key AS due_key FROM leftovers
             WHERE next_try_at <= $1
-                AND (reason IN ('Undeleted', 'Orphan') OR reason = 'OutcomeUnknown' AND reference IS NOT NULL)
+                AND reason NOT IN ('Salvage', 'Misnamed') AND abandoned <> 1
+                AND (reason <> 'OutcomeUnknown' OR reference IS NOT NULL)
             ORDER BY next_try_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE leftovers SET next_try_at = $3 WHERE key "]
         postgres "= ANY(ARRAY(SELECT due_key FROM due))" sqlite "IN (SELECT due_key FROM due)" ["
@@ -77,6 +83,9 @@ pub(crate) async fn at_end(
     if let Some(reference) = rules::decided(work) {
         decide(transaction, reference).await?;
     }
+    if let Some(reference) = rules::abandoned(work, reference) {
+        abandon(transaction, reference).await?;
+    }
     if let Some(reference) = rules::unresolved(work) {
         let now = finish.operation.header.ended_at;
         note_look(transaction, reference, now.unwrap_or_default()).await?;
@@ -93,6 +102,9 @@ pub(crate) async fn at_end(
 /// Enters a leftover, unless a reference stands for its AWS resource. The resource is locked, so that none comes to
 /// stand for it meanwhile.
 async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abort> {
+    if let Some(reference) = new.undecided() {
+        abandon(transaction, reference).await?;
+    }
     let target = new.target().map(|target| target.key());
     if let Some(target) = &target {
         busy::lock(transaction, target).await?;
@@ -169,7 +181,31 @@ pub(crate) async fn delete(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Removes every entry of an AWS resource.
+/// Notes that a reference, which is locked, goes on without what its create of unknown outcome may have made. What another
+/// reference stands for is settled.
+pub(crate) async fn abandon(
+    transaction: &mut Transaction,
+    reference: &ReferenceId,
+) -> Result<(), Abort> {
+    let subject = || values![reference.group.key(), reference.key()];
+    let row = transaction.fetch_optional(UNDECIDED, subject()).await?;
+    let Some(row) = row else {
+        return Ok(());
+    };
+    let target = read(&row)?.target().map(|target| target.key());
+    if let Some(target) = &target {
+        busy::lock(transaction, target).await?;
+    }
+    transaction.execute(ABANDON, subject()).await?;
+    if let Some(target) = target
+        && busy::find(transaction, &target).await?.is_referenced
+    {
+        settle(transaction, &target).await?;
+    }
+    Ok(())
+}
+
+/// Removes every entry of an AWS resource, but for one that a reference waits for.
 pub(crate) async fn settle(transaction: &mut Transaction, target: &str) -> Result<(), Abort> {
     transaction.execute(SETTLE, values![target]).await?;
     Ok(())
@@ -282,5 +318,6 @@ fn read(row: &Row) -> Result<Leftover, Error> {
         last_error: last_error.map(from_json).transpose()?,
         next_try_at: Timestamp::from_millis(row.get("next_try_at")?),
         create: create.map(from_json).transpose()?,
+        abandoned: row.flag("abandoned")?,
     })
 }

@@ -73,11 +73,14 @@ async fn resolve(
     let Some(leftover) = leftover_row::find(transaction, id).await? else {
         return Ok(Retried::Gone);
     };
+    if leftover.abandoned {
+        return Ok(Retried::Abandoned);
+    }
     let known = alias.reference.as_ref();
     known.map(rules::refuse_busy).transpose()?;
     let is_undecided = |known: &Reference| known.provisioning_state == ProvisioningState::Unknown;
     if !known.is_some_and(is_undecided) {
-        leftover_row::note_look(transaction, reference, new.accepted_at).await?;
+        leftover_row::abandon(transaction, reference).await?;
         return Ok(Retried::Abandoned);
     }
     let new = rules::resolving(&leftover, new.clone());
@@ -95,6 +98,9 @@ async fn retry(
     let Some(leftover) = leftover_row::find(transaction, id).await? else {
         return Ok(Retried::Gone);
     };
+    if leftover.abandoned {
+        return Ok(Retried::Abandoned);
+    }
     if let Some(reference) = leftover.undecided() {
         return resolve(transaction, id, reference, new).await;
     }

@@ -32,6 +32,7 @@ macro_rules! files {
             "0017_marked",
             "0018_takeovers",
             "0019_ambient_credentials",
+            "0020_abandoned_creates",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

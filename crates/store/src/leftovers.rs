@@ -27,6 +27,10 @@ pub enum Retried {
 /// - when a reference comes to stand for its AWS resource: when an operation that created the resource or found it ends and
 ///   the reference stays, and by an [adoption](crate::References::adopt),
 /// - when somebody [forgets](Self::forget_leftover) it, or when its group is removed.
+///
+/// One that a reference [waits for](Leftover::undecided) leaves only when that reference is decided: whoever else has the
+/// resource meanwhile, it has to be looked at again. If the reference goes on without what the create may have made, the
+/// entry is [abandoned](Leftover::abandoned), and like the others from then on.
 #[async_trait]
 pub trait Leftovers: Send + Sync {
     /// Returns up to `limit` leftovers in the order of their names, starting after `after`, which need not exist any
@@ -63,7 +67,7 @@ pub trait Leftovers: Send + Sync {
     /// Accepts an operation on a leftover, if the register still has the leftover.
     ///
     /// For a create of unknown outcome ([`undecided`](Leftover::undecided)) it is a resolve of that reference, if the state
-    /// of the reference is still `Unknown`; otherwise that counts as a try. Any other operation is one without a reference
+    /// of the reference is still `Unknown`; otherwise the entry is abandoned. Any other operation is one without a reference
     /// on the AWS resource, if no reference stands for the resource. [`Error::Busy`] if the reference or the resource has a
     /// live operation; for a reference also what else [`accept_operation`](crate::Operations::accept_operation) returns.
     ///

@@ -20,7 +20,7 @@ use ucp_model::{
 use self::history::ended_at;
 pub use self::history::{adopted, ended, forgot, forgot_leftover, forgot_with_group, updated};
 pub use self::leftovers::{
-    Attempt, decided, failed_delete, left_over, resolving, settled, unresolved,
+    Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,

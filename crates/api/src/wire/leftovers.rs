@@ -77,7 +77,7 @@ fn reasons() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. `Orphan`: it is ucp's, and no alias stands for it. ucp deletes `Undeleted` and `Orphan` again, and looks what came of an `OutcomeUnknown` under an alias.",
+            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. ucp deletes `Undeleted` again, and looks what came of an `OutcomeUnknown` that an alias waits for.",
         ))
         .enum_values(Some(LeftoverReason::ALL.map(LeftoverReason::as_str)))
 }

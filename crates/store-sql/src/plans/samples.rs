@@ -211,6 +211,14 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("leftover_row::LOCK_ALL", (values!["left-4002"], 1)),
         (
+            "leftover_row::ABANDON",
+            (values!["group-200", "left-4002"], 1),
+        ),
+        (
+            "leftover_row::UNDECIDED",
+            (values!["group-200", "left-4002"], 1),
+        ),
+        (
             "leftover_row::LOCK_UNDECIDED",
             (values!["group-200", "left-4002"], 1),
         ),

@@ -56,11 +56,13 @@ pub(super) enum Act {
     Retry(u64, u64, &'static str),
     /// The end of a put whose create has an unknown outcome.
     LoseTrack(u64),
+    /// The same of a create that AWS may have made this by.
+    LoseTrackOf(u64, &'static str),
     /// Accepts a resolve of what another operation has lost track of.
     Resolve(u64, u64, &'static str),
     /// The end of a resolve that has found the resource, or nothing out.
     FindOut(u64, Option<&'static str>),
-    /// A put that abandons what there may be.
+    /// A put that abandons what there may be, which [`Act::Apply`] ends.
     Abandon(u64, &'static str),
     ForgetLeftover(u64),
     /// Claims the leftovers that are to be tried.
@@ -101,6 +103,7 @@ pub(super) enum Act {
     /// [`Act::PutNamed`] with a look.
     PutLooked(u64, &'static str, &'static str),
     RemoveEnded,
+    RemoveEvents,
 }
 
 impl Act {

@@ -101,6 +101,7 @@ pub async fn an_end_enters_what_it_leaves(store: Engine) {
         last_error: Some(Failure::new("DependencyViolation", "It has dependencies.")),
         next_try_at: at(63),
         create: None,
+        abandoned: false,
     };
     let listed = leftovers(&store).await;
     let found = store.get_leftover(&left(1)).await.unwrap();
@@ -162,7 +163,7 @@ pub async fn what_is_entered_again_keeps_its_name(store: Engine) {
     }
     let listed = leftovers(&store).await;
     let names: Vec<&LeftoverId> = listed.iter().map(|leftover| &leftover.id).collect();
-    assert_eq!(names, [&left(1), &left(4), &left(6)]);
+    assert_eq!(names, [&left(1), &left(4), &left(5), &left(6)]);
 }
 
 /// What a reference stands for, in any group, is not left over.

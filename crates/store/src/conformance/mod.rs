@@ -215,6 +215,9 @@ macro_rules! conformance {
                 only_what_is_unknown_is_resolved
                 a_resolve_that_finds_nothing_out_is_a_try
                 what_was_abandoned_is_not_resolved
+                each_unknown_create_has_its_entry
+                what_an_ended_put_abandoned_stays
+                the_entry_of_an_undecided_alias_stays
                 unknown_outcomes_under_an_alias_are_due
             }
             type_schemas {
@@ -277,6 +280,8 @@ macro_rules! races {
             fourth_quarter_of_all_pairs
             what_is_left_over
             unknown_outcomes
+            what_a_search_has_found
+            what_is_abandoned
         }
     };
     ($fresh:path: $($case:ident)+) => {

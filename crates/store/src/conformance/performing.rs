@@ -206,6 +206,12 @@ impl Stage {
                 })
                 .await
             }
+            Act::LoseTrackOf(number, made) => {
+                self.finish(number, |claimed| {
+                    losing_track(&claimed.operation, Some(made), unknown_create())
+                })
+                .await
+            }
             Act::Resolve(number, left, name) => {
                 let new = with(self.delete(number, name), |new| new.kind = Kind::Resolve);
                 let id = self.leftover(left);
@@ -388,6 +394,10 @@ impl Stage {
             Act::RemoveEnded => {
                 // How many there were depends on the other stages.
                 let removed = store.remove_ended_operations(at(10), 10_000).await;
+                format!("{:?}", removed.map(drop))
+            }
+            Act::RemoveEvents => {
+                let removed = store.remove_events(at(1_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
             }
         }

@@ -6,6 +6,7 @@ mod deciding;
 mod leases;
 mod outcome;
 mod pairs;
+mod unknown;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ pub use self::pairs::{
     first_quarter_of_all_pairs, fourth_quarter_of_all_pairs, second_quarter_of_all_pairs,
     third_quarter_of_all_pairs,
 };
+pub use self::unknown::{unknown_outcomes, what_a_search_has_found, what_is_abandoned};
 use super::act::Act;
 use super::fixture::Engine;
 use super::holding::Hold;
@@ -73,7 +75,7 @@ impl<'a> Race<'a> {
     /// Holds `one` before each of its statements, against all acts of `other`.
     async fn run(&mut self, one: Act, other: &[Act]) {
         const PATIENCE: Duration = Duration::from_secs(60);
-        const TRIES: usize = 3;
+        const TRIES: usize = 10;
         let orders = self.orders(one, other).await;
         for statement in 0.. {
             let mut tries = 0;
@@ -404,46 +406,6 @@ pub async fn what_is_left_over(store: Engine, database: &dyn Database) {
     race.both(Act::DeleteGroup(3), Act::Retry(4, 1, "old"))
         .await;
     race.both(Act::DeleteGroup(3), Act::ForgetLeftover(1)).await;
-}
-
-/// What came of a create is found out, against whoever decides meanwhile.
-pub async fn unknown_outcomes(store: Engine, database: &dyn Database) {
-    let mut race = Race::new(store, database);
-    let lost = [
-        Act::PutGroup,
-        Act::Put(1, "a"),
-        Act::Claim,
-        Act::LoseTrack(1),
-        Act::Read("a"),
-        Act::ReadTarget("x"),
-    ];
-    let deciding = [
-        Act::Put(3, "a"),
-        Act::Abandon(3, "a"),
-        Act::PutNamed(3, "b", "x"),
-        Act::Delete(3, "a"),
-        Act::DeleteGroup(3),
-        Act::Forget("a"),
-        Act::Adopt("a", "x", true),
-        Act::ForgetLeftover(1),
-        Act::Resolve(3, 1, "a"),
-    ];
-    race.after(&lost);
-    for act in deciding {
-        race.both(Act::Resolve(2, 1, "a"), act).await;
-    }
-    // Somebody abandons it, and loses track again.
-    let again = [Act::Abandon(3, "a"), Act::Claim, Act::LoseTrack(3)];
-    race.run(Act::Resolve(2, 1, "a"), &again).await;
-
-    let resolving = [&lost[..], &[Act::Resolve(2, 1, "a"), Act::Claim]].concat();
-    race.after(&resolving);
-    for end in [Act::FindOut(2, Some("x")), Act::FindOut(2, None)] {
-        for act in deciding {
-            race.both(end, act).await;
-        }
-        race.both(end, Act::Cancel(2)).await;
-    }
 }
 
 /// The deletion of a group, against whatever happens in the group.

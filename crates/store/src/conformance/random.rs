@@ -485,7 +485,7 @@ impl Player {
     }
 
     fn leftover(&mut self) -> Option<NewLeftover> {
-        let reason = LeftoverReason::ALL[usize::try_from(self.below(5)).unwrap()];
+        let reason = LeftoverReason::ALL[usize::try_from(self.below(4)).unwrap()];
         let name = self.pick(&NAMES);
         (self.below(3) == 0).then(|| NewLeftover {
             identifier: self.flip().then(|| Identifier::new(name)),

@@ -179,7 +179,107 @@ pub async fn a_resolve_that_finds_nothing_out_is_a_try(store: Engine) {
     }
 }
 
-/// The alias goes on with another resource; the entry stays, and is not tried at once again.
+async fn lose_track_again(store: &Engine, number: u64, name: &str) {
+    let abandon = with(put(number, name), |new| {
+        new.options.resolve = Resolve::Abandon;
+    });
+    let claimed = accept_and_claim(store, abandon).await;
+    let end = losing_track(&claimed.operation, None, unknown_create());
+    finish(store, &claimed.lease, end).await;
+}
+
+async fn entries(store: &Engine) -> Vec<(LeftoverId, bool)> {
+    let register = Register::Group(group("rg"));
+    let listed = store.list_leftovers(&register, None, 9).await.unwrap();
+    let entries = listed.into_iter();
+    entries.map(|entry| (entry.id, entry.abandoned)).collect()
+}
+
+/// Two creates under one alias may both have made something. What decides the alias decides the second.
+pub async fn each_unknown_create_has_its_entry(store: Engine) {
+    with_group(&store, "rg").await;
+    lose_track(&store, 1, "a", None).await;
+    lose_track_again(&store, 2, "a").await;
+    assert_eq!(entries(&store).await, [(left(1), true), (left(2), false)]);
+    let retried = store.retry_leftover(&left(1), resolve(3, "a")).await;
+    assert_eq!(retried.unwrap(), Retried::Abandoned);
+    let due = store.claim_due_leftovers(at(999), at(1_000), 9).await;
+    let due: Vec<LeftoverId> = due.unwrap().into_iter().map(|due| due.id).collect();
+    assert_eq!(due, [left(2)]);
+
+    lose_track_again(&store, 4, "a").await;
+    retry(&store, 4, resolve(5, "a")).await;
+    let claimed = claim_one(&store, at(2)).await;
+    finish(
+        &store,
+        &claimed.lease,
+        resolved(&claimed.operation, Some("made")),
+    )
+    .await;
+    assert_eq!(entries(&store).await, [(left(1), true), (left(2), true)]);
+    assert!(store.get_leftover(&left(2)).await.unwrap().is_some());
+}
+
+/// A put that was told to abandon, and ends before it has done anything, leaves the entry all the same.
+pub async fn what_an_ended_put_abandoned_stays(store: Engine) {
+    with_group(&store, "rg").await;
+    lose_track(&store, 1, "a", None).await;
+    let abandon = with(put(2, "a"), |new| new.options.resolve = Resolve::Abandon);
+    let claimed = accept_and_claim(&store, abandon).await;
+    let end = end(&claimed.operation, failed(), ReferenceChange::Removed, None);
+    finish(&store, &claimed.lease, end).await;
+    assert!(!is_known(&store, "a").await);
+    assert_eq!(entries(&store).await, [(left(1), true)]);
+    lose_track(&store, 3, "a", None).await;
+    assert_eq!(entries(&store).await, [(left(1), true), (left(3), false)]);
+}
+
+/// Whoever else comes to stand for the resource, or deletes it, does not decide the alias that waits for its create: its
+/// entry makes it be looked at again. Without such an alias the entry goes.
+pub async fn the_entry_of_an_undecided_alias_stays(store: Engine) {
+    with_group(&store, "rg").await;
+    let import = |number, name, resource| {
+        with(named(put(number, name), resource), |new| {
+            new.kind = Kind::Import;
+        })
+    };
+    for (number, name, resource) in [(1, "a", "x"), (2, "b", "y"), (3, "c", "z")] {
+        lose_track(&store, number, name, Some(resource)).await;
+    }
+    for (number, name, resource) in [(4, "d", "x"), (5, "e", "y")] {
+        let claimed = accept_and_claim(&store, import(number, name, resource)).await;
+        let end = applied(&claimed.operation, resource, true);
+        finish(&store, &claimed.lease, end).await;
+    }
+    let claimed = accept_and_claim(&store, untracked(delete(6, "z"), "z")).await;
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    let waiting = [(left(1), false), (left(2), false), (left(3), false)];
+    assert_eq!(entries(&store).await, waiting);
+
+    // It is abandoned later: a reference stands for it.
+    lose_track_again(&store, 7, "b").await;
+    let waiting = [(left(1), false), (left(3), false), (left(7), false)];
+    assert_eq!(entries(&store).await, waiting);
+    // It was abandoned before.
+    lose_track(&store, 8, "f", Some("w")).await;
+    lose_track_again(&store, 9, "f").await;
+    let claimed = accept_and_claim(&store, import(10, "g", "w")).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "w", false),
+    )
+    .await;
+    let waiting = [
+        (left(1), false),
+        (left(3), false),
+        (left(7), false),
+        (left(9), false),
+    ];
+    assert_eq!(entries(&store).await, waiting);
+}
+
+/// The alias goes on with another resource; the entry stays, and is not tried any more.
 pub async fn what_was_abandoned_is_not_resolved(store: Engine) {
     with_group(&store, "rg").await;
     lose_track(&store, 1, "a", None).await;
@@ -190,8 +290,9 @@ pub async fn what_was_abandoned_is_not_resolved(store: Engine) {
     let retried = store.retry_leftover(&left(1), resolve(3, "a")).await;
     assert_eq!(retried.unwrap(), Retried::Abandoned);
     let entry = entry(&store, 1).await.unwrap();
-    assert_eq!(entry.tries, 1);
-    assert_eq!(entry.next_try_at, Leftover::tried_again_at(1, at(1)));
+    assert!(entry.abandoned);
+    let due = store.claim_due_leftovers(at(9_000), at(9_001), 9).await;
+    assert_eq!(due.unwrap(), []);
     assert_eq!(store.get_operation(operation_id(3)).await.unwrap(), None);
     let known = reference(&store, "a").await;
     assert_eq!(known.provisioning_state, ProvisioningState::Succeeded);

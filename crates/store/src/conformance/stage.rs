@@ -18,7 +18,9 @@ use crate::{
 };
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 11] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "late"];
+const ALIASES: [&str; 12] = [
+    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "late",
+];
 const OPERATIONS: u64 = 24;
 /// When nobody claims anything any more.
 const FAR: i64 = 1 << 30;

@@ -75,6 +75,9 @@ impl Leftovers for Memory {
         let Some(leftover) = tables.leftovers.get(&id.key()) else {
             return Ok(Retried::Gone);
         };
+        if leftover.abandoned {
+            return Ok(Retried::Abandoned);
+        }
         if let Some(reference) = leftover.undecided() {
             tables.refuse_deletion(&reference.group)?;
             let known = tables.references.get(&reference.key());
@@ -83,7 +86,7 @@ impl Leftovers for Memory {
                 known.is_some_and(|known| known.provisioning_state == ProvisioningState::Unknown);
             if !is_undecided {
                 let reference = reference.clone();
-                tables.note_look(&reference, new.accepted_at);
+                tables.abandon(&reference);
                 return Ok(Retried::Abandoned);
             }
             let new = rules::resolving(leftover, new);
@@ -114,6 +117,9 @@ impl Tables {
         if target.is_some_and(|target| self.recorded(&target).is_referenced) {
             return;
         }
+        if let Some(reference) = new.undecided() {
+            self.abandon(reference);
+        }
         let (register, subject) = (new.id.register.key(), new.subject_key());
         let known = self
             .leftovers
@@ -133,10 +139,29 @@ impl Tables {
         }
     }
 
-    /// Removes every entry of an AWS resource.
+    /// Removes every entry of an AWS resource, but for one that a reference waits for.
     pub(super) fn settle(&mut self, target: &str) {
-        self.leftovers
-            .retain(|_, leftover| leftover.target().is_none_or(|own| own.key() != target));
+        self.leftovers.retain(|_, leftover| {
+            leftover.target().is_none_or(|own| own.key() != target)
+                || leftover.undecided().is_some()
+        });
+    }
+
+    /// Notes that a reference goes on without what its create of unknown outcome may have made. What another reference
+    /// stands for is settled.
+    pub(super) fn abandon(&mut self, reference: &ReferenceId) {
+        let key = reference.key();
+        let mut entries = self.leftovers.values_mut();
+        let entry =
+            entries.find(|leftover| leftover.undecided().is_some_and(|own| own.key() == key));
+        let Some(entry) = entry else {
+            return;
+        };
+        entry.abandoned = true;
+        let target = entry.target().map(|target| target.key());
+        if let Some(target) = target.filter(|target| self.recorded(target).is_referenced) {
+            self.settle(&target);
+        }
     }
 
     /// Removes the entry of a reference whose outcome was unknown.

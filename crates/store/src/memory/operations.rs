@@ -349,6 +349,9 @@ impl Tables {
         if let Some(reference) = rules::decided(work) {
             self.decide(reference);
         }
+        if let Some(reference) = rules::abandoned(work, reference.as_ref()) {
+            self.abandon(reference);
+        }
         if let Some(reference) = rules::unresolved(work) {
             let now = finish.operation.header.ended_at;
             self.note_look(reference, now.unwrap_or_default());

@@ -47,6 +47,7 @@ pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
         last_error: error.map(brief),
         next_try_at: Leftover::tried_again_at(0, now),
         create,
+        abandoned: false,
     })
 }
 
@@ -75,6 +76,18 @@ pub fn decided(work: &ResourceWork) -> Option<&ReferenceId> {
     work.reference
         .as_ref()
         .filter(|_| has_decided && was_unknown)
+}
+
+/// Returns the reference that goes on without what its create of unknown outcome may have made, at the end of a put that was
+/// told to. `left` is the reference after its end.
+pub fn abandoned<'a>(work: &'a ResourceWork, left: Option<&Reference>) -> Option<&'a ReferenceId> {
+    let was_unknown = work.state_before == Some(ProvisioningState::Unknown);
+    let stays_unknown =
+        left.is_some_and(|left| left.provisioning_state == ProvisioningState::Unknown);
+    // If it is unknown what came of another create, that one's entry takes the place.
+    work.reference
+        .as_ref()
+        .filter(|_| work.kind == Kind::Put && was_unknown && !stays_unknown)
 }
 
 /// Returns the operation that resolves the unknown outcome of a create, with what the register knows of that create.

@@ -8,7 +8,7 @@ use crate::Memory;
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
 /// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
 /// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
-/// unknown. The lease on a put elsewhere has run out, and a deletion of
+/// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. The lease on a put elsewhere has run out, and a deletion of
 /// a resource without an alias is due.
 const BEFORE: &[Act] = &[
     Act::PutPlane,
@@ -42,8 +42,12 @@ const BEFORE: &[Act] = &[
     Act::Read("a"),
     Act::ReadTarget("x"),
     Act::Put(16, "j"),
+    Act::Put(18, "k"),
     Act::Claim,
     Act::LoseTrack(16),
+    Act::LoseTrackOf(18, "x"),
+    Act::Abandon(17, "k"),
+    Act::Claim,
     Act::DeleteByName(8, "due"),
 ];
 
@@ -109,6 +113,8 @@ const WRITERS: &[Writer] = &[
     |_| Act::PutCredential("two"),
     |_| Act::DeleteCredential,
     |_| Act::RemoveEnded,
+    |_| Act::RemoveEvents,
+    |_| Act::Apply(17, "k"),
 ];
 
 /// Each writer is held before each of its statements, against each. That takes minutes in Postgres, so a normal run has
