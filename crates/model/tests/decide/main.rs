@@ -190,6 +190,7 @@ fn almost_proven(operation: Operation) -> Operation {
         missed_in_all: 4,
         missed_since: Some(START),
         listed: Some(false),
+        ..Sightings::default()
     };
     Operation {
         sightings,

@@ -7,7 +7,7 @@ use super::work::{Kind, ResourceWork};
 use super::{
     abandoned, looking, missing, progressing, reading, resolving, retrying, searching, submitting,
 };
-use crate::Timestamp;
+use crate::{Ownership, Timestamp};
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
 /// every state accepts every observation, and an observation that does not fit the state (late, duplicate) changes
@@ -22,7 +22,8 @@ pub fn decide(
     let is_to_be_cancelled = is_cancel_requested && operation.may_be_cancelled();
     let sightings = match (operation.subject(), &observation) {
         (Some(_), _) | (None, Observation::Searched(_)) => {
-            after(operation.sightings, &observation, now)
+            let needs_mark = operation.marked_for.is_some();
+            after(operation.sightings, &observation, needs_mark, now)
         }
         // Nothing was looked up.
         (None, _) => operation.sightings,
@@ -156,9 +157,17 @@ pub fn decide(
 }
 
 /// Returns the sightings after an observation.
-fn after(sightings: Sightings, observation: &Observation, now: Timestamp) -> Sightings {
+fn after(
+    sightings: Sightings,
+    observation: &Observation,
+    needs_mark: bool,
+    now: Timestamp,
+) -> Sightings {
     match observation {
         Observation::Looked(presence, _) | Observation::Read(presence) => match presence {
+            Presence::Present { ownership, .. } if needs_mark && *ownership != Ownership::Ours => {
+                sightings.seen_unmarked_at(now)
+            }
             Presence::Present { .. } => sightings.seen_at(now),
             Presence::Absent => sightings.missed_at(now),
             Presence::Unreadable(_) | Presence::Unknown(_) => sightings,

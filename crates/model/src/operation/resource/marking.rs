@@ -1,7 +1,7 @@
 //! What the mark on a resource proves, and what it forbids.
 
 use super::super::decision::{PlanOutcome, Presence};
-use super::decision::Decision;
+use super::decision::{Decision, Moved};
 use super::replacement::Replacing;
 use super::step::Step;
 use super::work::ResourceWork;
@@ -49,7 +49,8 @@ pub(super) fn refuse_delete(
     refuse_unproven(step, presence)
 }
 
-/// Refuses to delete what does not bear the mark that alone would prove whose it is. Returns `None` if no proof is needed.
+/// Refuses to delete what does not bear the mark that alone would prove whose it is. One look without it proves nothing:
+/// tags lag, too. Returns `None` if no proof is needed.
 fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
     let operation = step.operation;
     let marked_for = operation.marked_for.as_ref()?;
@@ -65,6 +66,17 @@ fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
     // AWS has named it in an event of a create of this operation.
     if let Some(Replacing::Undoing { .. }) = operation.replacing {
         return None;
+    }
+    let can_be_read = matches!(presence, Presence::Present { .. });
+    if can_be_read && !step.sightings.lack_mark(step.now) {
+        let moved = Moved {
+            attempt: step.sightings.unmarked,
+            due_at: step
+                .now
+                .after(step.sightings.delay_for_mark(step.chance.jitter)),
+            ..step.to(operation.state.clone())
+        };
+        return Some(moved.wait("it does not bear the mark, which proves nothing yet"));
     }
     let (message, what) = match &operation.reference {
         Some(reference) => (

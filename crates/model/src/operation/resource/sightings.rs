@@ -37,6 +37,17 @@ pub struct Sightings {
     /// about it counts as one that lacks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<bool>,
+    /// How many looks in a row have found it without the mark that its deletion takes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unmarked: u32,
+    /// When the first of these looks was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmarked_since: Option<Timestamp>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Sightings {
@@ -54,8 +65,31 @@ impl Sightings {
             last_seen_at: Some(now),
             missed: 0,
             listed: None,
+            unmarked: 0,
+            unmarked_since: None,
             ..self
         }
+    }
+
+    /// Notes that a look has found the resource, without the mark that its deletion takes. Tags can lag as well.
+    pub(super) fn seen_unmarked_at(self, now: Timestamp) -> Self {
+        Self {
+            unmarked: self.unmarked.saturating_add(1),
+            unmarked_since: self.unmarked_since.or(Some(now)),
+            ..self.seen_at(now)
+        }
+    }
+
+    /// Returns whether it is believed that the resource does not bear the mark.
+    pub(super) fn lack_mark(&self, now: Timestamp) -> bool {
+        let is_settled = |since| now.since(since) >= SETTLING_WINDOW;
+        self.unmarked >= LOOKS_MIN && self.unmarked_since.is_some_and(is_settled)
+    }
+
+    /// Returns the delay before the next look for the mark.
+    pub(super) fn delay_for_mark(&self, jitter: f64) -> Duration {
+        let attempt = self.unmarked.saturating_sub(1);
+        retry::backoff(attempt, FIRST_DELAY, LONGEST_DELAY, jitter)
     }
 
     /// Counts an answer of AWS that the resource does not exist.

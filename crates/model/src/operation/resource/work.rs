@@ -176,8 +176,8 @@ pub enum Verdict<'a> {
     /// It ended without success, and nothing was sent to AWS but reads. The request that began it may return the
     /// failure.
     Refused(&'a Failure),
-    /// A mutation was recorded, whatever its outcome, or the absence of the resource is being proven, which takes longer
-    /// than a request waits.
+    /// A mutation was recorded, whatever its outcome, or the absence of the resource or of its mark is being proven, which
+    /// takes longer than a request waits.
     Underway,
 }
 
@@ -424,6 +424,7 @@ impl ResourceWork {
             return Verdict::Underway;
         }
         match &self.state {
+            State::Accepted if self.sightings.unmarked > 0 => Verdict::Underway,
             State::Accepted => Verdict::Undecided,
             State::Ended(Ended::Succeeded) => Verdict::NothingToDo,
             State::Ended(Ended::Failed(failure) | Ended::Canceled(failure)) => {
