@@ -1,6 +1,8 @@
 //! Bounds of what may not go on for ever: requests that AWS forgets or never ends, cancels that it refuses, queues.
 
-use ucp_model::operation::{Class, Retrying};
+use std::collections::BTreeMap;
+
+use ucp_model::operation::{Class, Retrying, Tries};
 
 use super::retries::{creating, moved};
 use super::*;
@@ -194,22 +196,56 @@ fn a_queue_and_expired_credentials_have_their_bounds() {
         let code = "ExpiredTokenException";
         Observation::Submitted(Err(Fault::new(FaultClass::Denied, code, "expired")))
     };
-    let sent = Operation {
-        attempt: 5,
+    let refused = |class| Operation {
+        // However many errors of another class there were, and for however long.
+        attempt: 500,
+        refusals: BTreeMap::from([
+            (
+                class,
+                Tries {
+                    count: 5,
+                    since: START,
+                },
+            ),
+            (
+                Class::Again,
+                Tries {
+                    count: 495,
+                    since: START.before(Duration::from_secs(24 * 3600)),
+                },
+            ),
+        ]),
         ..in_state(
             referenced(operation(Kind::Put)),
             State::Submitting(intent(Action::Update, None)),
         )
     };
+    let queued = refused(Class::Queue);
+    let sent = refused(Class::Soon);
+    for (other, observation, line) in [
+        (
+            &sent,
+            conflict(),
+            "submitting: another change of the resource is in flight",
+        ),
+        (
+            &queued,
+            expired(),
+            "submitting: the credentials are about to be renewed",
+        ),
+    ] {
+        let later = START.after(Duration::from_secs(3600));
+        assert_line_at(other, observation, later, line);
+    }
     let minute = |minutes: u64| START.after(Duration::from_secs(minutes * 60));
     assert_line_at(
-        &sent,
+        &queued,
         conflict(),
         minute(29),
         "submitting: another change of the resource is in flight",
     );
     assert_line_at(
-        &sent,
+        &queued,
         conflict(),
         minute(30),
         "failed: AWS refuses the change",

@@ -1,5 +1,6 @@
 //! The vocabulary of decisions about one resource.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use super::replacement::Replacing;
 use super::retry_class::Class;
 use super::sightings::Sightings;
 use super::state::State;
-use super::tries::Retrying;
+use super::tries::{Retrying, Tries};
 use super::work::ResourceWork;
 use crate::{Action, Ended, Identifier, NewLeftover, Timestamp};
 
@@ -56,6 +57,8 @@ pub struct Moved {
     pub replacing: Option<Replacing>,
     /// Consecutive inconclusive tries in this state.
     pub attempt: u32,
+    /// The errors of the call that were put up with in this state.
+    pub refusals: BTreeMap<Class, Tries>,
     /// The change that is made again, if it failed before.
     pub retrying: Option<Retrying>,
     /// What the failure of a create calls for, while what it may have made is searched for.
@@ -132,6 +135,10 @@ impl Moved {
             sightings: self.sightings,
             replacing: self.replacing,
             attempt: self.attempt,
+            refusals: match stays {
+                true => self.refusals,
+                false => BTreeMap::new(),
+            },
             retrying: self.retrying,
             searching: self.searching,
             cancel_asked: self.cancel_asked,
@@ -187,6 +194,7 @@ impl Finish {
             // The history names what was lost.
             replacing: work.replacing.clone().filter(Replacing::is_of_lost),
             attempt: 0,
+            refusals: BTreeMap::new(),
             retrying: None,
             searching: None,
             cancel_asked: None,

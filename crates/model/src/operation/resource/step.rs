@@ -73,6 +73,7 @@ impl Step<'_> {
             },
             replacing: self.operation.replacing.clone(),
             attempt: 0,
+            refusals: self.operation.refusals.clone(),
             retrying: self.operation.retrying.clone(),
             searching,
             cancel_asked,

@@ -1,13 +1,14 @@
 //! Transitions of a recorded intent: resuming it after a crash, and the reply to the call.
 
 use super::super::decision::Effect;
-use super::decision::{Decision, Moved};
+use super::decision::{Decision, Moved, Next};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
 use super::marking;
 use super::retry_class::{Class, Problem, retry_class};
 use super::state::State;
 use super::step::Step;
+use super::tries::Tries;
 use super::{concluding, progressing};
 use crate::{Action, ErrorCode, Failure, Fault, FaultClass, Progress, RequestToken, Setback};
 use uuid::Uuid;
@@ -95,9 +96,10 @@ pub(super) fn answered(
         (FaultClass::Concurrent, call) if !may_wait(step, class) => {
             refused(step, intent, call, &fault)
         }
-        (FaultClass::Concurrent, _) => step.retry_as(
+        (FaultClass::Concurrent, _) => wait(
+            step,
+            class,
             answered(),
-            None,
             "another change of the resource is in flight",
         ),
         (FaultClass::Transient, _) => step.retry_as(answered(), None, "AWS could not be reached"),
@@ -128,15 +130,23 @@ pub(super) fn answered(
             None,
             Failure::new(ErrorCode::AlreadyExists, fault.message),
         ),
-        (FaultClass::Denied, _) if class == Class::Soon && may_wait(step, class) => {
-            step.retry_as(answered(), None, "the credentials are about to be renewed")
-        }
+        (FaultClass::Denied, _) if class == Class::Soon && may_wait(step, class) => wait(
+            step,
+            class,
+            answered(),
+            "the credentials are about to be renewed",
+        ),
         (FaultClass::Denied, _)
             if class == Class::Permission
                 && step.may_be_permitted_soon()
                 && may_wait(step, class) =>
         {
-            step.retry_as(answered(), None, "the permission is about to take effect")
+            wait(
+                step,
+                class,
+                answered(),
+                "the permission is about to take effect",
+            )
         }
         (FaultClass::Rejected, Call::Update(_) | Call::Delete(_))
             if class == Class::KeepWatching =>
@@ -157,14 +167,29 @@ pub(super) fn answered(
     }
 }
 
-/// Returns whether errors of the class may still be put up with in this state.
+/// Returns whether errors of the class may still be put up with in this state. Each class has a bound of its own.
 fn may_wait(step: &Step<'_>, class: Class) -> bool {
     let is_parents = class == Class::Queue && step.operation.options.parent_retries;
+    let before = step.operation.refusals.get(&class);
     !is_parents
         && class.bound().is_some_and(|bound| {
-            step.operation.attempt < bound.tries
-                || step.now.since(step.operation.state_since) < bound.time
+            before.is_none_or(|before| {
+                before.count < bound.tries || step.now.since(before.since) < bound.time
+            })
         })
+}
+
+/// Puts up with an error of the class: the call is made again after a back-off.
+fn wait(step: &Step<'_>, class: Class, state: State, reason: &'static str) -> Decision {
+    let mut decision = step.retry_as(state, None, reason);
+    if let Next::Move(moved) = &mut decision.next {
+        let tries = moved.refusals.entry(class).or_insert(Tries {
+            count: 0,
+            since: step.now,
+        });
+        tries.count = tries.count.saturating_add(1);
+    }
+    decision
 }
 
 /// Returns the request token in AWS's message that the client token belongs to another request.

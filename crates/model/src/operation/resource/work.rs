@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use super::replacement::Replacing;
 use super::retry_class::Class;
 use super::sightings::Sightings;
 use super::state::State;
-use super::tries::Retrying;
+use super::tries::{Retrying, Tries};
 use crate::{
     Action, Creation, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope,
     Target, Timestamp, TypeName, UnknownCreate, Warning,
@@ -119,6 +120,9 @@ pub struct ResourceWork {
     /// Consecutive inconclusive tries in this state.
     #[serde(default)]
     pub attempt: u32,
+    /// The errors of the call that were put up with in this state, by what they call for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refusals: BTreeMap<Class, Tries>,
     /// The change that is made again, if it failed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrying: Option<Retrying>,
@@ -208,6 +212,7 @@ impl ResourceWork {
             state: State::Accepted,
             state_since: now,
             attempt: 0,
+            refusals: BTreeMap::new(),
             retrying: None,
             searching: None,
             cancel_asked: None,
