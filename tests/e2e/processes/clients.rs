@@ -9,6 +9,10 @@ use super::process::Process;
 const SLOW_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::EC2::InternetGateway"},
     "effect":{"kind":"latency","leastMillis":600000,"mostMillis":600000}}"#;
 
+/// What `leftovers.sh` asks for: deletes of this type are refused.
+const KEPT_TYPE: &str = r#"{"match":{"operation":"DeleteResource","typeName":"AWS::EC2::DHCPOptions"},"count":10,
+    "effect":{"kind":"fail","errorCode":"InvalidRequest","message":"It is in use."}}"#;
+
 /// Creates of this type fail in AWS.
 const FAILING_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::SQS::Queue"},
     "effect":{"kind":"fail","errorCode":"ServiceLimitExceeded","message":"There can be no more queues.","identifier":"hidden"}}"#;
@@ -212,7 +216,13 @@ async fn schemathesis_finds_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_do_what_they_say() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let arguments = [&PATIENT[..], &["--simulator-fault", SLOW_TYPE]].concat();
+    let faults = [
+        "--simulator-fault",
+        SLOW_TYPE,
+        "--simulator-fault",
+        KEPT_TYPE,
+    ];
+    let arguments = [&PATIENT[..], &faults].concat();
     let (_ucp, url) = Process::dev(&directory.path().join("data"), &arguments).await;
     let entries = std::fs::read_dir(project("api/examples")).expect("examples");
     let scripts = entries.map(|entry| entry.expect("an entry").path());
@@ -224,7 +234,7 @@ async fn the_examples_do_what_they_say() {
             (example, tokio::spawn(run(command)))
         })
         .collect();
-    assert_eq!(running.len(), 10);
+    assert_eq!(running.len(), 11);
     for (example, run) in running {
         if let Err(printed) = run.await.expect("it runs") {
             panic!("{}:\n{printed}", example.display());
