@@ -27,6 +27,7 @@ mod groups;
 mod handlers;
 mod identifiers;
 mod imports;
+mod judging;
 mod leftovers;
 mod limits;
 mod looks;

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
@@ -85,7 +87,7 @@ impl App {
     async fn accept_delete(
         &self,
         subject: Subject,
-        schema: &ResourceSchema,
+        schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
         if !schema.handlers().delete {

@@ -34,6 +34,7 @@ mod settling;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ucp_cpu_pool::CpuPool;
 use ucp_model::{
     Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, MAX_SKEW, Timestamp,
 };
@@ -83,6 +84,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// Where declarations are judged.
+    pub pool: CpuPool,
     /// Woken after an operation has been accepted.
     pub workers: Arc<dyn Wake>,
     /// How much there may be.

@@ -1,8 +1,11 @@
 //! Looks of requests. What is to be done is decided before an operation is accepted, as a worker would decide it; if
 //! nothing is to be done, there is no operation.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tokio::time::Instant;
+use ucp_cpu_pool::Undone;
 use ucp_look::{Look, OwnershipTags, Planned, Reader, Seen};
 use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
@@ -162,7 +165,7 @@ impl App {
         &self,
         new: &mut NewOperation,
         recorded: Recorded,
-        schema: &ResourceSchema,
+        schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
         deadline: Instant,
     ) -> Result<Outlook, Rejection> {
@@ -183,7 +186,7 @@ impl App {
         &self,
         new: &mut NewOperation,
         identifier: Identifier,
-        schema: &ResourceSchema,
+        schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
         deadline: Instant,
     ) -> Result<Outlook, Rejection> {
@@ -263,7 +266,7 @@ impl App {
     async fn look(
         &self,
         claim: &Claim,
-        schema: &ResourceSchema,
+        schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
         deadline: Instant,
     ) -> Option<Looked> {
@@ -283,11 +286,19 @@ impl App {
             baseline: before.as_ref().and_then(|before| before.baseline.as_ref()),
             // A request sends nothing.
             ownership_tags: OwnershipTags::Off,
+            pool: &self.parts.pool,
         };
         let look = look.at(work.subject().cloned(), &mut reader);
-        let Ok(Ok((presence, planned))) = tokio::time::timeout_at(deadline, look).await else {
-            tracing::debug!("the look took too long");
-            return None;
+        let (presence, planned) = match tokio::time::timeout_at(deadline, look).await {
+            Ok(Ok(looked)) => looked,
+            Ok(Err(undone)) => {
+                tracing::debug!(%undone, "the look has no plan");
+                return None;
+            }
+            Err(_) => {
+                tracing::debug!("the look took too long");
+                return None;
+            }
         };
         Some(Looked {
             presence,
@@ -302,7 +313,7 @@ impl App {
         new: &NewOperation,
         claim: Claim,
         looked: Looked,
-        schema: &ResourceSchema,
+        schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
     ) -> Result<Outlook, Rejection> {
         if !claim.is_proved_by(&looked.presence) {
@@ -434,7 +445,7 @@ struct OfRequest<'a> {
 }
 
 impl Reader for OfRequest<'_> {
-    type Error = std::convert::Infallible;
+    type Error = Undone;
 
     async fn read(
         &mut self,

@@ -74,6 +74,8 @@ struct Declared {
     /// The identifier in its URL or its properties, if any.
     identifier: Option<Identifier>,
     declaration: Declaration,
+    /// Whether it can be judged at once.
+    is_quick: bool,
     /// The declaration as JSON.
     text: Zeroizing<String>,
 }
@@ -108,6 +110,7 @@ impl App {
             alias,
             identifier,
             declaration,
+            is_quick,
             text,
         } = self.declared(put).await?;
         let resource = Resource {
@@ -121,7 +124,12 @@ impl App {
             .as_ref()
             .is_some_and(|alias| alias.reference.is_some());
         if identifier.is_none() && !has_reference {
-            let warnings = judge_create(&declaration, &schema, put)?;
+            let judge = {
+                let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
+                let (scope, options) = (put.scope.clone(), put.options);
+                move || judge_create(declaration, &schema, &scope, options)
+            };
+            let warnings = self.parts.pool.run_unless_quick(is_quick, judge).await??;
             let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
             let properties = shown(&schema, None, &declaration);
             let operation = accepted.pending.operation;
@@ -133,9 +141,12 @@ impl App {
             identifier,
         });
         let recorded = self.recorded(alias, target.as_ref()).await?;
-        let digest_key = &self.parts.keys.digest;
-        let desired =
-            ucp_look::desired(declaration.clone(), reference.as_ref(), &schema, digest_key);
+        let digest = {
+            let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
+            let (reference, keys) = (reference.clone(), Arc::clone(&self.parts.keys));
+            move || ucp_look::desired(declaration, reference.as_ref(), &schema, &keys.digest)
+        };
+        let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
         let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
         let mut change = match outlook.await? {
             Outlook::Nothing(nothing) => {
@@ -233,11 +244,13 @@ impl App {
             Some(name) => Some(parts(&schema, name)?),
             None => None,
         };
-        let properties = put.properties.clone();
-        let declaration =
-            Declaration::parse(properties, &schema, &default_tags, named_parts.as_ref());
-        let declaration = declaration
-            .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
+        let properties = Value::Object(put.properties.clone());
+        let is_quick = schema.is_quick_for([&properties]);
+        let parse = {
+            let schema = Arc::clone(&schema);
+            move || parse(properties, &schema, &default_tags, named_parts.as_ref())
+        };
+        let (declaration, text) = self.parts.pool.run_unless_quick(is_quick, parse).await??;
         let identifier = match (name, schema.identifier(declaration.properties())) {
             (Some(name), _) => Some(name),
             (None, IdentifierOutcome::Known(identifier)) => {
@@ -253,8 +266,9 @@ impl App {
             reference,
             alias,
             identifier,
-            text: text(&declaration)?,
             declaration,
+            is_quick,
+            text,
         })
     }
 
@@ -273,11 +287,21 @@ impl App {
     }
 }
 
-/// Returns the declaration as JSON, if it is not too long with what was added to it.
-fn text(declaration: &Declaration) -> Result<Zeroizing<String>, Rejection> {
+/// Parses a declaration. Returns it also as JSON, if that is not too long with what was added to it.
+fn parse(
+    properties: Value,
+    schema: &ResourceSchema,
+    default_tags: &BTreeMap<String, String>,
+    named_parts: Option<&Value>,
+) -> Result<(Declaration, Zeroizing<String>), Rejection> {
+    let Value::Object(properties) = properties else {
+        return Err(Rejection::Internal("properties are not an object".into()));
+    };
+    let declaration = Declaration::parse(properties, schema, default_tags, named_parts)
+        .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
     let text = Zeroizing::new(declaration.properties().to_string());
     judge_length(&text)?;
-    Ok(text)
+    Ok((declaration, text))
 }
 
 /// Refuses properties that are too long before anything else is done with them. Default tags come on top.
@@ -365,19 +389,20 @@ fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection>
 
 /// Validates a put that is certainly a create, before anything is stored. Returns its warnings.
 fn judge_create(
-    declaration: &Declaration,
+    declaration: Declaration,
     schema: &ResourceSchema,
-    put: &PutResource,
+    scope: &Scope,
+    options: Options,
 ) -> Result<Vec<Warning>, Rejection> {
     // Nothing is stored of it, so there are no digests to compare write-only values with.
-    let desired = Desired::new(declaration.clone(), schema, |_, _| Digest::default());
+    let desired = Desired::new(declaration, schema, |_, _| Digest::default());
     let question = Question {
         desired: &desired,
         last_applied: None,
         live: Live::Absent,
-        subject: Subject::new(&put.scope, schema.type_name()),
+        subject: Subject::new(scope, schema.type_name()),
         schema,
-        options: put.options,
+        options,
     };
     let Judgement { plan, verdict } = judge(&question);
     match verdict {

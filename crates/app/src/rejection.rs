@@ -1,3 +1,4 @@
+use ucp_cpu_pool::Undone;
 use ucp_model::{ErrorCode, Failure, Fault, Operation, TypeName};
 use ucp_schema::UnknownType;
 
@@ -101,6 +102,15 @@ impl Rejection {
     /// Returns `BadRequest` with `message`.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Rejection::Invalid(Failure::new(ErrorCode::BadRequest, message))
+    }
+}
+
+impl From<Undone> for Rejection {
+    fn from(undone: Undone) -> Self {
+        let message = format!(
+            "The declaration was not judged, since {undone}. Nothing was stored or sent. Try again, or declare less."
+        );
+        Rejection::NotNow(Failure::new(ErrorCode::ServiceUnavailable, message))
     }
 }
 

@@ -13,6 +13,7 @@ use ucp_app::{
     Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Quotas,
     Rejection, Selector, UntrackedAlias, Wake,
 };
+use ucp_cpu_pool::CpuPool;
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{ReferenceChange, Work};
 use ucp_model::{
@@ -93,6 +94,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         }),
         clock: Arc::new(Stopped),
         entropy,
+        pool: CpuPool::new(),
         workers: Arc::new(AtOnce {
             store,
             awaiting: awaiting.clone(),

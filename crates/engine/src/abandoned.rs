@@ -1,3 +1,4 @@
+use ucp_cpu_pool::Undone;
 use ucp_schema::UnknownType;
 
 /// The reason why a step was not finished. Any worker can continue later from the stored state.
@@ -13,6 +14,10 @@ pub enum Abandoned {
     /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
+    /// It was not planned. If its turn did not come, the operation was handed back. If it took too long, the next worker
+    /// takes it over, and the third ends it.
+    #[error("the operation was not planned")]
+    Unplanned(#[from] Undone),
 }
 
 impl Abandoned {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::{Instrument, debug, info, warn};
 use ucp_cloud::CloudControl;
+use ucp_cpu_pool::CpuPool;
 use ucp_look::{OwnershipTags, Planned};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
@@ -44,6 +45,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// Where operations are planned.
+    pub pool: CpuPool,
     /// Told of each step.
     pub progress: Arc<dyn ProgressListener>,
 }

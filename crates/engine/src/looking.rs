@@ -1,8 +1,10 @@
 //! Looks and reads under the lease of an operation.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use ucp_cloud::Fault;
+use ucp_cpu_pool::Undone;
 use ucp_look::{Accounts, Lister, Look, Reader, Seen};
 use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
 use ucp_model::{Identifier, ResourceDescription, ResourcePage};
@@ -12,6 +14,9 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
+
+/// How long an operation waits that was not planned because all threads were busy.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 impl Stepper<'_> {
     /// Reads the resource and plans against it. The first look starts with what the request has seen, if that is recent.
@@ -24,10 +29,11 @@ impl Stepper<'_> {
         let work = work(&self.claimed.operation.work)?;
         let look = Look {
             work,
-            schema: self.schema.as_deref(),
+            schema: self.schema.as_ref(),
             declared: declared.as_ref().map(Option::as_ref),
             baseline: self.claimed.baseline.as_ref(),
             ownership_tags: self.engine.settings.ownership_tags,
+            pool: &self.engine.parts().pool,
         };
         let mut reader = Leased {
             engine: self.engine,
@@ -35,7 +41,17 @@ impl Stepper<'_> {
             work,
             seen,
         };
-        let (presence, planned) = look.at(identifier, &mut reader).await?;
+        let looked = look.at(identifier, &mut reader).await;
+        if let Err(Abandoned::Unplanned(Undone::Busy)) = looked {
+            // Nobody is to take it over: nothing is wrong with it.
+            let not_before = self.engine.now().after(BUSY_PAUSE);
+            let handed_back = self
+                .engine
+                .store()
+                .hand_back(&self.claimed.lease, not_before);
+            handed_back.await?;
+        }
+        let (presence, planned) = looked?;
         let outcome = planned.outcome.clone();
         self.note(&planned);
         self.planned = Some(planned);

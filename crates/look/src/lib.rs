@@ -10,8 +10,10 @@ mod search;
 mod seen;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
+use ucp_cpu_pool::{CpuPool, Undone};
 use ucp_model::operation::{Kind, PlanOutcome, Presence, ResourceWork};
 use ucp_model::{
     Baseline, ErrorCode, Failure, Fault, FaultClass, Identifier, Mark, Ownership,
@@ -49,13 +51,15 @@ pub struct Look<'a> {
     /// Its work.
     pub work: &'a ResourceWork,
     /// The schema of its type; `None` if the type is no longer known.
-    pub schema: Option<&'a ResourceSchema>,
+    pub schema: Option<&'a Arc<ResourceSchema>>,
     /// The declaration of a put, or why it cannot be read.
     pub declared: Result<Option<&'a Desired>, &'a Failure>,
     /// The declaration of the last successful put under its alias.
     pub baseline: Option<&'a Baseline>,
     /// Whether a create gets the mark of the reference.
     pub ownership_tags: OwnershipTags,
+    /// Where it is planned.
+    pub pool: &'a CpuPool,
 }
 
 /// Whether what is created gets the mark of its reference.
@@ -75,12 +79,17 @@ impl Look<'_> {
         &self,
         identifier: Option<Identifier>,
         reader: &mut R,
-    ) -> Result<(Presence, Planned), R::Error> {
-        let mut presence = self.read(identifier.clone(), reader).await?;
+    ) -> Result<(Presence, Planned), R::Error>
+    where
+        R::Error: From<Undone>,
+    {
+        let presence = self.read(identifier.clone(), reader).await?;
         let is_respelled = self
             .is_respelled(identifier.as_ref(), &presence, reader)
             .await?;
-        let mut planned = self.plan(&presence, is_respelled);
+        // Boxed, so that a step is not as large as all that a plan depends on.
+        let planning = Box::pin(self.plan(presence, is_respelled));
+        let (mut presence, mut planned) = planning.await?;
         if let PlanOutcome::Replace {
             old,
             identifier: Some(new),
@@ -103,7 +112,8 @@ impl Look<'_> {
         identifier: Option<Identifier>,
         reader: &mut R,
     ) -> Result<Presence, R::Error> {
-        read(self.work, self.schema, identifier, reader).await
+        let schema = self.schema.map(Arc::as_ref);
+        read(self.work, schema, identifier, reader).await
     }
 
     /// Returns whether the declaration names the resource, but spells its identifier otherwise than AWS. It does if the
@@ -154,35 +164,110 @@ impl Look<'_> {
         planner::identifier_in(&self.baseline?.declared, self.schema?)
     }
 
-    fn plan(&self, presence: &Presence, is_respelled: bool) -> Planned {
+    /// Plans against what was found. Returns that too.
+    async fn plan(
+        &self,
+        presence: Presence,
+        is_respelled: bool,
+    ) -> Result<(Presence, Planned), Undone> {
         let work = self.work;
         if work.deletes() {
-            return planner::plan_delete(presence);
+            let planned = planner::plan_delete(&presence);
+            return Ok((presence, planned));
         }
         match work.kind {
             // A resolve only reads.
-            Kind::Import | Kind::Resolve => return planner::plan_import(self.schema),
+            Kind::Import | Kind::Resolve => {
+                let planned = planner::plan_import(self.schema.map(Arc::as_ref));
+                return Ok((presence, planned));
+            }
             Kind::Put | Kind::Delete => {}
         }
-        match (self.declared, self.schema) {
+        let put = Put {
+            work: Cow::Borrowed(work),
+            schema: self.schema.cloned(),
+            declared: match self.declared {
+                Ok(desired) => Ok(desired.map(Cow::Borrowed)),
+                Err(failure) => Err(Cow::Borrowed(failure)),
+            },
+            baseline: self.baseline.map(Cow::Borrowed),
+            mark: match self.ownership_tags {
+                OwnershipTags::On => mark_of(work),
+                OwnershipTags::Off => None,
+            },
+            is_respelled,
+        };
+        if put.is_quick(&presence) {
+            let planned = put.plan(&presence);
+            return Ok((presence, planned));
+        }
+        let put = put.into_owned();
+        let plan = move || {
+            let planned = put.plan(&presence);
+            (presence, planned)
+        };
+        self.pool.run(plan).await
+    }
+}
+
+/// All that the plan of a put depends on, except for what was found.
+struct Put<'a> {
+    work: Cow<'a, ResourceWork>,
+    schema: Option<Arc<ResourceSchema>>,
+    declared: Result<Option<Cow<'a, Desired>>, Cow<'a, Failure>>,
+    baseline: Option<Cow<'a, Baseline>>,
+    /// What a create is marked with.
+    mark: Option<Mark>,
+    /// Whether the declaration spells the identifier of the resource otherwise than AWS.
+    is_respelled: bool,
+}
+
+impl Put<'_> {
+    fn into_owned(self) -> Put<'static> {
+        Put {
+            work: Cow::Owned(self.work.into_owned()),
+            schema: self.schema,
+            declared: match self.declared {
+                Ok(desired) => Ok(desired.map(|desired| Cow::Owned(desired.into_owned()))),
+                Err(failure) => Err(Cow::Owned(failure.into_owned())),
+            },
+            baseline: self.baseline.map(|it| Cow::Owned(it.into_owned())),
+            mark: self.mark,
+            is_respelled: self.is_respelled,
+        }
+    }
+
+    fn is_quick(&self, presence: &Presence) -> bool {
+        let Some(schema) = &self.schema else {
+            return true;
+        };
+        let desired = self.declared.as_ref().ok().and_then(Option::as_ref);
+        let live = match presence {
+            Presence::Present { live, .. } => Some(live),
+            Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
+        };
+        let declared = desired.map(|desired| desired.declaration.properties());
+        let last = self.baseline.as_ref().map(|baseline| &baseline.declared);
+        schema.is_quick_for([declared, last, live].into_iter().flatten())
+    }
+
+    fn plan(&self, presence: &Presence) -> Planned {
+        let work = self.work.as_ref();
+        match (&self.declared, &self.schema) {
             (Ok(Some(desired)), Some(schema)) => {
                 let desired = match presence {
-                    Presence::Present { identifier, .. } if is_respelled => {
+                    Presence::Present { identifier, .. } if self.is_respelled => {
                         Cow::Owned(planner::respelled(desired, identifier, schema))
                     }
                     Presence::Present { .. }
                     | Presence::Absent
                     | Presence::Unreadable(_)
-                    | Presence::Unknown(_) => Cow::Borrowed(desired),
+                    | Presence::Unknown(_) => Cow::Borrowed(desired.as_ref()),
                 };
-                let mark = match self.ownership_tags {
-                    OwnershipTags::On => mark_of(work),
-                    OwnershipTags::Off => None,
-                };
-                let mark = mark.as_ref();
-                planner::plan_put(work, &desired, self.baseline, presence, schema, mark)
+                let (baseline, mark) = (self.baseline.as_deref(), self.mark.as_ref());
+                planner::plan_put(work, &desired, baseline, presence, schema, mark)
             }
-            (Err(failure), _) => failure.clone().into(),
+            (Err(failure), _) => failure.as_ref().clone().into(),
             (Ok(None), _) => {
                 Failure::new(ErrorCode::InternalFailure, "The declaration is missing.").into()
             }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use axum::Router;
 use ucp_app::{Accounts, App, Awaiting, Quotas, Rejection, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
+use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
 use ucp_live::ReadOnly;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
@@ -45,6 +46,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
+    /// Where declarations are judged and planned, and schemas are read.
+    pub pool: CpuPool,
 }
 
 /// The settings of a [`Node`].
@@ -131,6 +134,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys,
         clock,
         entropy,
+        pool,
     } = parts;
     let nudges = Nudges::default();
     let pulse = Pulse::default();
@@ -141,6 +145,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             store: store.clone(),
             types: registry,
             clock: Arc::clone(&clock),
+            pool: pool.clone(),
         },
         ucp_registry::Settings {
             source: settings.schema_source,
@@ -162,6 +167,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),
         entropy: Arc::clone(&entropy),
+        pool: pool.clone(),
         workers: Arc::new(WakeWorkers {
             nudges: nudges.clone(),
             pulse: pulse.clone(),
@@ -191,6 +197,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys,
         clock,
         entropy,
+        pool,
         progress: Arc::new(WakeRequests(awaiting)),
     };
     let workers = Workers {

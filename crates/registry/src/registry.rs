@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tracing::{info, warn};
 use ucp_cloud::{Fault, FaultClass, TypeDescription, TypeRegistry};
+use ucp_cpu_pool::{CpuPool, Undone};
 use ucp_model::{Clock, Scope, TypeName};
 use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownType};
 use ucp_store::rules::type_key;
@@ -35,6 +36,8 @@ pub struct Parts {
     pub types: Arc<dyn TypeRegistry>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// Where schemas are read and compiled.
+    pub pool: CpuPool,
 }
 
 /// Where the schemas of public types come from.
@@ -134,10 +137,12 @@ impl ResourceTypes for Registry {
         }
         let stored = store.get_type_schema(scope, type_name, Some(fingerprint));
         let stored = stored.await.map_err(unavailable)?;
-        match stored.and_then(|stored| parsed(&stored, type_name).ok()) {
-            Some(schema) => Ok(Arc::new(schema)),
-            None => self.get(scope, type_name).await,
+        if let Some(stored) = stored
+            && let Ok(schema) = self.shared.parsed(&stored, type_name).await?
+        {
+            return Ok(Arc::new(schema));
         }
+        self.get(scope, type_name).await
     }
 }
 
@@ -203,7 +208,7 @@ impl Shared {
             .await
             .map_err(unavailable)?;
         if let Some(stored) = stored
-            && let Ok(schema) = parsed(&stored, type_name)
+            && let Ok(schema) = self.parsed(&stored, type_name).await?
         {
             return Ok(self.remember(entry, schema, &stored));
         }
@@ -242,7 +247,7 @@ impl Shared {
         let type_name = schema.type_name();
         if let Ok(Some(stored)) = store.get_type_schema(scope, type_name, None).await
             && stored.fetched_at.after(self.settings.ttl) > clock.now()
-            && let Ok(schema) = parsed(&stored, type_name)
+            && let Ok(Ok(schema)) = self.parsed(&stored, type_name).await
         {
             self.remember(entry, schema, &stored);
             return;
@@ -311,10 +316,26 @@ impl Shared {
             is_provisioned,
             fetched_at: clock.now(),
         };
-        let schema =
-            parsed(&stored, type_name).map_err(|error| UnknownType::Unusable(Arc::new(error)))?;
+        let schema = self.parsed(&stored, type_name).await?;
+        let schema = schema.map_err(|error| UnknownType::Unusable(Arc::new(error)))?;
         schema.fingerprint().clone_into(&mut stored.fingerprint);
         Ok((schema, stored))
+    }
+
+    /// Parses and compiles a stored schema. Anyone can register a type, so that may take its time.
+    async fn parsed(
+        &self,
+        stored: &TypeSchema,
+        type_name: &TypeName,
+    ) -> Result<Result<ResourceSchema, SchemaError>, UnknownType> {
+        let (stored, type_name) = (stored.clone(), type_name.clone());
+        let parse = move || {
+            let schema = parsed(&stored, &type_name)?;
+            schema.compile();
+            Ok(schema)
+        };
+        let parsed = self.parts.pool.run(parse).await;
+        parsed.map_err(|undone| UnknownType::Unreachable(unread(undone)))
     }
 
     fn remember(
@@ -376,6 +397,11 @@ fn parsed(stored: &TypeSchema, type_name: &TypeName) -> Result<ResourceSchema, S
 
 fn unavailable(error: ucp_store::Error) -> UnknownType {
     UnknownType::Store(Arc::new(error))
+}
+
+fn unread(undone: Undone) -> Fault {
+    let message = format!("its schema was not read, since {undone}");
+    Fault::new(FaultClass::Transient, "ServiceUnavailable", message)
 }
 
 fn too_late(timeout: Duration) -> Fault {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use ucp_cloud::{Fault, TypeDescription, TypeRegistry};
+use ucp_cpu_pool::CpuPool;
 use ucp_model::{Clock, Scope, Timestamp, TypeName};
 use ucp_observe::{CrashPoint, Crashed, Observer, Process};
 use ucp_registry::{Parts, Registry, SchemaSource, Settings};
@@ -79,6 +80,7 @@ fn setting_on(
         store: store.clone(),
         types: Arc::clone(&told) as _,
         clock: Arc::clone(&now) as _,
+        pool: CpuPool::new(),
     };
     let settings = Settings {
         source,

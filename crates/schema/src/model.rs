@@ -27,8 +27,8 @@ impl ResourceSchema {
         }
         let declared = self.names_and_types(properties);
         let mut violations = declared.clone();
-        let validator = self.validator.get_or_init(|| compile(self));
-        let errors = validator
+        let errors = self
+            .validator()
             .iter()
             .flat_map(|validator| validator.iter_errors(properties));
         let unknown: BTreeSet<String> = unknown_pointers(properties).into_iter().collect();
@@ -45,6 +45,10 @@ impl ResourceSchema {
             }
         }
         violations
+    }
+
+    pub(crate) fn validator(&self) -> &Option<Validator> {
+        self.validator.get_or_init(|| compile(self))
     }
 
     /// Converts an error of the validator to violations.

@@ -240,6 +240,12 @@ impl ResourceSchema {
         shown
     }
 
+    /// Compiles what is otherwise compiled on first use, so that nothing else has to wait for it.
+    pub fn compile(&self) {
+        self.compiled();
+        self.validator();
+    }
+
     fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| Compiled::of(&self.document))
     }

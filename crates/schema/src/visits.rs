@@ -15,17 +15,21 @@ use crate::{ResourceSchema, Violation, ViolationCode};
 /// of public types that Cloud Control accepts need fewer.
 pub(crate) const MAX_VISITS: u64 = 1_000_000;
 
+/// The maximum number of visits of a judgement that is quick. Those of most declarations are fewer. Even if each were a value
+/// that a plan compares with each other, they would take some milliseconds.
+const QUICK_VISITS: u64 = 400;
+
+/// The maximum size of values that are judged quickly: their characters, and as many for each value as its number takes.
+const QUICK_SIZE: usize = 8 * 1024;
+const SIZE_OF_VALUE: usize = 16;
+
 /// How many names, options or characters count as one visit. They are looked at quickly.
 const QUICK: usize = 32;
 
 impl ResourceSchema {
     /// Returns a violation if judging `properties` would take too long, at the deepest place to blame.
     pub(crate) fn takes_too_long(&self, properties: &Value) -> Option<Violation> {
-        let mut visits = Visits {
-            document: self.document(),
-            patterns: self.patterns(),
-            known: HashMap::new(),
-        };
+        let mut visits = Visits::of_at_most(MAX_VISITS, self);
         if visits.of(self.document(), properties).told <= MAX_VISITS {
             return None;
         }
@@ -38,7 +42,40 @@ impl ResourceSchema {
     }
 }
 
+impl ResourceSchema {
+    /// Returns whether judging and planning with these values takes so little time that it needs no thread of its own: some
+    /// milliseconds at most, and microseconds for what is usual. It is found out in less.
+    pub fn is_quick_for<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
+        let (mut size_left, mut visits_left) = (QUICK_SIZE, QUICK_VISITS);
+        values.into_iter().all(|value| {
+            if !take_size(value, &mut size_left) {
+                return false;
+            }
+            let mut visits = Visits::of_at_most(visits_left, self);
+            let left = visits_left.checked_sub(visits.of(self.document(), value).told);
+            visits_left = left.unwrap_or_default();
+            left.is_some()
+        })
+    }
+}
+
+/// Takes the size of a value from `left`. Returns whether there was enough.
+fn take_size(value: &Value, left: &mut usize) -> bool {
+    let own = match value {
+        Value::String(text) => text.len(),
+        Value::Object(members) => members.keys().map(String::len).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => 0,
+    };
+    match left.checked_sub(own + SIZE_OF_VALUE) {
+        Some(rest) => *left = rest,
+        None => return false,
+    }
+    json::children(value).all(|(_, child)| take_size(child, left))
+}
+
 struct Visits<'a> {
+    /// The number from which on it is only known that there are too many.
+    most: u64,
     document: &'a Value,
     patterns: &'a Patterns,
     /// The visits below a schema and a value, by their addresses.
@@ -84,6 +121,15 @@ impl AddAssign for Count {
 }
 
 impl<'a> Visits<'a> {
+    fn of_at_most(most: u64, schema: &'a ResourceSchema) -> Self {
+        Self {
+            most,
+            document: schema.document(),
+            patterns: schema.patterns(),
+            known: HashMap::new(),
+        }
+    }
+
     /// Returns the visits of a schema and those below it to a value and those in it. Each pair is counted once, and no more
     /// pairs than there may be visits.
     fn of(&mut self, schema: &'a Value, value: &Value) -> Count {
@@ -94,7 +140,7 @@ impl<'a> Visits<'a> {
         if let Some(known) = self.known.get(&pair) {
             return *known;
         }
-        if self.known.len() as u64 >= MAX_VISITS {
+        if self.known.len() as u64 >= self.most {
             return Count::TOO_MANY;
         }
         self.known.insert(pair, Count::TOO_MANY);

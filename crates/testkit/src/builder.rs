@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Quotas, UntrackedAlias};
+use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
@@ -33,6 +34,7 @@ pub struct Builder {
     schema_source: SchemaSource,
     verdict_wait: Duration,
     mishap: Option<(Mishap, CrashTurn)>,
+    pool: CpuPool,
     seed: u64,
 }
 
@@ -50,6 +52,7 @@ impl World {
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
             mishap: None,
+            pool: CpuPool::new(),
             seed: 7,
         }
     }
@@ -125,6 +128,11 @@ impl Builder {
         Self { seed, ..self }
     }
 
+    /// Sets where declarations are judged.
+    pub fn judged_in(self, pool: CpuPool) -> Self {
+        Self { pool, ..self }
+    }
+
     /// Sets how long a request waits for its look and its verdict.
     pub fn verdict_wait(self, verdict_wait: Duration) -> Self {
         Self {
@@ -180,6 +188,7 @@ impl Builder {
             keys: Arc::new(keys.await.expect("the keys are opened")),
             clock: Arc::clone(&clock) as _,
             entropy,
+            pool: self.pool,
         };
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,

@@ -279,7 +279,7 @@ impl World {
             Ok(_) => {}
             Err(Abandoned::Store(Error::Unavailable(_))) if self.process.revive() => {}
             // Workers report it and go on.
-            Err(error @ Abandoned::Keys(_)) => {
+            Err(error @ (Abandoned::Keys(_) | Abandoned::Unplanned(_))) => {
                 tracing::warn!(error = %ucp_model::chain(&error), "step not finished");
             }
             Err(error) => panic!("the engine gave up: {error:?}"),

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::Quotas;
 use ucp_cloud_aws::Aws;
+use ucp_cpu_pool::CpuPool;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_node::{DatabaseClock, SchemaSource};
 use ucp_schema::Catalogue;
@@ -123,6 +124,7 @@ impl Node {
             keys,
             clock,
             entropy,
+            pool: CpuPool::new(),
         };
         if let Some(process) = pause::asked_for()? {
             parts.store = process.store(parts.store);

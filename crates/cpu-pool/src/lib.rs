@@ -1,0 +1,146 @@
+//! Work that takes CPU time, on a bounded number of threads of its own. The threads of the async runtime only wait for it,
+//! so that whatever it is given to judge, probes are answered and leases are renewed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// How long work waits for its turn.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// How long work may take once it has its turn. All that runs here is bounded by what it counts, to two seconds of CPU time
+/// at most; this is for a machine that has no CPU time left.
+const MAX_RUN: Duration = Duration::from_secs(10);
+
+/// A bounded number of threads for work that takes CPU time. Clones share them.
+#[derive(Clone, Debug)]
+pub struct CpuPool {
+    turns: Arc<Semaphore>,
+}
+
+/// Why work is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undone {
+    /// It was not begun: all threads were busy. Try again later.
+    #[error("all threads that judge declarations were busy for {} seconds", MAX_WAIT.as_secs())]
+    Busy,
+    /// It took too long, and its result is dropped.
+    #[error("it took more than {} seconds", MAX_RUN.as_secs())]
+    TooLong,
+}
+
+impl CpuPool {
+    /// Creates a pool with one thread for each core.
+    pub fn new() -> Self {
+        Self::with_threads(std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Creates a pool with this many threads.
+    pub fn with_threads(threads: usize) -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(threads)),
+        }
+    }
+
+    /// Does quick work at once, on the thread of the caller, since it takes less time than to wake another thread and wait
+    /// for it. Other work is [run](Self::run).
+    pub async fn run_unless_quick<T: Send + 'static>(
+        &self,
+        is_quick: bool,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Undone> {
+        match is_quick {
+            true => Ok(work()),
+            false => self.run(work).await,
+        }
+    }
+
+    /// Runs `work` when it is its turn. A thread cannot be stopped, so work that takes too long, or that nobody waits for any
+    /// more, keeps its place until it ends.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Undone> {
+        let turn = timeout(MAX_WAIT, Arc::clone(&self.turns).acquire_owned());
+        let Ok(Ok(turn)) = turn.await else {
+            return Err(Undone::Busy);
+        };
+        let running = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        match timeout(MAX_RUN, running).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is being shut down.
+                Err(_) => Err(Undone::Busy),
+            },
+            Err(_) => Err(Undone::TooLong),
+        }
+    }
+}
+
+impl Default for CpuPool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_not_done_on_the_thread_that_waits_for_it() {
+        let pool = CpuPool::with_threads(1);
+        let here = std::thread::current().id();
+        let there = pool.run(|| std::thread::current().id()).await.unwrap();
+        assert_ne!(there, here);
+    }
+
+    /// The time is the test's own: it passes when nothing else is left to do.
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_in_vain_for_a_turn_is_told() {
+        let pool = CpuPool::with_threads(1);
+        let turn = Arc::clone(&pool.turns).acquire_owned().await.unwrap();
+        let before = Instant::now();
+        assert_eq!(pool.run(|| ()).await, Err(Undone::Busy));
+        assert_eq!(before.elapsed(), MAX_WAIT);
+        drop(turn);
+        assert_eq!(pool.run(|| 7).await, Ok(7));
+    }
+
+    /// Work that is given up keeps its thread, so that no more than so many ever run.
+    #[tokio::test(start_paused = true)]
+    async fn work_that_takes_too_long_is_given_up_and_keeps_its_turn() {
+        let pool = CpuPool::with_threads(1);
+        let (end, ended) = mpsc::channel::<()>();
+        let stuck = pool.run(move || ended.recv().unwrap());
+        tokio::pin!(stuck);
+        let begun = tokio::select! {
+            biased;
+            _ = &mut stuck => false,
+            () = tokio::task::yield_now() => true,
+        };
+        assert!(begun);
+        tokio::time::advance(MAX_RUN).await;
+        assert_eq!(stuck.await, Err(Undone::TooLong));
+        assert_eq!(pool.turns.available_permits(), 0);
+        end.send(()).unwrap();
+        let turn = Arc::clone(&pool.turns).acquire_owned().await;
+        assert!(turn.is_ok());
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "a defect")]
+    async fn a_panic_is_passed_on() {
+        let _ = CpuPool::with_threads(1).run(|| panic!("a defect")).await;
+    }
+}
