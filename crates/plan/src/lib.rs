@@ -19,6 +19,7 @@
 //! [`prove`] compares what a change has sent with what AWS shows afterwards.
 
 mod absent;
+mod budget;
 mod change;
 mod create;
 mod desired;

@@ -118,8 +118,8 @@ impl<'a> Merge<'a> {
             self.same.holds(one, other, element, parent)
         };
         let mut pairs = match pairing::is_set(&declared, cursor) {
-            true => pairing::matching(&declared, &live, holds),
-            false => pairing::in_order(&declared, &live, holds),
+            true => pairing::matching(&declared, &live, self.same.budget, holds),
+            false => pairing::in_order(&declared, &live, self.same.budget, holds),
         };
         let scores = |one: &Value, other: &Value| self.same.likeness(one, other, element);
         pairing::pair_alike(&declared, &live, &mut pairs, scores);
@@ -139,10 +139,11 @@ impl<'a> Merge<'a> {
         let declared = values(&lists.declared);
         let last = values(&lists.last);
         let element = cursor.element();
-        let mut pairs = pairing::matching(&declared, &last, |one, other| {
+        let holds = |one: &Value, other: &Value| {
             let parent = if one.is_object() { one } else { parent };
             self.same.holds(one, other, element, parent)
-        });
+        };
+        let mut pairs = pairing::matching(&declared, &last, self.same.budget, holds);
         if declared.len() == last.len() {
             let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
             for (position, pair) in pairs.iter_mut().enumerate() {

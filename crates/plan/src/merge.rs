@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 use ucp_model::{Baseline, Digest, json};
 use ucp_schema::{Classes, Cursor, ResourceSchema, Violation, holds_unknown, is_unknown};
 
+use crate::budget::Budget;
 use crate::edit::{Edit, Why};
 use crate::found::Found;
 use crate::path::Path;
-use crate::same::{Budget, Sameness, coerced, is_hollow};
+use crate::same::{Sameness, coerced, is_hollow};
 use crate::warning::{Warning, WarningCode};
 use crate::{Desired, Mode, document, either_or, removal, tags, tidy};
 
@@ -220,7 +221,7 @@ impl<'a> Merge<'a> {
             (Value::Object(_), Value::Object(_))
                 if document::is_policy(member.declared) && document::is_policy(live) =>
             {
-                match document::same(member.declared, live) || is_transformed() {
+                match same.is_same_document(member.declared, live) || is_transformed() {
                     true => Edit::Keep,
                     false => Edit::Set(member.declared.clone(), Why::Change),
                 }

@@ -7,6 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 use ucp_schema::Cursor;
 
+use crate::budget::Budget;
+
 /// The maximum length of a list for maximum matching. In a longer list, each element takes the first that fits.
 const MAX_EXHAUSTIVE: usize = 64;
 
@@ -34,9 +36,12 @@ fn is_network_id(text: &str) -> bool {
 pub(crate) fn all_match(
     declared: &[&Value],
     live: &[&Value],
+    budget: &Budget,
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> bool {
-    matching(declared, live, holds).iter().all(Option::is_some)
+    matching(declared, live, budget, holds)
+        .iter()
+        .all(Option::is_some)
 }
 
 /// Returns the index of the matching live element for each declared one: no live element twice, and as many matches as
@@ -44,11 +49,15 @@ pub(crate) fn all_match(
 pub(crate) fn matching(
     declared: &[&Value],
     live: &[&Value],
+    budget: &Budget,
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> Vec<Option<usize>> {
     // Elements may contain lists that are matched in turn. Comparing a pair again would double the time at each level.
     let known = RefCell::new(HashMap::new());
     let holds_once = |one: usize, other: usize| {
+        if !budget.take_known() {
+            return declared[one] == live[other];
+        }
         *known
             .borrow_mut()
             .entry((one, other))
@@ -69,6 +78,10 @@ pub(crate) fn matching(
         // Above the limit, an element that is neither in its place nor exactly equal counts as new.
         let is_worth_it = left.len().saturating_mul(free.len()) <= MAX_COMPARED;
         for index in left.into_iter().filter(|_| is_worth_it) {
+            // Those that are exactly equal are matched already.
+            if budget.is_spent() {
+                break;
+            }
             let fits = |other: &&usize| !is_taken[**other] && holds(declared[index], live[**other]);
             if let Some(other) = free.iter().find(fits).copied() {
                 pairs[index] = Some(other);
@@ -89,6 +102,9 @@ pub(crate) fn matching(
         }
     }
     for index in left {
+        if budget.is_spent() {
+            break;
+        }
         let mut is_seen = vec![false; live.len()];
         find_place(index, &everything, &holds_once, &mut owners, &mut is_seen);
     }
@@ -202,6 +218,7 @@ fn hash(value: &Value) -> u64 {
 pub(crate) fn in_order(
     declared: &[&Value],
     live: &[&Value],
+    budget: &Budget,
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> Vec<Option<usize>> {
     let mut pairs = vec![None; declared.len()];
@@ -226,6 +243,7 @@ pub(crate) fn in_order(
     let between = matching(
         &declared[head..declared.len() - tail],
         &live[head..live.len() - tail],
+        budget,
         holds,
     );
     for (index, pair) in between.into_iter().enumerate() {

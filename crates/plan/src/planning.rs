@@ -3,9 +3,10 @@ use serde_json::Value;
 use ucp_model::Baseline;
 use ucp_schema::{ResourceSchema, unknown_pointers};
 
+use crate::budget::Budget;
 use crate::edit::Edit;
 use crate::merge::Merge;
-use crate::same::{self, Budget};
+use crate::same;
 use crate::{Action, Desired, Mode, Plan, change, create};
 
 /// Plans a declaration. `last_applied` is the baseline of the last successful put, `live` the live model; either may be

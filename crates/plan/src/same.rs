@@ -1,12 +1,11 @@
 //! Comparison of declared and live values across the representations that AWS uses.
 
-use std::cell::Cell;
-
 use serde_json::{Map, Value};
 use ucp_model::json::{self, Step};
 use ucp_model::pointer::PointerBuf;
 use ucp_schema::{Classes, Cursor, Types, Violation, is_unknown};
 
+use crate::budget::Budget;
 use crate::pairing::Likeness;
 use crate::{document, pairing, tags};
 
@@ -16,30 +15,6 @@ pub(crate) struct Sameness<'a> {
     /// The declared properties, which transforms may read.
     pub(crate) root: &'a Value,
     pub(crate) budget: &'a Budget,
-}
-
-/// The number of comparisons that a plan may still make. Matching nested long lists takes many, and a worker's time is
-/// limited. Once the budget is used up, values that are not exactly equal count as changed, and their list is sent as a
-/// whole.
-#[derive(Debug)]
-pub(crate) struct Budget(Cell<u32>);
-
-impl Budget {
-    /// Several times the need of the longest declaration that Cloud Control accepts, unless it is crafted to need more.
-    const COMPARISONS: u32 = 2_000_000;
-
-    pub(crate) fn new() -> Self {
-        Self(Cell::new(Self::COMPARISONS))
-    }
-
-    /// Takes one comparison. Returns whether there was one left.
-    fn take(&self) -> bool {
-        let left = self.0.get().checked_sub(1);
-        left.is_some_and(|left| {
-            self.0.set(left);
-            true
-        })
-    }
 }
 
 impl Sameness<'_> {
@@ -55,26 +30,47 @@ impl Sameness<'_> {
         if cursor.is(Classes::WRITE_ONLY) {
             return true;
         }
-        if !self.budget.take() {
+        if !self.budget.take_values(declared, live) {
             return declared == live;
         }
         let is_same = match (declared, live) {
             (Value::Object(members), Value::Object(live_members)) => {
                 self.holds_members(declared, members, live_members, cursor)
-                    || document::is_policy(declared) && document::same(declared, live)
+                    || document::is_policy(declared) && self.is_same_document(declared, live)
             }
             (Value::Array(elements), Value::Array(live_elements)) => {
                 self.holds_elements(elements, live_elements, cursor, parent)
             }
-            _ => json::equal(declared, live) || same_form(declared, live, cursor),
+            _ => json::equal(declared, live) || self.is_same_form(declared, live, cursor),
         };
         is_same || self.is_transformed(live, cursor, parent)
     }
 
     /// Returns whether `live` is the form in which AWS stores the declared value, by the schema's transform.
     pub(crate) fn is_transformed(self, live: &Value, cursor: Cursor<'_>, parent: &Value) -> bool {
-        let transform = cursor.transform();
-        transform.is_some_and(|transform| transform.gives(self.root, parent, live))
+        cursor.transform().is_some_and(|transform| {
+            let size = transform.size_of_operands(self.root, parent);
+            self.budget.take_transform(size) && transform.gives(self.root, parent, live)
+        })
+    }
+
+    /// Returns whether two values are equivalent documents, or texts of such.
+    pub(crate) fn is_same_document(self, declared: &Value, live: &Value) -> bool {
+        self.budget.take_documents(declared, live) && document::same(declared, live)
+    }
+
+    /// Returns whether two scalars, or a document and its text, are equivalent.
+    fn is_same_form(self, declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
+        match (declared, live) {
+            (Value::String(one), Value::String(other)) => {
+                is_other_spelling(one, other, cursor) || document::same(declared, live)
+            }
+            (Value::Object(_) | Value::Array(_), Value::String(_))
+            | (Value::String(_), Value::Object(_) | Value::Array(_)) => {
+                self.is_same_document(declared, live)
+            }
+            _ => document::same_text(declared, live),
+        }
     }
 
     fn holds_members(
@@ -139,7 +135,7 @@ impl Sameness<'_> {
             self.holds(one, other, element, parent)
         };
         match pairing::is_set(&declared, cursor) {
-            true => pairing::all_match(&declared, &live, holds),
+            true => pairing::all_match(&declared, &live, self.budget, holds),
             false => declared
                 .iter()
                 .zip(&live)
@@ -202,18 +198,6 @@ impl Sameness<'_> {
 struct Count {
     all: usize,
     same: usize,
-}
-
-/// Returns whether two scalars, or a document and its text, are equivalent.
-fn same_form(declared: &Value, live: &Value, cursor: Cursor<'_>) -> bool {
-    match (declared, live) {
-        (Value::String(one), Value::String(other)) => {
-            is_other_spelling(one, other, cursor) || document::same(declared, live)
-        }
-        (Value::Object(_) | Value::Array(_), Value::String(_))
-        | (Value::String(_), Value::Object(_) | Value::Array(_)) => document::same(declared, live),
-        _ => document::same_text(declared, live),
-    }
 }
 
 /// Returns whether `live` is an enumerated option and `declared` differs from it only in letter case.

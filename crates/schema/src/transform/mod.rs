@@ -31,6 +31,9 @@ const BOUNDS: EvaluatorOptions = EvaluatorOptions {
     max_sequence_length: Some(100_000),
 };
 
+/// The maximum size of what an expression reads, and may therefore multiply. AWS transforms names and small objects.
+const MAX_OPERANDS: usize = 64 * 1024;
+
 /// A parsed `propertyTransform`.
 #[derive(Debug)]
 pub struct Transform {
@@ -68,8 +71,16 @@ impl Transform {
         (transform, problems)
     }
 
+    /// Returns the size in characters of what the expression reads, at most: for each of its alternatives.
+    pub fn size_of_operands(&self, root: &Value, parent: &Value) -> usize {
+        let sizes = self.alternatives.iter();
+        sizes
+            .map(|alternative| alternative.operands.size([parent, root]))
+            .fold(0, usize::saturating_add)
+    }
+
     /// Returns whether `live` is the stored form of the declared value in `parent`, an object inside `root` or `root`
-    /// itself. An alternative that finds none of its operands, fails or has no result is ignored.
+    /// itself. An alternative that finds none of its operands, or too large ones, fails or has no result is ignored.
     pub fn gives(&self, root: &Value, parent: &Value, live: &Value) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.gives(&self.searches, root, parent, live))
@@ -90,6 +101,9 @@ impl Alternative {
     }
 
     fn gives(&self, searches: &Arc<Searches>, root: &Value, parent: &Value, live: &Value) -> bool {
+        if self.operands.size([parent, root]) > MAX_OPERANDS {
+            return false;
+        }
         let gives = |context: &JValue| {
             let result = self.evaluate(searches, context);
             result.is_some_and(|result| result::is(&result, live, &self.last_pattern))

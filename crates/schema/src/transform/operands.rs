@@ -8,6 +8,9 @@ use ucp_model::json;
 /// The member that marks an unknown value.
 const UNKNOWN: &str = "$unknown";
 
+/// What a value counts, whatever its length.
+const SIZE_OF_VALUE: usize = 16;
+
 /// The maximum of integers that a float represents exactly.
 const EXACT: u64 = 1 << 53;
 
@@ -79,14 +82,32 @@ impl Operands {
         }
     }
 
+    /// Returns the size of the context of the evaluation in characters, a few for each value.
+    pub(super) fn size(&self, models: [&Value; 2]) -> usize {
+        let Some(model) = self.read_from(models) else {
+            return 0;
+        };
+        if self.0.iter().any(Vec::is_empty) {
+            return size(model);
+        }
+        let read = self.0.iter().filter_map(|path| path.first());
+        let members = read.filter_map(|name| model.get(name));
+        members.map(size).fold(0, usize::saturating_add)
+    }
+
+    /// Returns the first of `models` that declares one of the operands.
+    fn read_from<'v>(&self, models: [&'v Value; 2]) -> Option<&'v Value> {
+        let is_declared = |model: &&Value| self.0.iter().any(|path| declares(model, path));
+        models.into_iter().find(is_declared)
+    }
+
     /// Returns the context of the evaluation: the first of `models` that declares one of the operands, reduced to the
     /// members that are read. Returns `None` if no model declares any, or if JSONata cannot represent a value.
     pub(super) fn context(&self, models: [&Value; 2], scalars: Scalars) -> Option<JValue> {
         if self.0.is_empty() {
             return Some(JValue::Undefined);
         }
-        let is_declared = |model: &&&Value| self.0.iter().any(|path| declares(model, path));
-        let model = models.iter().find(is_declared)?;
+        let model = self.read_from(models)?;
         if self.0.iter().any(Vec::is_empty) {
             return in_jsonata(model, scalars);
         }
@@ -148,6 +169,13 @@ fn object<'a>(
     let member = |(name, value): (&String, _)| Some((name.clone(), in_jsonata(value, scalars)?));
     let members: Option<JMap> = members.into_iter().map(member).collect();
     members.map(|members| JValue::Object(Rc::new(members)))
+}
+
+/// Returns the number of characters in a value, and [`SIZE_OF_VALUE`] for itself and each value in it.
+fn size(value: &Value) -> usize {
+    let own = SIZE_OF_VALUE + value.as_str().map_or(0, str::len);
+    let children = json::children(value).map(|(_, child)| size(child));
+    children.fold(own, usize::saturating_add)
 }
 
 fn float(number: &Number) -> Option<f64> {

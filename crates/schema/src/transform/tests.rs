@@ -22,6 +22,18 @@ fn what_is_wrong_is_reported_and_the_rest_is_kept() {
     assert!(gives("($ORDER := Name; $ORDER)", model, json!("a")));
 }
 
+/// An expression may make much of what it reads. What reads too much is not evaluated, and so is no transform.
+#[test]
+fn what_reads_too_much_is_not_evaluated() {
+    let doubled = |length: usize| {
+        let name = "a".repeat(length);
+        let live = json!(name.repeat(2));
+        gives("Name & Name", json!({"Name": name}), live)
+    };
+    assert!(doubled(65_000));
+    assert!(!doubled(66_000));
+}
+
 #[test]
 fn a_result_is_compared_by_value() {
     let model =
