@@ -6,6 +6,7 @@
 mod chance;
 mod change;
 mod choice;
+mod hostile;
 mod text;
 mod value;
 
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 use ucp_schema::ResourceSchema;
 
 pub use change::changed;
+pub use hostile::{disarranged, hostile};
 
 use crate::chance::Chance;
 use crate::value::Maker;

@@ -189,7 +189,7 @@ impl<'a> Maker<'a> {
 }
 
 /// The JSON type to generate when a schema names several or none.
-fn json_type(choice: &Choice) -> &str {
+pub(crate) fn json_type(choice: &Choice) -> &str {
     let types = subschema::types(&choice.keywords);
     let has = |keyword| choice.keywords.contains_key(keyword);
     let is_allowed = |name| types.is_empty() || types.contains(&name);

@@ -1,0 +1,144 @@
+//! Declarations that are made to take long, of every embedded type. What judging them takes is measured in CPU time of the
+//! thread, so that a busy machine makes no difference.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::Value;
+use ucp_model::operation::Options;
+use ucp_model::{Digest, Identifier, Scope, TypeName};
+use ucp_plan::{Desired, Live, Question, Subject, judge};
+use ucp_sample::{disarranged, hostile};
+use ucp_schema::{Catalogue, Declaration, ResourceSchema};
+
+/// The maximum CPU time of one judgement.
+const BOUND: Duration = Duration::from_secs(2);
+
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        now.tv_sec.try_into().expect("seconds"),
+        now.tv_nsec.try_into().expect("nanoseconds"),
+    )
+}
+
+/// What took longest.
+#[derive(Default)]
+struct Worst(Duration, String);
+
+impl Worst {
+    fn measure<T>(
+        &mut self,
+        what: &str,
+        schema: &ResourceSchema,
+        seed: u64,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        let before = cpu_time();
+        let done = work();
+        let took = cpu_time().saturating_sub(before);
+        if took > self.0 {
+            let what = format!("{what} {} with seed {seed}", schema.type_name());
+            println!("{took:?}: {what}");
+            *self = Self(took, what);
+        }
+        done
+    }
+
+    fn judge(&self) {
+        assert!(self.0 < BOUND, "{:?}: {}", self.0, self.1);
+    }
+}
+
+fn desired(properties: Value, schema: &ResourceSchema) -> Desired {
+    Desired::new(Declaration::stored(properties), schema, |_, _| {
+        Digest::default()
+    })
+}
+
+fn attack(schema: &ResourceSchema, seed: u64, worst: &mut Worst) {
+    let properties = hostile(schema, seed);
+    let length = properties.to_string().chars().count();
+    assert!(
+        length <= 1_048_576,
+        "{} with seed {seed}: {length}",
+        schema.type_name()
+    );
+    // What is compiled once is not part of any judgement.
+    schema.compile();
+    let members = properties.as_object().cloned().expect("an object");
+    let tags = Default::default();
+    let _ = worst.measure("parsing", schema, seed, || {
+        Declaration::parse(members, schema, &tags, None).is_ok()
+    });
+    let live = disarranged(&properties, seed);
+    let last = desired(disarranged(&properties, seed + 1), schema).baseline;
+    let wanted = worst.measure("digesting", schema, seed, || desired(properties, schema));
+    let scope = Scope::new("aws", "123456789012", "us-east-1").expect("a scope");
+    let identifier = Identifier::new("a");
+    for (what, live, last_applied) in [
+        ("creating", Live::Absent, None),
+        ("changing", Live::Present(&identifier, &live), None),
+        (
+            "changing again",
+            Live::Present(&identifier, &live),
+            Some(&last),
+        ),
+    ] {
+        let question = Question {
+            desired: &wanted,
+            last_applied,
+            live,
+            subject: Subject::new(&scope, schema.type_name()),
+            schema,
+            options: Options::default(),
+        };
+        worst.measure(what, schema, seed, || judge(&question));
+    }
+}
+
+/// What was found to take longer once.
+const FOUND: [(&str, u64); 5] = [
+    // Texts of spaces, each of which was searched for a document whenever it was compared.
+    ("AWS::CloudWatch::ResourceMetricsConfiguration", 1663),
+    ("AWS::FraudDetector::EventType", 1299),
+    ("AWS::RDS::OptionGroup", 1127),
+    ("AWS::SageMaker::ModelPackage", 1706),
+    ("AWS::SecurityHub::SecurityControl", 2071),
+];
+
+#[test]
+fn what_took_long_does_not_any_more() {
+    let mut worst = Worst::default();
+    for (name, seed) in FOUND {
+        let name = TypeName::from_cloudformation(name).expect("a name");
+        let schema = Catalogue::embedded().get(&name).expect("a schema");
+        attack(&schema, seed, &mut worst);
+    }
+    worst.judge();
+}
+
+fn environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Judges declarations for `UCP_SECONDS` seconds, each of another type, with a seed from `UCP_SEED` on.
+#[test]
+fn no_declaration_takes_long() {
+    let seconds = environment("UCP_SECONDS").unwrap_or(20);
+    let first = environment("UCP_SEED").unwrap_or(1);
+    let catalogue = Catalogue::embedded();
+    let names: Vec<&TypeName> = catalogue.type_names().collect();
+    let (start, mut worst, mut count) = (Instant::now(), Worst::default(), 0);
+    for seed in first.. {
+        let spread = usize::try_from(seed).expect("a small seed") * 7_919;
+        let schema = catalogue.get(names[spread % names.len()]);
+        attack(&schema.expect("a schema"), seed, &mut worst);
+        count += 1;
+        if start.elapsed() > Duration::from_secs(seconds) {
+            break;
+        }
+    }
+    println!("{count} declarations");
+    worst.judge();
+}
