@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use ucp_cpu_pool::Undone;
 use ucp_schema::UnknownType;
+use ucp_store::LeaseTerm;
 
 /// The reason why a step was not finished. Any worker can continue later from the stored state.
 #[derive(Debug, thiserror::Error)]
@@ -14,23 +17,39 @@ pub enum Abandoned {
     /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
-    /// It was not planned. If its turn did not come, the operation was handed back. If it took too long, the next worker
+    /// It was not planned. If its turn did not come, the operation was postponed. If it took too long, the next worker
     /// takes it over, and the third ends it.
     #[error("the operation was not planned")]
     Unplanned(#[from] Undone),
 }
 
+/// How long an operation waits that was not planned since all threads were busy.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
+
 impl Abandoned {
+    /// Returns how long the operation waits for its next step.
+    pub(crate) fn pause(&self, term: LeaseTerm) -> Duration {
+        match self {
+            Self::Unplanned(Undone::Busy) => BUSY_PAUSE,
+            Self::Unplanned(Undone::TooLong) | Self::Store(_) | Self::Schema(_) | Self::Keys(_) => {
+                term.0
+            }
+        }
+    }
+
     /// Returns whether what kept the step from ending has nothing to do with its operation. Anything else is counted, as
     /// is a holder that never comes back: a row that cannot be stepped would be tried for ever.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Store(error) => is_passing(error),
             Self::Schema(UnknownType::Store(error)) => error.downcast_ref().is_none_or(is_passing),
-            Self::Schema(UnknownType::Unreachable(_)) | Self::Keys(_) => true,
+            Self::Schema(UnknownType::Unreachable(_))
+            | Self::Unplanned(Undone::Busy)
+            | Self::Keys(_) => true,
             Self::Schema(
                 UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),
-            ) => false,
+            )
+            | Self::Unplanned(Undone::TooLong) => false,
         }
     }
 }

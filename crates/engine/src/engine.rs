@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
-use tracing::{Instrument, debug, info, warn};
+use tokio::sync::Semaphore;
+use tracing::{Instrument, debug, info};
 use ucp_cloud::CloudControl;
 use ucp_cpu_pool::CpuPool;
 use ucp_look::{OwnershipTags, Planned};
@@ -26,10 +26,6 @@ use crate::slots::Room;
 
 /// How long an operation that is sealed under a key that one process does not have waits for another process.
 const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
-
-/// The duration of the lease of a suspect that is stepped alone. Far more than a busy store or a slow machine delays a
-/// renewal, so that the lease runs out only if its holder hangs or is gone.
-const ALONE: LeaseTerm = LeaseTerm(Duration::from_secs(60));
 
 /// The dependencies of an [`Engine`].
 pub struct Parts {
@@ -64,10 +60,10 @@ pub struct Settings {
 
 /// Steps claimed operations.
 pub struct Engine {
-    parts: Parts,
+    pub(crate) parts: Parts,
     pub(crate) settings: Settings,
     /// Held by the suspect that is stepped, if any. See [`Engine::alone`].
-    suspect: Semaphore,
+    pub(crate) suspect: Semaphore,
 }
 
 impl Engine {
@@ -105,52 +101,6 @@ impl Engine {
             *lease = self.parts.store.renew_lease(lease, now, term).await?;
         }
         Ok(call.await)
-    }
-
-    /// Renews a lease again and again while a step runs, which may wait for AWS or for its turn at the store. Returns when
-    /// the lease is lost.
-    async fn keep(&self, lease: Lease, is_suspect: bool) -> Abandoned {
-        let term = self.settings.lease;
-        let renewed_for = if is_suspect { ALONE } else { term };
-        loop {
-            tokio::time::sleep(term.0 / 3).await;
-            let renewed = self
-                .parts
-                .store
-                .renew_lease(&lease, self.now(), renewed_for);
-            match renewed.await {
-                Ok(_) => {}
-                // The step itself may have given the lease up with its last write, whose reply is on its way.
-                Err(error @ ucp_store::Error::LeaseLost) => {
-                    tokio::time::sleep(term.0 / 3).await;
-                    return error.into();
-                }
-                // The step is still of use: nobody else may have claimed the operation by then.
-                Err(error) => warn!(error = %ucp_model::chain(&error), "could not renew a lease"),
-            }
-        }
-    }
-
-    /// Waits until no other suspect is stepped in this process, and notes that this one is. A process that ends in a step
-    /// takes all its steps along, and only the note tells which of them ended it. One that is in the way for longer than
-    /// its lease hangs, which does not hinder the next.
-    async fn alone(&self, lease: &mut Lease) -> Result<Option<SemaphorePermit<'_>>, Abandoned> {
-        let turn = tokio::time::timeout(ALONE.0, self.suspect.acquire()).await;
-        let store = &self.parts.store;
-        *lease = store.try_alone(lease, self.now(), ALONE).await?;
-        Ok(turn.ok().and_then(Result::ok))
-    }
-
-    /// Gives the lease of a step that ended without a result back, for a later try. What was given up stays so.
-    async fn postpone(&self, lease: &Lease, is_given_up: bool) {
-        let (store, not_before) = (&self.parts.store, self.now().after(self.settings.lease.0));
-        let postponed = match is_given_up {
-            true => store.hand_back(lease, not_before).await,
-            false => store.postpone(lease, not_before).await,
-        };
-        if let Err(error) = postponed {
-            debug!(error = %ucp_model::chain(&error), "could not give a lease back; it will expire");
-        }
     }
 
     /// Claims up to `limit` due operations.
@@ -253,9 +203,11 @@ impl Engine {
                     info!("another worker has taken over");
                     Ok(())
                 }
-                // What is sealed under another key was handed back.
-                Err(error @ (Abandoned::Store(_) | Abandoned::Schema(_))) if error.is_passing() => {
-                    self.postpone(&lease, is_given_up).await;
+                // It was handed back.
+                Err(error @ Abandoned::Keys(_)) => Err(error),
+                Err(error) if error.is_passing() => {
+                    let pause = error.pause(self.settings.lease);
+                    self.postpone(&lease, pause, is_given_up).await;
                     Err(error)
                 }
                 other => other,

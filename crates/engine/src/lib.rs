@@ -11,6 +11,7 @@ mod changing;
 mod engine;
 mod group;
 mod keeper;
+mod leasing;
 mod limits;
 mod looking;
 mod permissions;

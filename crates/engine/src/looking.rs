@@ -1,10 +1,8 @@
 //! Looks and reads under the lease of an operation.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use ucp_cloud::Fault;
-use ucp_cpu_pool::Undone;
 use ucp_look::{Accounts, Lister, Look, Reader, Seen};
 use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
 use ucp_model::{Identifier, ResourceDescription, ResourcePage};
@@ -14,9 +12,6 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
-
-/// How long an operation waits that was not planned because all threads were busy.
-const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 impl Stepper<'_> {
     /// Reads the resource and plans against it. The first look starts with what the request has seen, if that is recent.
@@ -41,17 +36,7 @@ impl Stepper<'_> {
             work,
             seen,
         };
-        let looked = look.at(identifier, &mut reader).await;
-        if let Err(Abandoned::Unplanned(Undone::Busy)) = looked {
-            // Nobody is to take it over: nothing is wrong with it.
-            let not_before = self.engine.now().after(BUSY_PAUSE);
-            let handed_back = self
-                .engine
-                .store()
-                .hand_back(&self.claimed.lease, not_before);
-            handed_back.await?;
-        }
-        let (presence, planned) = looked?;
+        let (presence, planned) = look.at(identifier, &mut reader).await?;
         let outcome = planned.outcome.clone();
         self.note(&planned);
         self.planned = Some(planned);
