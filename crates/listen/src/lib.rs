@@ -1,14 +1,16 @@
-//! The accept loop of `ucp` and of the simulator. It limits the number of connections, of all clients and of each, the
-//! size and time of request heads, and the time that a client takes to receive a reply. It shuts down gracefully. Bodies
-//! are limited where they are read. [`AllowedHosts`] tells requests of web pages.
+//! The accept loop of `ucp` and of the simulator, with or without TLS. It limits the number of connections, of all clients
+//! and of each, the size and time of request heads, and the time that a client takes to receive a reply. It shuts down
+//! gracefully. Bodies are limited where they are read. [`AllowedHosts`] tells requests of web pages.
 //!
 //! `axum::serve` supports neither these limits nor closing a connection without a reply, which a service triggers here
 //! by returning an error.
 
+mod conversation;
 mod guard;
 mod limits;
 mod peers;
 mod replying;
+mod tls;
 
 use std::error::Error;
 use std::io::Write;
@@ -17,20 +19,20 @@ use std::pin::pin;
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
-use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use crate::guard::{AllowedHosts, Stranger};
+pub use crate::conversation::OverTls;
 pub use crate::limits::{Limits, PeerLimit, WriteLimit};
+pub use crate::tls::{Tls, TlsError, TlsFiles};
 
+use crate::conversation::converse;
 use crate::peers::Peers;
-use crate::replying::Replying;
 
 /// The pause after a failure to accept a connection, for example for lack of file descriptors.
 const RESPITE: Duration = Duration::from_secs(1);
@@ -38,14 +40,15 @@ const RESPITE: Duration = Duration::from_secs(1);
 const UNREAD_BYTES: usize = 128 << 10;
 
 /// Serves `service` until `shutdown` resolves, then waits for open requests. If the service returns an error, the
-/// connection is closed without a reply.
+/// connection is closed without a reply. With `tls`, clients must speak it, over HTTP/1.1 or HTTP/2.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
     limits: Limits,
+    tls: Option<Tls>,
     shutdown: impl Future<Output = ()>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
     S::Future: Send,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
@@ -63,7 +66,8 @@ pub async fn serve<S, B>(
                     let most = limits.peer.map_or(usize::MAX, |peer| peer.connections);
                     match peers.admit(from.ip(), most) {
                         Some(admitted) => {
-                            let conversing = converse(stream, service.clone(), limits, closed.clone());
+                            bound(&stream, limits.write);
+                            let conversing = converse(stream, service.clone(), limits, tls.clone(), closed.clone());
                             connections.spawn(async move {
                                 conversing.await;
                                 drop(admitted);
@@ -104,46 +108,15 @@ fn refuse(stream: TcpStream, from: IpAddr, limit: Option<PeerLimit>) {
 }
 
 /// Bounds what the operating system keeps of a reply, and for how long, also after the connection has been closed.
-fn bound(stream: &TcpStream, write: WriteLimit) {
+fn bound(stream: &TcpStream, limit: Option<WriteLimit>) {
+    let Some(write) = limit else {
+        return;
+    };
     let socket = SockRef::from(stream);
     let bounded = socket.set_send_buffer_size(UNREAD_BYTES);
     #[cfg(target_os = "linux")]
     let bounded = bounded.and_then(|()| socket.set_tcp_user_timeout(Some(write.stall)));
     if let Err(error) = bounded {
         tracing::debug!(%error, "the buffer of a connection could not be bounded");
-    }
-}
-
-/// Serves the requests of one connection.
-async fn converse<S, B>(
-    stream: TcpStream,
-    service: S,
-    limits: Limits,
-    mut closing: watch::Receiver<()>,
-) where
-    S: Service<Request<Incoming>, Response = Response<B>>,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
-{
-    if let Some(write) = limits.write {
-        bound(&stream, write);
-    }
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_timeout)
-        .max_header_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(Replying::new(stream, limits.write)), service);
-    let mut connection = pin!(connection);
-    let outcome = tokio::select! {
-        outcome = connection.as_mut() => outcome,
-        // Always an error: the sender never sends and is dropped at shutdown.
-        _ = closing.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = outcome {
-        let cause = error.source().map(ToString::to_string);
-        tracing::debug!(%error, cause, "a connection broke off");
     }
 }

@@ -46,6 +46,7 @@ async fn serve(limits: Limits) -> SocketAddr {
         listener,
         service,
         limits,
+        None,
         std::future::pending(),
     ));
     address

@@ -50,6 +50,6 @@ impl Simulator {
             shutdown.await;
             self.stop();
         };
-        ucp_listen::serve(listener, service, LIMITS, stopping).await;
+        ucp_listen::serve(listener, service, LIMITS, None, stopping).await;
     }
 }

@@ -1,0 +1,257 @@
+//! TLS: the certificate of the server, which is read again when its files change, and the handshake.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::{CryptoProvider, aws_lc_rs};
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+use crate::replying::Replying;
+
+/// How often the files are looked at. A file that is mounted from a Kubernetes secret changes without a notification.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The first byte of every TLS connection: a record that is part of a handshake (RFC 8446, section 5.1).
+const HANDSHAKE: u8 = 22;
+
+/// The files of a server, in PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate, followed by those between it and the root.
+    pub certificate: PathBuf,
+    /// The private key of the certificate.
+    pub key: PathBuf,
+    /// The certificates of the authorities whose clients are let in. Any client is if `None`.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Why TLS cannot be spoken.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file does not contain what it should.
+    #[error("{} contains no {what} in PEM", path.display())]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+        /// What it should contain.
+        what: &'static str,
+        /// What is wrong with its PEM.
+        #[source]
+        source: pem::Error,
+    },
+    /// The certificates cannot be used, for example since the key is that of another one.
+    #[error("the certificate {} and its key cannot be used", path.display())]
+    Unusable {
+        /// The file of the certificate.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: rustls::Error,
+    },
+    /// The certificates of the clients' authorities cannot be used.
+    #[error("the certificates in {} cannot be used", path.display())]
+    UnusableCa {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: VerifierBuilderError,
+    },
+}
+
+/// TLS with the current certificate.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    files: TlsFiles,
+    current: Arc<RwLock<Current>>,
+}
+
+#[derive(Debug)]
+struct Current {
+    /// What was read last, whether it could be used or not.
+    contents: Contents,
+    config: Arc<ServerConfig>,
+}
+
+/// What stands in the files.
+#[derive(Debug, PartialEq, Eq)]
+struct Contents {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    client_ca: Option<Vec<u8>>,
+}
+
+/// What a client that connects has begun with.
+pub(crate) enum Begun {
+    /// A connection over TLS.
+    Tls(Box<TlsStream<Replying>>),
+    /// Something else.
+    Plain(TcpStream),
+}
+
+impl Tls {
+    /// Reads the files.
+    pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
+        let contents = Contents::read(&files)?;
+        let config = Arc::new(contents.config(&files)?);
+        let current = Arc::new(RwLock::new(Current { contents, config }));
+        Ok(Self { files, current })
+    }
+
+    /// Reads the files again and again. Connections that are open stay as they are.
+    pub async fn follow(&self) {
+        loop {
+            sleep(INTERVAL).await;
+            match self.refresh() {
+                Ok(false) => {}
+                Ok(true) => tracing::info!(
+                    file.path = %self.files.certificate.display(),
+                    "the TLS certificate has changed"
+                ),
+                Err(error) => tracing::warn!(
+                    error = %chain(&error),
+                    "the TLS certificate has changed and cannot be used; the one before is used on"
+                ),
+            }
+        }
+    }
+
+    /// Reads the files again. Returns whether they have changed. What cannot be used is an error once, and leaves the
+    /// certificate that is used.
+    pub fn refresh(&self) -> Result<bool, TlsError> {
+        let contents = Contents::read(&self.files)?;
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if current.contents == contents {
+            return Ok(false);
+        }
+        let config = contents.config(&self.files);
+        current.contents = contents;
+        current.config = Arc::new(config?);
+        Ok(true)
+    }
+
+    fn config(&self) -> Arc<ServerConfig> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.config)
+    }
+
+    /// Shakes hands, unless the client does not speak TLS.
+    pub(crate) async fn begin(
+        &self,
+        stream: TcpStream,
+        replying: impl FnOnce(TcpStream) -> Replying,
+    ) -> std::io::Result<Begun> {
+        let mut first = [0];
+        if stream.peek(&mut first).await? == 1 && first != [HANDSHAKE] {
+            return Ok(Begun::Plain(stream));
+        }
+        let accepted = TlsAcceptor::from(self.config()).accept(replying(stream));
+        Ok(Begun::Tls(Box::new(accepted.await?)))
+    }
+}
+
+impl Contents {
+    fn read(files: &TlsFiles) -> Result<Self, TlsError> {
+        Ok(Self {
+            certificate: bytes(&files.certificate)?,
+            key: bytes(&files.key)?,
+            client_ca: files.client_ca.as_deref().map(bytes).transpose()?,
+        })
+    }
+
+    fn config(&self, files: &TlsFiles) -> Result<ServerConfig, TlsError> {
+        let unusable = |source| TlsError::Unusable {
+            path: files.certificate.clone(),
+            source,
+        };
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?;
+        let builder = match (&self.client_ca, &files.client_ca) {
+            (Some(pem), Some(path)) => {
+                builder.with_client_cert_verifier(verifier(pem, path, provider)?)
+            }
+            _ => builder.with_no_client_auth(),
+        };
+        let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|source| TlsError::Nothing {
+            path: files.key.clone(),
+            what: "private key",
+            source,
+        })?;
+        let chain = certificates(&self.certificate, &files.certificate)?;
+        let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn verifier(
+    pem: &[u8],
+    path: &Path,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<dyn rustls::server::danger::ClientCertVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(pem, path)? {
+        roots.add(certificate).map_err(|source| TlsError::Unusable {
+            path: path.to_owned(),
+            source,
+        })?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+        .build()
+        .map_err(|source| TlsError::UnusableCa {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// Returns all certificates, of which there must be one.
+fn certificates(pem: &[u8], path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let nothing = |source| TlsError::Nothing {
+        path: path.to_owned(),
+        what: "certificate",
+        source,
+    };
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match all.map_err(nothing)? {
+        all if all.is_empty() => Err(nothing(pem::Error::NoItemsFound)),
+        all => Ok(all),
+    }
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|source| TlsError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Returns an error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,289 @@
+//! TLS over real sockets: what is spoken over it, who is let in, and certificates that change.
+
+use std::convert::Infallible;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::HOST;
+use hyper::service::service_fn;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, Issuer, KeyPair};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use ucp_listen::{Limits, OverTls, Tls, TlsError, TlsFiles};
+
+/// How long a test waits for anything. It is not a measurement.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const LIMITS: Limits = Limits {
+    connections: 100,
+    peer: None,
+    head_bytes: 64 << 10,
+    head_timeout: Some(Duration::from_secs(3600)),
+    write: None,
+    grace: None,
+};
+
+/// An authority.
+struct Authority {
+    certificate: Certificate,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate and its key, in PEM.
+struct Identity {
+    certificate: String,
+    key: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        Self {
+            certificate,
+            issuer: Issuer::new(params, key),
+        }
+    }
+
+    fn pem(&self) -> String {
+        self.certificate.pem()
+    }
+
+    fn issue(&self, name: &str) -> Identity {
+        let params = CertificateParams::new([name.to_owned()]).expect("a name");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        Identity {
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+        }
+    }
+}
+
+impl Identity {
+    fn write(&self, folder: &Path) -> TlsFiles {
+        let files = TlsFiles {
+            certificate: folder.join("tls.crt"),
+            key: folder.join("tls.key"),
+            client_ca: None,
+        };
+        fs::write(&files.certificate, &self.certificate).expect("a file");
+        fs::write(&files.key, &self.key).expect("a file");
+        files
+    }
+}
+
+/// Tells the version of HTTP, the host, and whether the request came over TLS.
+async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let service = service_fn(async |request: Request<Incoming>| {
+        let host = request.headers().get(HOST);
+        let host = host.map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+        let is_told = request.extensions().get::<OverTls>().is_some();
+        let told = format!("{:?} {host:?} {is_told}", request.version());
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(told))))
+    });
+    let forever = std::future::pending();
+    tokio::spawn(ucp_listen::serve(
+        listener,
+        service,
+        limits,
+        Some(tls),
+        forever,
+    ));
+    address
+}
+
+async fn connect(
+    address: SocketAddr,
+    root: &Authority,
+    alpn: &[u8],
+    identity: Option<&Identity>,
+) -> std::io::Result<TlsStream<TcpStream>> {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(root.certificate.der().clone())
+        .expect("a certificate");
+    let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots);
+    let mut config = match identity {
+        None => builder.with_no_client_auth(),
+        Some(Identity { certificate, key }) => {
+            let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
+            let chain: Result<Vec<_>, _> = chain.collect();
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("a key");
+            let chain = chain.expect("a certificate");
+            builder.with_client_auth_cert(chain, key).expect("a pair")
+        }
+    };
+    config.alpn_protocols = vec![alpn.to_vec()];
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    let connector = TlsConnector::from(Arc::new(config));
+    let name = "localhost".try_into().expect("a name");
+    connector.connect(name, stream).await
+}
+
+/// Asks once, over the version that was negotiated.
+async fn ask(stream: TlsStream<TcpStream>) -> Result<String, hyper::Error> {
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let io = TokioIo::new(stream);
+    let request = |uri: &str| Request::builder().uri(uri.to_owned());
+    let response = match is_http2 {
+        true => {
+            let (mut sender, connection) =
+                hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await?;
+            tokio::spawn(connection);
+            let request = request("https://localhost:1/x").version(Version::HTTP_2);
+            let request = request.body(Empty::<Bytes>::new()).expect("a request");
+            sender.send_request(request).await?
+        }
+        false => {
+            let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await?;
+            tokio::spawn(connection);
+            let request = request("/x").header(HOST, "localhost:2");
+            let request = request.body(Empty::<Bytes>::new()).expect("a request");
+            sender.send_request(request).await?
+        }
+    };
+    let body = response.into_body().collect().await?.to_bytes();
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+#[tokio::test]
+async fn both_versions_of_http_are_negotiated() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    for (alpn, told) in [
+        (&b"h2"[..], r#"HTTP/2.0 Some("localhost:1") true"#),
+        (b"http/1.1", r#"HTTP/1.1 Some("localhost:2") true"#),
+    ] {
+        let stream = connect(address, &authority, alpn, None).await;
+        let answer = ask(stream.expect("a handshake")).await;
+        assert_eq!(answer.expect("an answer"), told);
+    }
+}
+
+/// Such as `curl http://…` at a port of TLS.
+#[tokio::test]
+async fn who_does_not_speak_tls_is_told_so() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    stream.write_all(request).await.expect("a request");
+    let mut head = [0; 24];
+    let read = timeout(PATIENCE, stream.read_exact(&mut head)).await;
+    read.expect("in time").expect("an answer");
+    assert_eq!(&head, b"HTTP/1.1 400 Bad Request");
+}
+
+#[tokio::test]
+async fn who_does_not_finish_the_handshake_is_let_go() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let limits = Limits {
+        head_timeout: Some(Duration::from_millis(200)),
+        ..LIMITS
+    };
+    let address = serve(Tls::read(files).expect("a certificate"), limits).await;
+    for sent in [&b""[..], &[22, 3, 1]] {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(sent).await.expect("it is taken");
+        let mut rest = Vec::new();
+        let ended = timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+        // Whether by its end or by a reset.
+        drop(ended.expect("the connection ends"));
+        assert!(rest.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn clients_of_other_authorities_are_refused() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let (clients, strangers) = (Authority::new(), Authority::new());
+    let ca = folder.path().join("ca.crt");
+    fs::write(&ca, clients.pem()).expect("a file");
+    let files = TlsFiles {
+        client_ca: Some(ca),
+        ..authority.issue("localhost").write(folder.path())
+    };
+    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let (known, stranger) = (clients.issue("engine"), strangers.issue("engine"));
+    for (identity, is_let_in) in [
+        (Some(&known), true),
+        (Some(&stranger), false),
+        (None, false),
+    ] {
+        // With TLS 1.3 the client learns of the refusal when it reads.
+        let answer = match connect(address, &authority, b"http/1.1", identity).await {
+            Ok(stream) => ask(stream).await.is_ok(),
+            Err(_) => false,
+        };
+        assert_eq!(answer, is_let_in);
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_changes_is_used_from_then_on() {
+    let (folder, old, new) = (
+        tempfile::tempdir().expect("a folder"),
+        Authority::new(),
+        Authority::new(),
+    );
+    let files = old.issue("localhost").write(folder.path());
+    let tls = Tls::read(files.clone()).expect("a certificate");
+    let address = serve(tls.clone(), LIMITS).await;
+    let trusts = async |root| connect(address, root, b"http/1.1", None).await.is_ok();
+    assert!(!tls.refresh().expect("the same"));
+    assert!(trusts(&old).await);
+
+    // Between two writes the key is that of another certificate.
+    let renewed = new.issue("localhost");
+    fs::write(&files.certificate, &renewed.certificate).expect("a file");
+    let halfway = tls.refresh().expect_err("the key is another one");
+    assert!(matches!(halfway, TlsError::Unusable { .. }), "{halfway:?}");
+    assert!(!tls.refresh().expect("told once"));
+    assert!(trusts(&old).await);
+
+    fs::write(&files.key, &renewed.key).expect("a file");
+    assert!(tls.refresh().expect("a pair"));
+    assert!(trusts(&new).await);
+    assert!(!trusts(&old).await);
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let without = |change: fn(&mut TlsFiles)| {
+        let mut files = files.clone();
+        change(&mut files);
+        Tls::read(files).expect_err("it is refused").to_string()
+    };
+    assert!(without(|files| files.key.set_extension("no").then_some(()).expect("set")).contains("tls.no"));
+    let swapped = without(|files| std::mem::swap(&mut files.certificate, &mut files.key));
+    assert!(swapped.contains("contains no private key"), "{swapped}");
+    let empty = without(|files| files.client_ca = Some("/dev/null".into()));
+    assert!(empty.contains("/dev/null contains no certificate"), "{empty}");
+}
