@@ -21,4 +21,5 @@ mod rotation;
 mod secrets;
 mod slow_readers;
 mod story;
+mod tls;
 mod two_replicas;

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ucp_listen::AllowedHosts;
 
-use crate::origin::{self, BaseUrl, Referrer};
+use crate::origin::{self, BaseUrl, Referrer, Scheme};
 use crate::path_base::PathBase;
 use crate::problem::{self, Problem};
 use crate::query;
@@ -27,14 +27,16 @@ pub(crate) async fn answer(
     next: Next,
 ) -> Response {
     let (base, allowed) = (&api.settings.path_base, &api.settings.allowed_hosts);
-    let (response, base_url) = match canonical(request.uri(), request.headers(), base, allowed) {
+    let scheme = Scheme::of(request.extensions());
+    let canonical = canonical(scheme, request.uri(), request.headers(), base, allowed);
+    let (response, base_url) = match canonical {
         Ok((uri, base_url)) => {
             *request.uri_mut() = uri;
             request.extensions_mut().insert(base_url.clone());
             (next.run(request).await, base_url)
         }
         Err(problem) => {
-            let base_url = origin::base_url(request.headers(), None, base);
+            let base_url = origin::base_url(scheme, request.headers(), None, base);
             (problem.into_response(), base_url)
         }
     };
@@ -43,6 +45,7 @@ pub(crate) async fn answer(
 
 /// Returns the URI without the path base, with names in the client's casing, and the base URL that the client sees.
 fn canonical(
+    scheme: Scheme,
     uri: &Uri,
     headers: &HeaderMap,
     base: &PathBase,
@@ -62,12 +65,12 @@ fn canonical(
         None => given,
     };
     if !is_id(path) {
-        let base_url = origin::base_url(headers, None, base);
+        let base_url = origin::base_url(scheme, headers, None, base);
         return Ok((with_path(uri, path)?, base_url));
     }
     let mut segments = Segments::of(path)?;
     let referrer = Referrer::of(headers, &segments, allowed);
-    let base_url = origin::base_url(headers, referrer.as_ref(), base);
+    let base_url = origin::base_url(scheme, headers, referrer.as_ref(), base);
     if let Some(referrer) = referrer {
         segments = referrer.segments;
     }
@@ -109,12 +112,16 @@ fn with_path(uri: &Uri, path: &str) -> Result<Uri, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Extensions;
+
     use super::*;
 
     fn route(text: &str) -> Result<Uri, Problem> {
         let headers = HeaderMap::new();
         let (base, allowed) = (PathBase::default(), AllowedHosts::loopback_and([]));
-        canonical(&text.parse().unwrap(), &headers, &base, &allowed).map(|(uri, _)| uri)
+        let scheme = Scheme::of(&Extensions::new());
+        let uri = text.parse().unwrap();
+        canonical(scheme, &uri, &headers, &base, &allowed).map(|(uri, _)| uri)
     }
 
     fn path(text: &str) -> String {
@@ -164,7 +171,8 @@ mod tests {
         let allowed = AllowedHosts::loopback_and([]);
         for text in ["//base//planes/aws", "/base///planes/aws"] {
             let uri = text.parse().unwrap();
-            let (uri, _) = canonical(&uri, &headers, &base, &allowed).unwrap();
+            let scheme = Scheme::of(&Extensions::new());
+            let (uri, _) = canonical(scheme, &uri, &headers, &base, &allowed).unwrap();
             assert_eq!(uri, "/planes/aws", "{text}");
         }
     }

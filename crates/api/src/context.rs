@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
 use serde::Serialize;
@@ -15,7 +15,9 @@ use serde_json::json;
 use tokio::time::Instant;
 use tracing::Instrument;
 use ucp_app::Caller;
+use ucp_listen::OverTls;
 use ucp_model::CorrelationId;
+use ucp_model::ids::is_misleading;
 use utoipa::{IntoParams, IntoResponses};
 
 use crate::logged;
@@ -94,7 +96,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
             caller: Caller {
-                name: "anonymous".to_owned(),
+                name: caller(&parts.extensions),
                 correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),
@@ -102,6 +104,19 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
             base_url: base_url.cloned().ok_or_else(Problem::internal)?,
             retry_after: api.settings.retry_after_seconds(),
         })
+    }
+}
+
+/// Returns the name of the caller: that of its certificate, if it has one.
+fn caller(extensions: &Extensions) -> String {
+    let over_tls = extensions.get::<OverTls>();
+    let name = over_tls.and_then(|over_tls| over_tls.client.as_deref());
+    match name {
+        None => "anonymous".to_owned(),
+        Some(name) if name.len() <= logged::CHARS_MAX && !name.contains(is_misleading) => {
+            name.to_owned()
+        }
+        Some(name) => logged::shown(name),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use axum::http::header::{HOST, REFERER};
-use axum::http::{HeaderMap, HeaderName, Uri};
-use ucp_listen::AllowedHosts;
+use axum::http::{Extensions, HeaderMap, HeaderName, Uri};
+use ucp_listen::{AllowedHosts, OverTls};
 
 use crate::path_base::PathBase;
 use crate::segments::Segments;
@@ -52,9 +52,23 @@ impl Referrer {
     }
 }
 
-/// Scheme, host and path base: from the referrer, otherwise from `Host` and the configured path base.
+/// The scheme of the connection that a request came over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheme(&'static str);
+
+impl Scheme {
+    pub(crate) fn of(extensions: &Extensions) -> Self {
+        Self(match extensions.get::<OverTls>() {
+            Some(_) => "https",
+            None => "http",
+        })
+    }
+}
+
+/// Scheme, host and path base: from the referrer, otherwise from the connection, `Host` and the configured path base.
 /// `X-Forwarded-Proto` overrides the scheme.
 pub(crate) fn base_url(
+    scheme: Scheme,
     headers: &HeaderMap,
     referrer: Option<&Referrer>,
     own: &PathBase,
@@ -67,7 +81,7 @@ pub(crate) fn base_url(
         ),
         None => {
             let host = text(headers, &HOST).unwrap_or("localhost");
-            ("http", host, own.as_str())
+            (scheme.0, host, own.as_str())
         }
     };
     let forwarded = text(headers, &FORWARDED_PROTO);
@@ -108,7 +122,8 @@ mod tests {
         let allowed = ["front.example", "x"].map(str::to_owned);
         let allowed = AllowedHosts::loopback_and(allowed);
         let referrer = Referrer::of(&headers, &Segments::of(path).unwrap(), &allowed);
-        let BaseUrl(url) = base_url(&headers, referrer.as_ref(), &"/base".parse().unwrap());
+        let base = "/base".parse().unwrap();
+        let BaseUrl(url) = base_url(Scheme("http"), &headers, referrer.as_ref(), &base);
         (url, referrer.map(|referrer| referrer.segments.path()))
     }
 

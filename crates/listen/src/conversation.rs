@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::ErrorKind;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 
 use hyper::body::{Body, Incoming};
 use hyper::header::HOST;
@@ -17,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::limits::Limits;
 use crate::replying::Replying;
+use crate::subject;
 use crate::tls::{Begun, Tls};
 
 /// The maximum number of requests that a client may have open on one connection over HTTP/2.
@@ -33,8 +35,12 @@ const NOT_TLS: &[u8] = concat!(
 .as_bytes();
 
 /// In the extensions of a request that came over TLS.
-#[derive(Clone, Copy, Debug)]
-pub struct OverTls;
+#[derive(Clone, Debug)]
+pub struct OverTls {
+    /// The name in the client's certificate, which an authority of [`TlsFiles::client_ca`](crate::TlsFiles::client_ca) has
+    /// signed.
+    pub client: Option<Arc<str>>,
+}
 
 /// Serves the requests of one connection.
 pub(crate) async fn converse<S, B>(
@@ -64,7 +70,12 @@ pub(crate) async fn converse<S, B>(
     match begun {
         Ok(Begun::Tls(stream)) => {
             let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            let service = service_fn(move |request| service.call(told(request)));
+            let certificates = stream.get_ref().1.peer_certificates();
+            let client = certificates.and_then(|chain| subject::name(chain.first()?));
+            let over_tls = OverTls {
+                client: client.map(Arc::from),
+            };
+            let service = service_fn(move |request| service.call(told(request, &over_tls)));
             match is_http2 {
                 true => over_http2(*stream, service, limits, closing).await,
                 false => over_http1(*stream, service, limits, closing).await,
@@ -84,8 +95,8 @@ pub(crate) async fn converse<S, B>(
 }
 
 /// Notes that the request came over TLS. A request over HTTP/2 has its host in the URI.
-fn told(mut request: Request<Incoming>) -> Request<Incoming> {
-    request.extensions_mut().insert(OverTls);
+fn told(mut request: Request<Incoming>, over_tls: &OverTls) -> Request<Incoming> {
+    request.extensions_mut().insert(over_tls.clone());
     if !request.headers().contains_key(HOST)
         && let Some(authority) = request.uri().authority()
         && let Ok(host) = authority.as_str().parse()
@@ -125,9 +136,7 @@ where
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX));
     if let Some(limit) = limits.head_timeout {
         // A client that is gone does not answer.
-        builder
-            .keep_alive_interval(limit)
-            .keep_alive_timeout(limit);
+        builder.keep_alive_interval(limit).keep_alive_timeout(limit);
     }
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     carry_on(connection, http2::Connection::graceful_shutdown, closing).await;

@@ -10,6 +10,7 @@ mod guard;
 mod limits;
 mod peers;
 mod replying;
+mod subject;
 mod tls;
 
 use std::error::Error;
@@ -26,8 +27,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::conversation::OverTls;
+pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::limits::{Limits, PeerLimit, WriteLimit};
 pub use crate::tls::{Tls, TlsError, TlsFiles};
 

@@ -210,10 +210,12 @@ fn verifier(
 ) -> Result<Arc<dyn rustls::server::danger::ClientCertVerifier>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem, path)? {
-        roots.add(certificate).map_err(|source| TlsError::Unusable {
-            path: path.to_owned(),
-            source,
-        })?;
+        roots
+            .add(certificate)
+            .map_err(|source| TlsError::Unusable {
+                path: path.to_owned(),
+                source,
+            })?;
     }
     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
         .build()

@@ -13,7 +13,10 @@ use hyper::header::HOST;
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, IsCa, Issuer,
+    KeyPair,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -65,8 +68,22 @@ impl Authority {
         self.certificate.pem()
     }
 
+    /// Certifies a DNS name.
     fn issue(&self, name: &str) -> Identity {
-        let params = CertificateParams::new([name.to_owned()]).expect("a name");
+        let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
+        params.distinguished_name = DistinguishedName::new();
+        self.sign(&params)
+    }
+
+    /// Certifies a common name.
+    fn issue_to(&self, name: &str) -> Identity {
+        let mut params = CertificateParams::new(["localhost".to_owned()]).expect("a name");
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, name);
+        self.sign(&params)
+    }
+
+    fn sign(&self, params: &CertificateParams) -> Identity {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
         Identity {
@@ -96,8 +113,9 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
     let service = service_fn(async |request: Request<Incoming>| {
         let host = request.headers().get(HOST);
         let host = host.map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
-        let is_told = request.extensions().get::<OverTls>().is_some();
-        let told = format!("{:?} {host:?} {is_told}", request.version());
+        let over_tls = request.extensions().get::<OverTls>();
+        let client = over_tls.map(|over_tls| over_tls.client.as_deref());
+        let told = format!("{:?} {host:?} {client:?}", request.version());
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(told))))
     });
     let forever = std::future::pending();
@@ -174,8 +192,8 @@ async fn both_versions_of_http_are_negotiated() {
     let files = authority.issue("localhost").write(folder.path());
     let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
     for (alpn, told) in [
-        (&b"h2"[..], r#"HTTP/2.0 Some("localhost:1") true"#),
-        (b"http/1.1", r#"HTTP/1.1 Some("localhost:2") true"#),
+        (&b"h2"[..], r#"HTTP/2.0 Some("localhost:1") Some(None)"#),
+        (b"http/1.1", r#"HTTP/1.1 Some("localhost:2") Some(None)"#),
     ] {
         let stream = connect(address, &authority, alpn, None).await;
         let answer = ask(stream.expect("a handshake")).await;
@@ -230,17 +248,22 @@ async fn clients_of_other_authorities_are_refused() {
     };
     let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
     let (known, stranger) = (clients.issue("engine"), strangers.issue("engine"));
-    for (identity, is_let_in) in [
-        (Some(&known), true),
-        (Some(&stranger), false),
-        (None, false),
+    for (identity, name) in [
+        (Some(&known), Some("engine")),
+        (
+            Some(&clients.issue_to("Ada Lovelace")),
+            Some("Ada Lovelace"),
+        ),
+        (Some(&stranger), None),
+        (None, None),
     ] {
         // With TLS 1.3 the client learns of the refusal when it reads.
         let answer = match connect(address, &authority, b"http/1.1", identity).await {
-            Ok(stream) => ask(stream).await.is_ok(),
-            Err(_) => false,
+            Ok(stream) => ask(stream).await.ok(),
+            Err(_) => None,
         };
-        assert_eq!(answer, is_let_in);
+        let told = name.map(|name| format!(r#"HTTP/1.1 Some("localhost:2") Some(Some("{name}"))"#));
+        assert_eq!(answer, told);
     }
 }
 
@@ -281,9 +304,15 @@ fn what_cannot_be_used_is_named() {
         change(&mut files);
         Tls::read(files).expect_err("it is refused").to_string()
     };
-    assert!(without(|files| files.key.set_extension("no").then_some(()).expect("set")).contains("tls.no"));
+    assert!(
+        without(|files| files.key.set_extension("no").then_some(()).expect("set"))
+            .contains("tls.no")
+    );
     let swapped = without(|files| std::mem::swap(&mut files.certificate, &mut files.key));
     assert!(swapped.contains("contains no private key"), "{swapped}");
     let empty = without(|files| files.client_ca = Some("/dev/null".into()));
-    assert!(empty.contains("/dev/null contains no certificate"), "{empty}");
+    assert!(
+        empty.contains("/dev/null contains no certificate"),
+        "{empty}"
+    );
 }

@@ -6,7 +6,7 @@ use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use ucp_listen::{Limits, PeerLimit, WriteLimit};
+use ucp_listen::{Limits, PeerLimit, Tls, WriteLimit};
 
 use crate::cli::Clients;
 use crate::shutdown;
@@ -42,6 +42,7 @@ pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     given: Clients,
+    tls: Option<Tls>,
     shutdown: watch::Receiver<bool>,
 ) {
     let limits = Limits {
@@ -58,10 +59,10 @@ pub(crate) async fn serve(
         }),
         grace: Some(shutdown::REQUEST_GRACE),
     };
-    serve_within(limits, listener, router, shutdown).await;
+    serve_within(limits, listener, router, tls, shutdown).await;
 }
 
-/// Serves the probes until `shutdown` turns true. Connections to the API do not count here.
+/// Serves the probes, in clear, until `shutdown` turns true. Connections to the API do not count here.
 pub(crate) async fn serve_probes(
     listener: TcpListener,
     router: Router,
@@ -78,15 +79,17 @@ pub(crate) async fn serve_probes(
         }),
         grace: Some(shutdown::REQUEST_GRACE),
     };
-    serve_within(limits, listener, router, shutdown).await;
+    serve_within(limits, listener, router, None, shutdown).await;
 }
 
 async fn serve_within(
     limits: Limits,
     listener: TcpListener,
     router: Router,
+    tls: Option<Tls>,
     shutdown: watch::Receiver<bool>,
 ) {
     let service = TowerToHyperService::new(router);
-    ucp_listen::serve(listener, service, limits, shutdown::requested(shutdown)).await;
+    let stopping = shutdown::requested(shutdown);
+    ucp_listen::serve(listener, service, limits, tls, stopping).await;
 }

@@ -74,6 +74,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         allowed_hosts: AllowedHosts::loopback_and([]),
         path_base: arguments.path_base,
         listener: Some(listener),
+        tls: None,
         probe_listener: None,
         works: true,
     };

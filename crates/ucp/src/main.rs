@@ -3,6 +3,7 @@
 //! This is the binary: configuration, wiring and command line. The use cases of requests are in `ucp-app`, the state
 //! machine of operations in `ucp-model`.
 
+mod access;
 mod accounts;
 mod ambient;
 mod cli;

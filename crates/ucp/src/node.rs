@@ -11,6 +11,7 @@ use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::Quotas;
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
+use ucp_listen::Tls;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_node::{DatabaseClock, SchemaSource};
 use ucp_schema::Catalogue;
@@ -42,6 +43,8 @@ pub(crate) struct Node {
     pub(crate) path_base: PathBase,
     /// The listener of the API; `None` when this process serves no requests.
     pub(crate) listener: Option<TcpListener>,
+    /// What is spoken there, if not HTTP in clear.
+    pub(crate) tls: Option<Tls>,
     /// The listener of the probes, if they have one of their own.
     pub(crate) probe_listener: Option<TcpListener>,
     /// Whether this process carries out operations.
@@ -136,7 +139,11 @@ impl Node {
 
         let mut serving = JoinSet::new();
         if let Some(listener) = self.listener {
-            let api = connections::serve(listener, node.router, self.clients, shutdown.clone());
+            if let Some(tls) = self.tls.clone() {
+                following.spawn(async move { tls.follow().await });
+            }
+            let (clients, shutdown) = (self.clients, shutdown.clone());
+            let api = connections::serve(listener, node.router, clients, self.tls, shutdown);
             serving.spawn(api);
         }
         if let Some(listener) = self.probe_listener {

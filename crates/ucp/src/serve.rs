@@ -11,7 +11,7 @@ use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::cli::{Role, Serve};
 use crate::config::Config;
 use crate::node::{self, Node};
-use crate::{keys, shutdown, types};
+use crate::{access, keys, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let shutdown = shutdown::on_signal()?;
@@ -28,6 +28,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         credential_max_age: CREDENTIAL_MAX_AGE,
         call_timeout: arguments.work.call_timeout,
     };
+    let tls = access::tls(&arguments.access)?;
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());
     let store = tokio::select! {
@@ -35,6 +36,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         () = shutdown::requested(shutdown.clone()) => return Ok(()),
     };
     let listener = if arguments.roles.contains(&Role::Api) {
+        access::judge(&arguments.access, arguments.listen)?;
         let listener = node::listen(arguments.listen, "--listen").await?;
         tracing::info!(listen.address = %listener.local_addr()?, "listening");
         Some(listener)
@@ -64,6 +66,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
         path_base: arguments.path_base,
         listener,
+        tls,
         probe_listener,
         works: arguments.roles.contains(&Role::Worker),
     };

@@ -294,10 +294,11 @@ fn encryption_keys(keys: &[&str]) -> [(&'static str, String); 2] {
 fn serving(keys: &[&str], database: &str, aws: &str, account: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
     command
-        .args(["serve", "--listen=127.0.0.1:0", "--retry-after=1s"])
+        .args(["serve", "--retry-after=1s"])
         .args(["--database-url", database, "--aws-endpoint-url", aws])
         .envs(encryption_keys(keys))
         // Arguments may name others.
+        .env("UCP_LISTEN", "127.0.0.1:0")
         .env("UCP_LEASE", "1s")
         .env("UCP_POLL_INTERVAL", "100ms")
         .env(

@@ -1,0 +1,192 @@
+//! TLS and certificates of clients, with an unmodified curl.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use serde_json::Value;
+
+use super::client::eventually;
+use super::process::Process;
+
+const ACCOUNT: &str = "123456789012";
+const GROUP: &str = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
+
+/// The files of a server, of its authority, and of a client.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let files = Self(tempfile::tempdir().expect("a folder"));
+        files.issue();
+        files
+    }
+
+    /// Issues everything anew.
+    fn issue(&self) {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let root = params.self_signed(&key).expect("a certificate");
+        fs::write(self.path("ca.crt"), root.pem()).expect("a file");
+        let issuer = Issuer::new(params, key);
+        for (file, name) in [("server", "127.0.0.1"), ("client", "Ada O'Neill")] {
+            let names = ["127.0.0.1".to_owned()];
+            let mut params = CertificateParams::new(names).expect("a name");
+            params.distinguished_name.push(DnType::CommonName, name);
+            let key = KeyPair::generate().expect("a key");
+            let certificate = params.signed_by(&key, &issuer).expect("a certificate");
+            fs::write(self.path(&format!("{file}.key")), key.serialize_pem()).expect("a file");
+            fs::write(self.path(&format!("{file}.crt")), certificate.pem()).expect("a file");
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn argument(&self, flag: &str, name: &str) -> String {
+        format!("{flag}={}", self.path(name).display())
+    }
+
+    fn database(&self) -> String {
+        format!("sqlite://{}", self.path("ucp.db").display())
+    }
+
+    /// Returns the status and the body of a reply; the status is 0 without one.
+    async fn curl(&self, arguments: &[&str]) -> (u16, Value) {
+        let mut command = Command::new("curl");
+        command
+            .args(["--silent", "--show-error", "--max-time", "60"])
+            .args(["--write-out", "\n%{http_code}", "--cacert"])
+            .arg(self.path("ca.crt"))
+            .args(arguments);
+        let run = tokio::task::spawn_blocking(move || command.output()).await;
+        let output = run.expect("it ends").expect("curl runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (body, status) = text.rsplit_once('\n').expect("a status");
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        (status.parse().expect("a number"), body)
+    }
+}
+
+/// Returns the URL over TLS of what a server says it listens on.
+fn over_tls(url: &str) -> String {
+    url.replace("http://", "https://")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
+    let files = Files::new();
+    let (_simulator, aws) = Process::simulator("50ms").await;
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+        files.argument("--client-ca", "ca.crt"),
+        "--listen=0.0.0.0:0".to_owned(),
+        "--verdict-wait=0s".to_owned(),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (server, url) = Process::serve_with(&arguments, &files.database(), &aws, ACCOUNT).await;
+    let url = over_tls(&url).replace("0.0.0.0", "127.0.0.1");
+    let (certificate, key) = (files.path("client.crt"), files.path("client.key"));
+    let own = |path: &Path| path.display().to_string();
+    let (certificate, key) = (own(&certificate), own(&key));
+    let with = ["--cert", &certificate, "--key", &key];
+
+    let group = format!("{url}{GROUP}");
+    let put_group = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
+    let (status, _) = files.curl(&put_group).await;
+    assert_eq!(status, 0, "no certificate");
+    for version in ["--http1.1", "--http2"] {
+        let put = [&with[..], &[version], &put_group[..]].concat();
+        let (status, body) = files.curl(&put).await;
+        assert_eq!(status, 200, "{version}: {body}");
+    }
+
+    let put = format!(
+        "{url}/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put"
+    );
+    let headers = files.path("headers");
+    let body = r#"{"alias":"vpc","trackedBy":"/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/vpc","properties":{"CidrBlock":"10.0.0.0/16"}}"#;
+    let headers_path = own(&headers);
+    let (status, body) = files
+        .curl(&[&with[..], &["-D", &headers_path, "--json", body, &put]].concat())
+        .await;
+    assert_eq!(status, 201, "{body}");
+    let headers = fs::read_to_string(headers).expect("headers");
+    let polling = headers.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("azure-asyncoperation")
+            .then(|| value.trim().to_owned())
+    });
+    let polling = polling.expect("a polling URL");
+    assert!(polling.starts_with(&url), "{polling}");
+    let ended = eventually(async || {
+        let (status, body) = files.curl(&[&with[..], &[&polling]].concat()).await;
+        assert_eq!(status, 200, "{body}");
+        (body["status"] == "Succeeded").then_some(body)
+    })
+    .await;
+    assert_eq!(ended["caller"], "Ada O'Neill");
+    assert!(!server.output().contains("not authenticated"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_in_clear_is_refused_where_tls_is_spoken() {
+    let files = Files::new();
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let nowhere = "http://127.0.0.1:9";
+    let (_server, url) = Process::serve_with(&arguments, &files.database(), nowhere, ACCOUNT).await;
+    let (status, body) = files.curl(&[&format!("{url}{GROUP}")]).await;
+    assert_eq!(status, 400);
+    assert_eq!(body["error"]["code"], "BadRequest");
+    let (status, body) = files.curl(&[&format!("{}{GROUP}", over_tls(&url))]).await;
+    assert_eq!(status, 404, "{body}");
+
+    // A renewed certificate is used without a restart.
+    files.issue();
+    eventually(async || {
+        let (status, _) = files.curl(&[&format!("{}/healthz", over_tls(&url))]).await;
+        (status == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
+    let files = Files::new();
+    let anywhere = "--listen=0.0.0.0:0";
+    let mut refused = Process::serve_unheard_with(&files.database(), &[anywhere]);
+    assert!(!refused.ended().await.success());
+    let said = refused.output();
+    for hint in ["--client-ca", "--insecure-no-authentication"] {
+        assert!(said.contains(hint), "{said}");
+    }
+    let nowhere = "http://127.0.0.1:9";
+    let insecure = [anywhere, "--insecure-no-authentication"];
+    let (server, _) = Process::serve_with(&insecure, &files.database(), nowhere, ACCOUNT).await;
+    assert!(server.output().contains("INSECURE"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_cannot_be_used_is_named() {
+    let files = Files::new();
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "client.key"),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut refused = Process::serve_unheard_with(&files.database(), &arguments);
+    assert!(!refused.ended().await.success());
+    let said = refused.output();
+    assert!(
+        said.contains("server.crt and its key cannot be used"),
+        "{said}"
+    );
+}
