@@ -1,11 +1,12 @@
-//! The clients of a principal. Callers can name any number of accounts and regions, so only some are kept.
+//! The clients of all principals. Callers can name many accounts and regions, so only some are kept.
 
 use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
-/// The maximum number of kept clients.
-const MAX: usize = 1_000;
+/// The maximum number of kept clients of all principals together. Two hundred accounts in a region, or five in each,
+/// are served without making one twice.
+const MAX: usize = 256;
 
 /// The identity that clients call as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,13 +36,18 @@ pub(crate) struct Clients {
     pub(crate) cloudformation: aws_sdk_cloudformation::Client,
 }
 
-/// An identity and a region.
-type Key = (Name, String);
+/// The number of a principal, which no other has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PrincipalNumber(u64);
+
+/// A principal, an identity of it, and a region.
+pub(crate) type Key = (PrincipalNumber, Name, String);
 
 /// Clients by identity and region, `T` in tests.
 #[derive(Debug)]
 pub(crate) struct Kept<T = Clients> {
     by_key: BTreeMap<Key, Used<T>>,
+    principals: u64,
 }
 
 #[derive(Debug)]
@@ -52,12 +58,20 @@ struct Used<T> {
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        let by_key = BTreeMap::new();
-        Self { by_key }
+        Self {
+            by_key: BTreeMap::new(),
+            principals: 0,
+        }
     }
 }
 
 impl<T: Clone> Kept<T> {
+    /// Returns the number of a new principal.
+    pub(crate) fn number(&mut self) -> PrincipalNumber {
+        self.principals += 1;
+        PrincipalNumber(self.principals)
+    }
+
     pub(crate) fn get(&mut self, key: &Key) -> Option<T> {
         let used = self.by_key.get_mut(key)?;
         used.last = Instant::now();
@@ -69,7 +83,8 @@ impl<T: Clone> Kept<T> {
     pub(crate) fn insert(&mut self, key: Key, clients: T) {
         if self.by_key.len() >= MAX && !self.by_key.contains_key(&key) {
             let candidates = self.by_key.iter();
-            let least = candidates.min_by_key(|((name, _), used)| (name.has_session(), used.last));
+            let least =
+                candidates.min_by_key(|((_, name, _), used)| (name.has_session(), used.last));
             if let Some(key) = least.map(|(key, _)| key.clone()) {
                 self.by_key.remove(&key);
             }
@@ -80,6 +95,11 @@ impl<T: Clone> Kept<T> {
 
     pub(crate) fn remove(&mut self, key: &Key) {
         self.by_key.remove(key);
+    }
+
+    /// Removes all clients of a principal, whose credentials they hold.
+    pub(crate) fn remove_all(&mut self, of: PrincipalNumber) {
+        self.by_key.retain(|(number, _, _), _| *number != of);
     }
 }
 
@@ -95,9 +115,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn clients_do_not_fill_the_memory_and_sessions_in_use_stay() {
-        let role = |account: usize| (Name::Role(account.to_string()), "eu-west-1".to_owned());
-        let base = |region: usize| (Name::Base, region.to_string());
         let mut kept = Kept::default();
+        let (one, other) = (kept.number(), kept.number());
+        let role = |account: usize| {
+            let region = "eu-west-1".to_owned();
+            (one, Name::Role(account.to_string()), region)
+        };
+        let base = |region: usize| (other, Name::Base, region.to_string());
         kept.insert(role(0), "in use");
         for region in 0..2 * MAX {
             kept.insert(base(region), "base");
@@ -115,5 +139,14 @@ mod tests {
         }
         assert_eq!(kept.by_key.len(), MAX);
         assert_eq!(kept.get(&role(1)), None);
+
+        kept.insert(base(0), "base");
+        kept.remove_all(one);
+        assert_eq!(kept.get(&role(0)), None);
+        assert_eq!(
+            kept.get(&base(0)),
+            Some("base"),
+            "that of another principal"
+        );
     }
 }

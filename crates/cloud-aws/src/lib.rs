@@ -10,13 +10,14 @@
 mod accounts;
 mod calls;
 mod clients;
+mod connections;
 mod credential;
 mod fault;
 mod principal;
 mod signers;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
@@ -26,7 +27,7 @@ use tokio::time::Instant;
 use ucp_cloud::{Call, Fault};
 use ucp_model::{FaultClass, Scope};
 
-use crate::clients::Clients;
+use crate::clients::{Clients, Kept};
 use crate::fault::{incomplete, of};
 use crate::principal::Principal;
 use crate::signers::Signers;
@@ -69,6 +70,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Aws {
     config: SdkConfig,
     settings: Settings,
+    /// The clients of all principals.
+    clients: Arc<Mutex<Kept>>,
     /// The principal of the SDK's default chain.
     ambient: Arc<Principal>,
     /// The signer of each aws plane.
@@ -98,14 +101,17 @@ impl Aws {
             .build();
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .region(Region::from_static(HOME))
+            .http_client(connections::shared())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts);
         if let Some(url) = &settings.endpoint_url {
             loader = loader.endpoint_url(url);
         }
         let config = loader.load().await;
+        let clients = Arc::default();
         Self {
-            ambient: Arc::new(Principal::new(&config)),
+            ambient: Arc::new(Principal::new(&config, &clients)),
+            clients,
             config,
             settings,
             signers: Signers::new(source),
@@ -150,7 +156,7 @@ impl Aws {
             SigningCredentials::AccountAsAccessKey => Ok(()),
             SigningCredentials::PerAccount(_) => {
                 let token_file = self.settings.web_identity_token_file.clone();
-                let principal = Principal::of(credential, &self.config, token_file);
+                let principal = Principal::of(credential, &self.config, &self.clients, token_file);
                 let account = principal.account(HOME).await;
                 account.map(drop).map_err(unacceptable)
             }
@@ -218,7 +224,12 @@ impl Aws {
             None => Arc::clone(&self.ambient),
             Some(credential) => {
                 let token_file = self.settings.web_identity_token_file.clone();
-                Arc::new(Principal::of(credential, &self.config, token_file))
+                Arc::new(Principal::of(
+                    credential,
+                    &self.config,
+                    &self.clients,
+                    token_file,
+                ))
             }
         };
         self.signers.principal(plane, since, make).await
@@ -338,9 +349,7 @@ impl Access<'_> {
                         "ExpiredToken" | "ExpiredTokenException"
                     ) =>
             {
-                principal
-                    .forget_session(&scope.account, &scope.region)
-                    .await;
+                principal.forget_session(&scope.account, &scope.region);
                 Err(Fault {
                     class: FaultClass::Transient,
                     ..fault

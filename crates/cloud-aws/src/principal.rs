@@ -1,6 +1,7 @@
 //! Principals: base credentials, and the clients and sessions derived from them.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_config::identity::IdentityCache;
@@ -11,12 +12,12 @@ use aws_credential_types::Credentials;
 use aws_credential_types::credential_fn::provide_credentials_fn;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{self, SharedCredentialsProvider};
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::OnceCell;
 use ucp_cloud::Call;
 use ucp_model::{Fault, FaultClass};
 
 use crate::accounts::AssumedRole;
-use crate::clients::{Clients, Kept, Name};
+use crate::clients::{Clients, Kept, Name, PrincipalNumber};
 use crate::credential::BaseCredential;
 use crate::fault::of;
 
@@ -34,16 +35,27 @@ const WEB_IDENTITY_SESSION: &str = "ucp";
 pub(crate) struct Principal {
     config: SdkConfig,
     account: OnceCell<String>,
-    clients: Mutex<Kept>,
+    number: PrincipalNumber,
+    clients: Arc<Mutex<Kept>>,
+    /// Held by the task that makes clients.
+    making: tokio::sync::Mutex<()>,
+}
+
+impl Drop for Principal {
+    fn drop(&mut self) {
+        locked(&self.clients).remove_all(self.number);
+    }
 }
 
 impl Principal {
-    /// The principal of the credentials in `config`.
-    pub(crate) fn new(config: &SdkConfig) -> Self {
+    /// The principal of the credentials in `config`. Its clients are among `clients`.
+    pub(crate) fn new(config: &SdkConfig, clients: &Arc<Mutex<Kept>>) -> Self {
         Self {
             config: with_cache(config.clone()),
             account: OnceCell::new(),
-            clients: Mutex::default(),
+            number: locked(clients).number(),
+            clients: Arc::clone(clients),
+            making: tokio::sync::Mutex::default(),
         }
     }
 
@@ -51,6 +63,7 @@ impl Principal {
     pub(crate) fn of(
         credential: &BaseCredential,
         config: &SdkConfig,
+        clients: &Arc<Mutex<Kept>>,
         web_identity_token_file: PathBuf,
     ) -> Self {
         let provider = match credential {
@@ -77,7 +90,7 @@ impl Principal {
             }
         };
         let config = config.to_builder().credentials_provider(provider).build();
-        Self::new(&config)
+        Self::new(&config, clients)
     }
 
     /// Returns the account of the base credentials. AWS is queried once, in `region`.
@@ -99,14 +112,8 @@ impl Principal {
 
     /// Returns the clients for `region` with the base credentials.
     pub(crate) async fn clients(&self, region: &str) -> Clients {
-        let key = (Name::Base, region.to_owned());
-        let mut kept = self.clients.lock().await;
-        if let Some(clients) = kept.get(&key) {
-            return clients;
-        }
-        let fresh = new_clients(&self.config, region);
-        kept.insert(key, fresh.clone());
-        fresh
+        let make = async { new_clients(&self.config, region) };
+        self.kept(Name::Base, region, make).await
     }
 
     /// Returns the clients for `region` in a role of `account`. They share a session, which starts when it is first
@@ -117,44 +124,59 @@ impl Principal {
         role: &AssumedRole,
         region: &str,
     ) -> Clients {
-        let key = (Name::Role(account.to_owned()), region.to_owned());
-        let mut kept = self.clients.lock().await;
-        if let Some(clients) = kept.get(&key) {
-            return clients;
-        }
-        let provider = AssumeRoleProvider::builder(&role.arn)
-            .session_name(&role.session_name)
-            .configure(&for_sts(&self.config, Some(region)));
-        let provider = match &role.external_id {
-            Some(external_id) => provider.external_id(external_id),
-            None => provider,
+        let make = async {
+            let provider = AssumeRoleProvider::builder(&role.arn)
+                .session_name(&role.session_name)
+                .configure(&for_sts(&self.config, Some(region)));
+            let provider = match &role.external_id {
+                Some(external_id) => provider.external_id(external_id),
+                None => provider,
+            };
+            let provider = SharedCredentialsProvider::new(Box::pin(provider.build()).await);
+            let config = self.config.to_builder().credentials_provider(provider);
+            new_clients(&with_cache(config.build()), region)
         };
-        let provider = SharedCredentialsProvider::new(provider.build().await);
-        let config = self.config.to_builder().credentials_provider(provider);
-        let fresh = new_clients(&with_cache(config.build()), region);
-        kept.insert(key, fresh.clone());
-        fresh
+        self.kept(Name::Role(account.to_owned()), region, make)
+            .await
     }
 
     /// Returns the clients for `region` with `account` as the access key id.
     pub(crate) async fn emulated_clients(&self, account: &str, region: &str) -> Clients {
-        let key = (Name::Emulated(account.to_owned()), region.to_owned());
-        let mut kept = self.clients.lock().await;
-        if let Some(clients) = kept.get(&key) {
+        let make = async {
+            let provider = SharedCredentialsProvider::new(emulator_credentials(account));
+            let config = self.config.to_builder().credentials_provider(provider);
+            new_clients(&with_cache(config.build()), region)
+        };
+        self.kept(Name::Emulated(account.to_owned()), region, make)
+            .await
+    }
+
+    /// Returns the clients of an identity in `region`, and makes them if they are not kept. One task at a time makes
+    /// some, so that a role has one session.
+    async fn kept(&self, name: Name, region: &str, make: impl Future<Output = Clients>) -> Clients {
+        let key = (self.number, name, region.to_owned());
+        if let Some(clients) = locked(&self.clients).get(&key) {
             return clients;
         }
-        let provider = SharedCredentialsProvider::new(emulator_credentials(account));
-        let config = self.config.to_builder().credentials_provider(provider);
-        let fresh = new_clients(&with_cache(config.build()), region);
-        kept.insert(key, fresh.clone());
+        let _making = self.making.lock().await;
+        if let Some(clients) = locked(&self.clients).get(&key) {
+            return clients;
+        }
+        let fresh = make.await;
+        locked(&self.clients).insert(key, fresh.clone());
         fresh
     }
 
     /// Drops the cached session of a role, after AWS has reported that it expired.
-    pub(crate) async fn forget_session(&self, account: &str, region: &str) {
-        let key = (Name::Role(account.to_owned()), region.to_owned());
-        self.clients.lock().await.remove(&key);
+    pub(crate) fn forget_session(&self, account: &str, region: &str) {
+        let name = Name::Role(account.to_owned());
+        let key = (self.number, name, region.to_owned());
+        locked(&self.clients).remove(&key);
     }
+}
+
+fn locked(clients: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Emulators accept any secret.

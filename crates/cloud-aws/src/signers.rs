@@ -241,7 +241,8 @@ mod tests {
 
     async fn asked(signers: &Signers, plane: &str) -> Result<Arc<Principal>, Fault> {
         let config = SdkConfig::builder().build();
-        let make = |_: Option<&BaseCredential>| Arc::new(Principal::new(&config));
+        let clients = Arc::default();
+        let make = |_: Option<&BaseCredential>| Arc::new(Principal::new(&config, &clients));
         signers.principal(plane, None, make).await
     }
 
