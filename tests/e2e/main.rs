@@ -47,6 +47,7 @@ mod reads;
 mod reference_states;
 mod references;
 mod refusals;
+mod regions;
 mod replacements;
 mod resealing;
 mod resolving;

@@ -17,6 +17,7 @@ mod pooler;
 mod process;
 mod profiles;
 mod proxy;
+mod regions;
 mod rotation;
 mod secrets;
 mod slow_readers;

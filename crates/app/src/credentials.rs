@@ -24,6 +24,8 @@ impl App {
         precondition: &Precondition,
     ) -> Result<Credential, Rejection> {
         let id = put.new.id.clone();
+        let admitted = self.parts.roles.admit(&put.new.body);
+        admitted.map_err(Rejection::Forbidden)?;
         if id.signs() && self.parts.store.get_credential(&id).await?.is_some() {
             let (credential, secret) = (&put.new.body, put.secret.as_deref());
             self.parts.accounts.identify(credential, secret).await?;

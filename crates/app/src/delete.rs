@@ -71,7 +71,7 @@ impl App {
             Ok(Forgotten::Forgotten) => Ok(DeleteOutcome::Forgotten),
             Ok(Forgotten::Owned(reference)) => {
                 let Reference { id, scope, .. } = *reference;
-                let schema = self.schema(&scope, &id.type_name).await?;
+                let schema = self.recorded_schema(&scope, &id.type_name).await?;
                 let subject = Subject {
                     scope,
                     reference: Some(id),

@@ -15,8 +15,19 @@ use crate::awaiting::Pending;
 use crate::{App, Caller, Rejection, TrackedBy};
 
 impl App {
-    /// Returns the schema of a type. The name compares case-insensitively.
+    /// Returns the schema of a type that a request names, in a region that it may name. The name of the type compares
+    /// case-insensitively.
     pub(crate) async fn schema(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, Rejection> {
+        self.admit_region(scope)?;
+        self.recorded_schema(scope, type_name).await
+    }
+
+    /// Returns the schema of the type of a reference. What there is can be deleted, in any region.
+    pub(crate) async fn recorded_schema(
         &self,
         scope: &Scope,
         type_name: &TypeName,

@@ -25,11 +25,14 @@ mod put;
 mod quotas;
 mod read;
 mod references;
+mod regions;
 mod rejection;
 pub mod resealing;
 mod resource_groups;
 mod resource_types;
+mod roles;
 mod settling;
+mod wildcard;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,8 +62,10 @@ pub use operations::OperationQuery;
 pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
+pub use regions::{InvalidRegion, Regions};
 pub use rejection::Rejection;
 pub use resource_types::ResourceProvider;
+pub use roles::Roles;
 pub use ucp_store::place;
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
 
@@ -88,6 +93,10 @@ pub struct Parts {
     pub pool: CpuPool,
     /// Woken after an operation has been accepted.
     pub workers: Arc<dyn Wake>,
+    /// The regions that requests may name.
+    pub regions: Regions,
+    /// The roles that credentials may name.
+    pub roles: Roles,
     /// How much there may be.
     pub quotas: Quotas,
     /// The operations that requests wait for. Told when one has progressed in this process.

@@ -21,20 +21,27 @@ impl App {
     /// case. They have the types that every account has; private types are missing.
     pub fn list_resource_providers(
         &self,
+        scope: &Scope,
         after: Option<&str>,
         top: usize,
-    ) -> Listed<ResourceProvider> {
+    ) -> Result<Listed<ResourceProvider>, Rejection> {
+        self.admit_region(scope)?;
         let providers = self.resource_providers();
         let after = after.map(str::to_ascii_lowercase);
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let rest = providers.range::<String, _>((start, Bound::Unbounded));
         // One more than requested, to see whether there is a next page.
         let rest = rest.take(top + 1).map(|(_, provider)| provider.clone());
-        Listed::of(rest.collect(), top)
+        Ok(Listed::of(rest.collect(), top))
     }
 
     /// Returns a resource provider. Its namespace compares case-insensitively.
-    pub fn get_resource_provider(&self, namespace: &str) -> Result<ResourceProvider, Rejection> {
+    pub fn get_resource_provider(
+        &self,
+        scope: &Scope,
+        namespace: &str,
+    ) -> Result<ResourceProvider, Rejection> {
+        self.admit_region(scope)?;
         let mut providers = self.resource_providers();
         let provider = providers.remove(&namespace.to_ascii_lowercase());
         provider.ok_or_else(|| {

@@ -86,6 +86,8 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         types: Arc::new(Embedded(Catalogue::embedded())),
         default_tags: DefaultTags::default(),
         untracked_alias: UntrackedAlias::default(),
+        regions: ucp_app::Regions::default(),
+        roles: ucp_app::Roles::default(),
         quotas: Quotas::default(),
         accounts: Arc::new(AnyAccount),
         keys: Arc::new(Keys {

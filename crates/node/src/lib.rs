@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ucp_app::{Accounts, App, Awaiting, Quotas, Rejection, UntrackedAlias, Wake};
+use ucp_app::{Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
@@ -61,6 +61,10 @@ pub struct Settings {
     pub default_tags: DefaultTags,
     /// What a put does with an alias without `trackedBy`.
     pub untracked_alias: UntrackedAlias,
+    /// The regions that requests may name.
+    pub regions: Regions,
+    /// The roles that credentials may name.
+    pub roles: Roles,
     /// Time-out of one read from AWS on behalf of a waiting request.
     pub read_timeout: Duration,
     /// Where the schemas of public types come from.
@@ -162,6 +166,8 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         types: Arc::clone(&types),
         default_tags: settings.default_tags,
         untracked_alias: settings.untracked_alias,
+        regions: settings.regions,
+        roles: settings.roles,
         quotas: settings.quotas,
         accounts,
         keys: Arc::clone(&keys),

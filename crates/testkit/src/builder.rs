@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Quotas, UntrackedAlias};
+use ucp_app::{Quotas, Regions, Roles, UntrackedAlias};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
@@ -29,6 +29,8 @@ pub struct Builder {
     path_base: PathBase,
     default_tags: DefaultTags,
     untracked_alias: UntrackedAlias,
+    regions: Regions,
+    roles: Roles,
     quotas: Quotas,
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
@@ -47,6 +49,8 @@ impl World {
             path_base: PathBase::default(),
             default_tags: DefaultTags::default(),
             untracked_alias: UntrackedAlias::default(),
+            regions: Regions::default(),
+            roles: Roles::of(&["*".to_owned()]),
             quotas: Quotas::default(),
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
@@ -100,6 +104,16 @@ impl Builder {
             untracked_alias: UntrackedAlias::Ignore,
             ..self
         }
+    }
+
+    /// Sets the regions that requests may name; all known ones by default.
+    pub fn regions(self, regions: Regions) -> Self {
+        Self { regions, ..self }
+    }
+
+    /// Sets the roles that credentials may name; all by default.
+    pub fn roles(self, roles: Roles) -> Self {
+        Self { roles, ..self }
     }
 
     /// Sets the quotas.
@@ -192,6 +206,8 @@ impl Builder {
         };
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,
+            regions: self.regions,
+            roles: self.roles,
             quotas: self.quotas,
             schema_source: self.schema_source,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
@@ -239,6 +255,8 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         },
         default_tags,
         untracked_alias: UntrackedAlias::default(),
+        regions: Regions::default(),
+        roles: Roles::default(),
         read_timeout: Duration::from_secs(10),
         schema_source: SchemaSource::Embedded,
         schema_ttl: SCHEMA_TTL,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ucp_app::Rejection;
+use ucp_app::{Rejection, Roles};
 use ucp_cloud_aws::{Aws, BaseCredential, CredentialSource};
 use ucp_model::{
     CredentialId, CredentialKind, ErrorCode, Failure, Fault, FaultClass, PlaneId, PlaneKind,
@@ -80,6 +80,7 @@ pub(crate) async fn follow_changes(store: Arc<dyn Credentials>, aws: Arc<Aws>) {
 pub(crate) struct StoredCredentials {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keys: Arc<Keys>,
+    pub(crate) roles: Roles,
 }
 
 #[async_trait]
@@ -126,6 +127,11 @@ impl CredentialSource for StoredCredentials {
 impl StoredCredentials {
     fn opened(&self, stored: StoredCredential) -> Result<BaseCredential, Fault> {
         let id = &stored.credential.id;
+        let admitted = self.roles.admit(&stored.credential.body);
+        admitted.map_err(|refused| {
+            let message = format!("{} It is that of {id}.", refused.message);
+            Fault::new(FaultClass::Denied, ErrorCode::AuthorizationFailed, message)
+        })?;
         let unreadable = || {
             Fault::new(
                 FaultClass::Denied,

@@ -140,6 +140,15 @@ pub(crate) struct Serve {
     /// serves them too.
     #[arg(long, env = "UCP_PROBE_LISTEN", value_name = "ADDRESS")]
     pub(crate) probe_listen: Option<SocketAddr>,
+    /// The ARN of a role that credentials of the kind IRSA may name, in which `*` stands for any characters. May be
+    /// repeated. Without it they may name none.
+    #[arg(
+        long = "allowed-role",
+        env = "UCP_ALLOWED_ROLE",
+        value_delimiter = ',',
+        value_name = "ARN"
+    )]
+    pub(crate) allowed_roles: Vec<String>,
     /// Where the schemas of public types come from.
     #[arg(
         long,
@@ -384,6 +393,16 @@ pub(crate) struct Work {
     /// How long the history has what happened.
     #[arg(long, env = "UCP_HISTORY_RETENTION", default_value = "365d", value_parser = humantime::parse_duration)]
     pub(crate) history_retention: Duration,
+    /// A region that requests may name: a name, which need not be known, or a pattern, in which `*` stands for any
+    /// characters in the names of known regions. May be repeated.
+    #[arg(
+        long = "allowed-region",
+        env = "UCP_ALLOWED_REGION",
+        value_delimiter = ',',
+        default_value = "*",
+        value_name = "REGION"
+    )]
+    pub(crate) allowed_regions: Vec<String>,
     /// The number of resource groups that a plane may have.
     #[arg(long, env = "UCP_QUOTA_GROUPS", default_value_t = Quotas::default().groups)]
     pub(crate) quota_groups: usize,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::watch;
 use ucp_api::AllowedHosts;
+use ucp_app::Roles;
 use ucp_cloud_aws::SigningCredentials;
 use ucp_model::DefaultTags;
 use ucp_store_sql::Sql;
@@ -65,6 +66,8 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         store: store.clone(),
         aws,
         default_tags: DefaultTags::default(),
+        // Nothing is signed with them.
+        roles: Roles::of(&["*".to_owned()]),
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,

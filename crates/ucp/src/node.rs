@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::Quotas;
+use ucp_app::{Quotas, Regions, Roles};
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
 use ucp_listen::Tls;
@@ -33,6 +33,8 @@ pub(crate) struct Node {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) aws: ucp_cloud_aws::Settings,
     pub(crate) default_tags: DefaultTags,
+    /// The roles that credentials may name.
+    pub(crate) roles: Roles,
     pub(crate) catalogue: Catalogue,
     pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
@@ -54,6 +56,7 @@ pub(crate) struct Node {
 impl Node {
     /// Runs until `shutdown` turns true, then stops within ten seconds.
     pub(crate) async fn run(self, shutdown: watch::Receiver<bool>) -> anyhow::Result<()> {
+        let regions = Regions::of(&self.work.allowed_regions).context("--allowed-region")?;
         descriptors::provide(
             self.listener
                 .as_ref()
@@ -75,6 +78,7 @@ impl Node {
         let credentials = StoredCredentials {
             store: self.store.clone(),
             keys: Arc::clone(&keys),
+            roles: self.roles.clone(),
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
         // They end with this function.
@@ -100,6 +104,8 @@ impl Node {
             },
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),
+            regions,
+            roles: self.roles,
             read_timeout: self.work.read_timeout,
             schema_source: self.schema_source,
             schema_ttl: self.work.schema_ttl,

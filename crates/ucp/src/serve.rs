@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use ucp_api::AllowedHosts;
+use ucp_app::Roles;
 use ucp_cloud_aws::{Accounts, SigningCredentials};
 use ucp_store_sql::Sql;
 
@@ -57,6 +58,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         store: store.clone(),
         aws,
         default_tags: config.default_tags,
+        roles: Roles::of(&arguments.allowed_roles),
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,

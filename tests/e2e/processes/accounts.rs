@@ -232,13 +232,47 @@ async fn a_web_identity_signs_in_the_role_of_the_credential() {
     let token = directory.path().join("token");
     fs::write(&token, "a token").expect("the token is written");
     let token = token.to_str().expect("a path");
-    let setting = setting("", &["--web-identity-token-file", token]).await;
+    let allowed = format!("--allowed-role={ROLE}");
+    let setting = setting("", &["--web-identity-token-file", token, &allowed]).await;
     setting
         .put_credential(json!({"kind": "IRSA", "roleARN": ROLE}))
         .await;
     setting.put_lands_in(GUEST, "one").await;
     let begun = setting.log("AssumeRoleWithWebIdentity").await;
     assert_eq!(begun.len(), 1, "{begun:?}");
+}
+
+/// A stored credential does not outlive the permission to use its role.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_is_not_allowed_any_more_signs_nothing() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let token = directory.path().join("token");
+    fs::write(&token, "a token").expect("the token is written");
+    let token = format!("--web-identity-token-file={}", token.display());
+    let database = format!("sqlite://{}", directory.path().join("ucp.db").display());
+    let (_simulator, aws) = Process::simulator("20ms").await;
+    let irsa = json!({"kind": "IRSA", "roleARN": ROLE, "storage": {"kind": "Internal"}});
+    let irsa = json!({"location": "global", "properties": irsa}).to_string();
+    let allowed = ["--allowed-role=arn:aws:iam::222222222222:role/*", &token];
+    let list = format!("/planes/aws/aws/accounts/{GUEST}/regions/eu-west-1/providers/{VPC}");
+
+    let (mut server, url) = Process::serve_with(&allowed, &database, &aws, HOME).await;
+    let client = Client::new(&url, GUEST);
+    assert_eq!(client.call("PUT", CREDENTIAL, &irsa).await.status, 200);
+    assert_eq!(client.call("GET", &list, "").await.status, 200);
+    server.terminate();
+    assert!(server.ended().await.success());
+
+    let (_server, url) = Process::serve_with(&[&token], &database, &aws, HOME).await;
+    let client = Client::new(&url, GUEST);
+    let answer = client.call("GET", &list, "").await;
+    assert_eq!(answer.status, 403, "{}", answer.text);
+    assert_eq!(answer.body["error"]["code"], "AuthorizationFailed");
+    let message = answer.body["error"]["message"].as_str().expect("a message");
+    assert!(
+        message.contains(ROLE) && message.contains("--allowed-role"),
+        "{message}"
+    );
 }
 
 #[test]

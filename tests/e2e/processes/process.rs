@@ -247,6 +247,11 @@ impl Process {
             .clone()
     }
 
+    /// Its id.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends SIGKILL and waits for the process to end.
     pub(super) fn kill(mut self) {
         self.child.kill().expect("it can be killed");

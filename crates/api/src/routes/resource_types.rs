@@ -40,7 +40,9 @@ async fn list_aws_resource_providers(
 ) -> Result<Json<ResourceProviderList>, Problem> {
     let scope = path.scope()?;
     let after: Option<String> = page.after()?;
-    let providers = api.app.list_resource_providers(after.as_deref(), page.top);
+    let providers = api
+        .app
+        .list_resource_providers(&scope, after.as_deref(), page.top)?;
     let summary = |provider| ResourceProviderSummary::of(&provider, &scope);
     Ok(Json(List {
         next_link: page.next(&providers, |provider| provider.namespace.clone(), &context),
@@ -60,7 +62,7 @@ async fn get_aws_resource_provider(
     path: AwsResourceProviderPath,
 ) -> Result<Json<ResourceProviderSummary>, Problem> {
     let scope = path.scope()?;
-    let provider = api.app.get_resource_provider(&path.namespace)?;
+    let provider = api.app.get_resource_provider(&scope, &path.namespace)?;
     Ok(Json(ResourceProviderSummary::of(&provider, &scope)))
 }
 
