@@ -59,7 +59,8 @@ pub struct Settings {
 pub enum SigningCredentials {
     /// Those of the account in the path.
     PerAccount(Accounts),
-    /// The account in the path is the access key id, by which local emulators keep accounts apart.
+    /// The account in the path is the access key id, by which local emulators keep accounts apart. Calls of a plane that
+    /// could not sign are refused all the same, as with AWS.
     AccountAsAccessKey,
 }
 
@@ -122,11 +123,17 @@ impl Aws {
     /// means that this is not known.
     pub async fn verify(&self, scope: &Scope) -> Result<(), Fault> {
         match &self.settings.credentials {
-            SigningCredentials::AccountAsAccessKey => Ok(()),
+            SigningCredentials::AccountAsAccessKey => self.signer(scope).await.map(drop),
             SigningCredentials::PerAccount(accounts) => {
                 self.verified(accounts, scope).await.map(drop)
             }
         }
+    }
+
+    /// Returns the principal of the plane of a scope.
+    async fn signer(&self, scope: &Scope) -> Result<Arc<Principal>, Fault> {
+        let warm = Instant::now().checked_sub(self.settings.credential_max_age);
+        self.principal(&scope.plane, warm).await
     }
 
     /// Returns the principal for a scope. Before it is refused its credential is read again, since a change may have
@@ -199,6 +206,7 @@ impl Aws {
         };
         let accounts = match &self.settings.credentials {
             SigningCredentials::AccountAsAccessKey => {
+                self.signer(scope).await?;
                 let clients = self.ambient.emulated_clients(account, region).await;
                 return Ok(access(clients, None, None));
             }

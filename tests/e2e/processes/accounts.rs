@@ -242,6 +242,41 @@ async fn a_web_identity_signs_in_the_role_of_the_credential() {
     assert_eq!(begun.len(), 1, "{begun:?}");
 }
 
+/// The planes of `dev` are those of `serve`: what works on it works there.
+#[tokio::test(flavor = "multi_thread")]
+async fn dev_serves_only_planes_that_could_sign() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (_dev, url) = Process::dev(directory.path(), &[]).await;
+    let client = Client::new(&url, HOME);
+    client.put_group().await;
+    let collection = |plane: &str| {
+        format!("/planes/aws/{plane}/accounts/{HOME}/regions/eu-west-1/providers/{VPC}")
+    };
+    let (_, body) = client.action("put", VPC, "one", &json!({"CidrBlock": "10.0.0.0/16"}));
+    let put = format!("{}/:put", collection("nowhere"));
+    for (method, path, body) in [
+        ("GET", collection("nowhere"), ""),
+        ("POST", put, body.as_str()),
+    ] {
+        let answer = client.call(method, &path, body).await;
+        assert_eq!(answer.status, 404, "{}", answer.text);
+        assert_eq!(answer.body["error"]["code"], "NotFound");
+    }
+    let plane = "/planes/aws/nowhere?api-version=2023-10-01-preview";
+    let settings = |properties: Value| json!({"location": "global", "properties": properties});
+    let (bare, ambient) = (json!({}), json!({"credentials": "ambient"}));
+    let answer = client.call("PUT", plane, &settings(bare).to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let answer = client.call("GET", &collection("nowhere"), "").await;
+    assert_eq!(answer.status, 403, "{}", answer.text);
+    assert_eq!(answer.body["error"]["code"], "InvalidCredentials");
+    client
+        .call("PUT", plane, &settings(ambient).to_string())
+        .await;
+    let answer = client.call("GET", &collection("nowhere"), "").await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+}
+
 /// A stored credential does not outlive the permission to use its role.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_that_is_not_allowed_any_more_signs_nothing() {
