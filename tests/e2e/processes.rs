@@ -11,6 +11,7 @@ mod crash_points;
 mod credential_changes;
 mod documents;
 mod failover;
+mod hostile;
 mod logs;
 mod outages;
 mod pooler;

@@ -97,6 +97,21 @@ impl Process {
         Self::listening(&mut command).await
     }
 
+    /// The same with little in the log, for long runs.
+    pub(super) async fn serve_quietly(
+        arguments: &[&str],
+        database: &str,
+        aws: &str,
+        account: &str,
+    ) -> (Self, String) {
+        let mut command = serving(&[KEY], database, aws, account);
+        command
+            .args(arguments)
+            .env("UCP_LOG", "error,ucp=info")
+            .env_remove("UCP_PAUSE_AT");
+        Self::listening(&mut command).await
+    }
+
     /// Starts a server that may not come to listen, without an AWS.
     pub(super) fn serve_unheard(database: &str) -> Self {
         Self::serve_unheard_with(database, &[])
