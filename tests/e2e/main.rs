@@ -32,6 +32,7 @@ mod leftovers;
 mod limits;
 mod looks;
 mod matrix;
+mod odd_requests;
 mod operation_lists;
 mod operations;
 mod ownership;

@@ -35,8 +35,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -69,7 +70,11 @@ pub fn routers(app: App, settings: Settings) -> Routers {
     let (described, _) = routes::described().split_for_parts();
     let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
-        .merge(Router::from(docs).without_v07_checks())
+        .merge(
+            Router::from(docs)
+                .without_v07_checks()
+                .layer(from_fn(said_if_missing)),
+        )
         .merge(routes::discovery::routes(&base))
         .merge(routes::guides::routes())
         // Relative, so that it also holds behind a proxy that serves this server under a path.
@@ -112,6 +117,16 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// The OpenAPI document as stored in `api/openapi.json`.
 pub fn openapi_json() -> String {
     openapi().to_pretty_json().unwrap_or_default()
+}
+
+/// Gives the 404 of a file that is not there, which is empty, its body.
+async fn said_if_missing(request: Request, next: Next) -> Response {
+    let uri = request.uri().clone();
+    let response = next.run(request).await;
+    match response.status() {
+        StatusCode::NOT_FOUND => no_such_route(uri).await.into_response(),
+        _ => response,
+    }
 }
 
 async fn no_such_route(uri: Uri) -> Problem {

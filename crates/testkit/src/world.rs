@@ -109,9 +109,14 @@ impl World {
 
     /// Sends a request that waits for the end of its operation, while the engine settles and the clock moves.
     pub async fn call_until_settled(&self, method: &str, path: &str, body: &str) -> Reply {
+        self.send_until_settled(request(method, path, body)).await
+    }
+
+    /// The same with any request.
+    pub async fn send_until_settled(&self, request: Request<Body>) -> Reply {
         let answered = Cell::new(false);
         let replying = async {
-            let reply = self.send(request(method, path, body)).await;
+            let reply = self.send(request).await;
             answered.set(true);
             reply
         };

@@ -1,5 +1,6 @@
 use serde::Serialize;
 use serde_json::{Value, json};
+use ucp_model::ids::is_misleading;
 use ucp_model::{AdditionalInfo, Detail, Failure};
 use utoipa::ToSchema;
 
@@ -61,17 +62,34 @@ impl From<Failure> for ErrorBody {
                           target,
                       }| ErrorDetail {
             code,
-            message,
+            message: readable(message),
             target,
         };
         Self {
             code,
-            message,
+            message: readable(message),
             target,
             details: details.into_iter().map(detail).collect(),
             additional_info: additional_info.into_iter().map(Into::into).collect(),
         }
     }
+}
+
+/// Escapes the letters that would change how a message is shown: messages repeat names that clients sent. A target
+/// stays exact, since it is for programs.
+fn readable(message: String) -> String {
+    let changes = |letter: char| is_misleading(letter) && !matches!(letter, '\n' | '\t');
+    if !message.contains(changes) {
+        return message;
+    }
+    let mut readable = String::with_capacity(message.len());
+    for letter in message.chars() {
+        match changes(letter) {
+            true => readable.extend(letter.escape_default()),
+            false => readable.push(letter),
+        }
+    }
+    readable
 }
 
 impl ErrorBody {
