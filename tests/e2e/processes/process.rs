@@ -97,7 +97,7 @@ impl Process {
         Self::listening(&mut command).await
     }
 
-    /// The same with little in the log, for long runs.
+    /// The same with little in the log and the default lease, for long runs.
     pub(super) async fn serve_quietly(
         arguments: &[&str],
         database: &str,
@@ -107,7 +107,8 @@ impl Process {
         let mut command = serving(&[KEY], database, aws, account);
         command
             .args(arguments)
-            .env("UCP_LOG", "error,ucp=info")
+            .env("UCP_LOG", "error,ucp::serve=info")
+            .env_remove("UCP_LEASE")
             .env_remove("UCP_PAUSE_AT");
         Self::listening(&mut command).await
     }

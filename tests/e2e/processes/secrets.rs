@@ -10,9 +10,10 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::{Value, json};
 
 use super::client::{Client, eventually};
-use super::process::Process;
+use super::process::{KEY, Process};
 
 const ACCOUNT: &str = "123456789012";
+const NEXT_KEY: &str = "0808080808080808080808080808080808080808080808080808080808080808";
 const CANARY: &str = "canary-3f9c";
 /// In a property that AWS returns.
 const READABLE: &str = "readable-81d2";
@@ -170,6 +171,10 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     assert!(server.ended().await.success(), "{}", server.output());
     assert_all_hidden("the logs", server.output().as_bytes());
     assert_all_hidden("the database, after a stop", &at_rest());
+    let (done, told) = Process::rotate_key(&[NEXT_KEY, KEY], url, &["--new-digest-key"]).await;
+    assert!(done, "{told}");
+    assert_all_hidden("what rotate-key prints", told.as_bytes());
+    assert_all_hidden("the database, under another key", &at_rest());
 }
 
 /// Puts a credential with a canary, then another one that is rejected, and reads. Returns the replies.
