@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
+use ucp_app::Regions;
 use ucp_testkit::{Reply, World};
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -403,7 +404,10 @@ async fn the_last_value_is_allowed_and_the_first_beyond_is_refused() {
         };
         let most = row.most.expect("a fixed limit");
         let reply = async |value: usize| {
-            let world = World::builder().build().await;
+            // No region has a name as long as one may be.
+            let regions = Regions::of(&["*".to_owned(), "r".repeat(most)]);
+            let regions = regions.unwrap_or_default();
+            let world = World::builder().regions(regions).build().await;
             let Sent { method, path, body } = request(&world, value);
             let reply = world.call(method, &path, &body).await;
             world.settle().await;

@@ -292,7 +292,7 @@ impl App {
         let (presence, planned) = match tokio::time::timeout_at(deadline, look).await {
             Ok(Ok(looked)) => looked,
             Ok(Err(undone)) => {
-                tracing::debug!(%undone, "the look has no plan");
+                tracing::debug!(error = %undone, "the look has no plan");
                 return None;
             }
             Err(_) => {
