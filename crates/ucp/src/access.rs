@@ -1,11 +1,34 @@
 //! How clients reach a server, and who is let in.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use clap::Args;
 use ucp_listen::{Tls, TlsFiles};
 
-use crate::cli::Access;
+/// How clients reach a server, and who is let in.
+#[derive(Debug, Args)]
+pub(crate) struct Access {
+    /// The certificate of this server in PEM, followed by those between it and the root. With it, the API speaks TLS only.
+    /// The files are read again when they change.
+    #[arg(long, env = "UCP_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM.
+    #[arg(long, env = "UCP_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Certificates of authorities, in PEM. Only clients with a certificate of one of them are let in.
+    #[arg(
+        long,
+        env = "UCP_CLIENT_CA",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    pub(crate) client_ca: Option<PathBuf>,
+    /// Listen beyond loopback without knowing who calls. Whoever reaches the server can then change AWS.
+    #[arg(long, env = "UCP_INSECURE_NO_AUTHENTICATION")]
+    pub(crate) insecure_no_authentication: bool,
+}
 
 /// Reads the certificates, if the server speaks TLS.
 pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {

@@ -9,6 +9,8 @@ use ucp_api::PathBase;
 use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
+use crate::access::Access;
+
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
 #[command(name = "ucp", version = crate::version::TEXT)]
@@ -164,29 +166,6 @@ pub(crate) struct Serve {
     pub(crate) clients: Clients,
     #[command(flatten)]
     pub(crate) work: Work,
-}
-
-/// How clients reach a server, and who is let in.
-#[derive(Debug, Args)]
-pub(crate) struct Access {
-    /// The certificate of this server in PEM, followed by those between it and the root. With it, the API speaks TLS only.
-    /// The files are read again when they change.
-    #[arg(long, env = "UCP_TLS_CERT", value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of the certificate, in PEM.
-    #[arg(long, env = "UCP_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Certificates of authorities, in PEM. Only clients with a certificate of one of them are let in.
-    #[arg(
-        long,
-        env = "UCP_CLIENT_CA",
-        value_name = "FILE",
-        requires = "tls_cert"
-    )]
-    pub(crate) client_ca: Option<PathBuf>,
-    /// Listen beyond loopback without knowing who calls. Whoever reaches the server can then change AWS.
-    #[arg(long, env = "UCP_INSECURE_NO_AUTHENTICATION")]
-    pub(crate) insecure_no_authentication: bool,
 }
 
 /// What clients may take of a server.
