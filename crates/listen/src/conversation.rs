@@ -1,16 +1,16 @@
-//! One connection: TLS, if it is asked for, and the version of HTTP that the client speaks.
+//! One connection: TLS, if it is asked for, and HTTP/1.1 over it.
 
 use std::error::Error;
 use std::io::ErrorKind;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 
 use hyper::body::{Body, Incoming};
 use hyper::header::HOST;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -21,8 +21,6 @@ use crate::replying::Replying;
 use crate::subject;
 use crate::tls::{Begun, Tls};
 
-/// The maximum number of requests that a client may have open on one connection over HTTP/2.
-const STREAMS: u32 = 100;
 /// What a client gets that does not speak TLS where it must. It is an error of ARM's shape.
 const NOT_TLS: &[u8] = concat!(
     "HTTP/1.1 400 Bad Request\r\n",
@@ -31,6 +29,18 @@ const NOT_TLS: &[u8] = concat!(
     "Connection: close\r\n",
     "\r\n",
     r#"{"error":{"code":"BadRequest","message":"This port speaks TLS only. Use https:// in the URL."}}"#,
+)
+.as_bytes();
+
+/// What a client gets whose certificate does not say who it is.
+const UNNAMED: &[u8] = concat!(
+    "HTTP/1.1 403 Forbidden\r\n",
+    "Content-Type: application/json\r\n",
+    "Cache-Control: no-store\r\n",
+    "Connection: close\r\n",
+    "\r\n",
+    r#"{"error":{"code":"AuthorizationFailed","message":"The certificate has no name: neither a common name, "#,
+    r#"nor a URI or DNS name. Use one that says who you are."}}"#,
 )
 .as_bytes();
 
@@ -69,36 +79,38 @@ pub(crate) async fn converse<S, B>(
     };
     match begun {
         Ok(Begun::Tls(stream)) => {
-            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            let certificates = stream.get_ref().1.peer_certificates();
-            let client = certificates.and_then(|chain| subject::name(chain.first()?));
-            let over_tls = OverTls {
-                client: client.map(Arc::from),
+            let certificate = stream.get_ref().1.peer_certificates();
+            let certificate = certificate.and_then(|chain| chain.first());
+            let client = certificate.map(|certificate| subject::name(certificate));
+            let client = match client {
+                None => None,
+                Some(Some(name)) => Some(Arc::from(name)),
+                Some(None) => return tell(*stream, UNNAMED).await,
             };
+            let over_tls = OverTls { client };
             let service = service_fn(move |request| service.call(told(request, &over_tls)));
-            match is_http2 {
-                true => over_http2(*stream, service, limits, closing).await,
-                false => over_http1(*stream, service, limits, closing).await,
-            }
+            over_http1(*stream, service, limits, closing).await;
         }
-        Ok(Begun::Plain(mut stream)) => {
-            let told = async {
-                stream.write_all(NOT_TLS).await?;
-                stream.shutdown().await
-            };
-            if let Err(error) = told.await {
-                tracing::debug!(%error, "a connection broke off");
-            }
-        }
+        Ok(Begun::Plain(stream)) => tell(stream, NOT_TLS).await,
         Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
     }
 }
 
-/// Notes that the request came over TLS. A request over HTTP/2 has its host in the URI.
+/// Sends a reply without reading a request, and ends the connection.
+async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &[u8]) {
+    let told = async {
+        stream.write_all(reply).await?;
+        stream.shutdown().await
+    };
+    if let Err(error) = told.await {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// Notes that the request came over TLS. If its URI has a host, `Host` does not count (RFC 9112, section 3.2.2).
 fn told(mut request: Request<Incoming>, over_tls: &OverTls) -> Request<Incoming> {
     request.extensions_mut().insert(over_tls.clone());
-    if !request.headers().contains_key(HOST)
-        && let Some(authority) = request.uri().authority()
+    if let Some(authority) = request.uri().authority()
         && let Ok(host) = authority.as_str().parse()
     {
         request.headers_mut().insert(HOST, host);
@@ -106,8 +118,12 @@ fn told(mut request: Request<Incoming>, over_tls: &OverTls) -> Request<Incoming>
     request
 }
 
-async fn over_http1<I, S, B>(stream: I, service: S, limits: Limits, closing: watch::Receiver<()>)
-where
+async fn over_http1<I, S, B>(
+    stream: I,
+    service: S,
+    limits: Limits,
+    mut closing: watch::Receiver<()>,
+) where
     I: AsyncRead + AsyncWrite + Unpin,
     S: Service<Request<Incoming>, Response = Response<B>>,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -118,41 +134,12 @@ where
         .header_read_timeout(limits.head_timeout)
         .max_header_size(limits.head_bytes)
         .serve_connection(TokioIo::new(stream), service);
-    carry_on(connection, http1::Connection::graceful_shutdown, closing).await;
-}
-
-async fn over_http2<I, S, B>(stream: I, service: S, limits: Limits, closing: watch::Receiver<()>)
-where
-    I: AsyncRead + AsyncWrite + Unpin,
-    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
-    S::Future: Send + 'static,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-{
-    let mut builder = http2::Builder::new(TokioExecutor::new());
-    builder
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
-        .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX));
-    if let Some(limit) = limits.head_timeout {
-        // A client that is gone does not answer.
-        builder.keep_alive_interval(limit).keep_alive_timeout(limit);
-    }
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    carry_on(connection, http2::Connection::graceful_shutdown, closing).await;
-}
-
-/// Waits for the end of a connection, which is asked for once the server stops.
-async fn carry_on<C>(connection: C, end: impl FnOnce(Pin<&mut C>), mut closing: watch::Receiver<()>)
-where
-    C: Future<Output = hyper::Result<()>>,
-{
     let mut connection = pin!(connection);
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,
         // Always an error: the sender never sends and is dropped at shutdown.
         _ = closing.changed() => {
-            end(connection.as_mut());
+            connection.as_mut().graceful_shutdown();
             connection.await
         }
     };

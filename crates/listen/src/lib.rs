@@ -41,7 +41,7 @@ const RESPITE: Duration = Duration::from_secs(1);
 const UNREAD_BYTES: usize = 128 << 10;
 
 /// Serves `service` until `shutdown` resolves, then waits for open requests. If the service returns an error, the
-/// connection is closed without a reply. With `tls`, clients must speak it, over HTTP/1.1 or HTTP/2.
+/// connection is closed without a reply. With `tls`, clients must speak it.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,

@@ -198,7 +198,7 @@ impl Contents {
         })?;
         let chain = certificates(&self.certificate, &files.certificate)?;
         let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
     }
 }

@@ -11,8 +11,8 @@ use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::HOST;
 use hyper::service::service_fn;
-use hyper::{Request, Response, Version};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, IsCa, Issuer,
     KeyPair,
@@ -132,7 +132,6 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
 async fn connect(
     address: SocketAddr,
     root: &Authority,
-    alpn: &[u8],
     identity: Option<&Identity>,
 ) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
@@ -153,51 +152,39 @@ async fn connect(
             builder.with_client_auth_cert(chain, key).expect("a pair")
         }
     };
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let stream = TcpStream::connect(address).await.expect("a connection");
     let connector = TlsConnector::from(Arc::new(config));
     let name = "localhost".try_into().expect("a name");
     connector.connect(name, stream).await
 }
 
-/// Asks once, over the version that was negotiated.
-async fn ask(stream: TlsStream<TcpStream>) -> Result<String, hyper::Error> {
-    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+/// Asks once.
+async fn ask(stream: TlsStream<TcpStream>, uri: &str) -> Result<String, hyper::Error> {
     let io = TokioIo::new(stream);
-    let request = |uri: &str| Request::builder().uri(uri.to_owned());
-    let response = match is_http2 {
-        true => {
-            let (mut sender, connection) =
-                hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await?;
-            tokio::spawn(connection);
-            let request = request("https://localhost:1/x").version(Version::HTTP_2);
-            let request = request.body(Empty::<Bytes>::new()).expect("a request");
-            sender.send_request(request).await?
-        }
-        false => {
-            let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await?;
-            tokio::spawn(connection);
-            let request = request("/x").header(HOST, "localhost:2");
-            let request = request.body(Empty::<Bytes>::new()).expect("a request");
-            sender.send_request(request).await?
-        }
-    };
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await?;
+    tokio::spawn(connection);
+    let request = Request::builder().uri(uri).header(HOST, "localhost:2");
+    let request = request.body(Empty::<Bytes>::new()).expect("a request");
+    let response = sender.send_request(request).await?;
     let body = response.into_body().collect().await?.to_bytes();
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
 #[tokio::test]
-async fn both_versions_of_http_are_negotiated() {
+async fn requests_are_served_over_tls() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
     let files = authority.issue("localhost").write(folder.path());
     let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
-    for (alpn, told) in [
-        (&b"h2"[..], r#"HTTP/2.0 Some("localhost:1") Some(None)"#),
-        (b"http/1.1", r#"HTTP/1.1 Some("localhost:2") Some(None)"#),
+    for (uri, host) in [
+        ("/x", "localhost:2"),
+        ("https://localhost:1/x", "localhost:1"),
     ] {
-        let stream = connect(address, &authority, alpn, None).await;
-        let answer = ask(stream.expect("a handshake")).await;
-        assert_eq!(answer.expect("an answer"), told);
+        let stream = connect(address, &authority, None)
+            .await
+            .expect("a handshake");
+        let answer = ask(stream, uri).await.expect("an answer");
+        assert_eq!(answer, format!(r#"HTTP/1.1 Some("{host}") Some(None)"#));
     }
 }
 
@@ -258,12 +245,38 @@ async fn clients_of_other_authorities_are_refused() {
         (None, None),
     ] {
         // With TLS 1.3 the client learns of the refusal when it reads.
-        let answer = match connect(address, &authority, b"http/1.1", identity).await {
-            Ok(stream) => ask(stream).await.ok(),
+        let answer = match connect(address, &authority, identity).await {
+            Ok(stream) => ask(stream, "/x").await.ok(),
             Err(_) => None,
         };
         let told = name.map(|name| format!(r#"HTTP/1.1 Some("localhost:2") Some(Some("{name}"))"#));
         assert_eq!(answer, told);
+    }
+}
+
+/// Who is let in has a name of its own.
+#[tokio::test]
+async fn certificates_without_a_name_are_refused() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let ca = folder.path().join("ca.crt");
+    fs::write(&ca, authority.pem()).expect("a file");
+    let files = TlsFiles {
+        client_ca: Some(ca),
+        ..authority.issue("localhost").write(folder.path())
+    };
+    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let mut nameless = CertificateParams::default();
+    nameless.distinguished_name = DistinguishedName::new();
+    for identity in [authority.sign(&nameless), authority.issue_to("Anonymous")] {
+        let stream = connect(address, &authority, Some(&identity)).await;
+        let mut reply = String::new();
+        let reading = stream
+            .expect("a handshake")
+            .read_to_string(&mut reply)
+            .await;
+        // Whether the client was told of the end of the connection or not.
+        drop(reading);
+        assert!(reply.starts_with("HTTP/1.1 403 Forbidden"), "{reply}");
     }
 }
 
@@ -277,7 +290,7 @@ async fn a_certificate_that_changes_is_used_from_then_on() {
     let files = old.issue("localhost").write(folder.path());
     let tls = Tls::read(files.clone()).expect("a certificate");
     let address = serve(tls.clone(), LIMITS).await;
-    let trusts = async |root| connect(address, root, b"http/1.1", None).await.is_ok();
+    let trusts = async |root| connect(address, root, None).await.is_ok();
     assert!(!tls.refresh().expect("the same"));
     assert!(trusts(&old).await);
 

@@ -99,6 +99,7 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     let put_group = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
     let (status, _) = files.curl(&put_group).await;
     assert_eq!(status, 0, "no certificate");
+    // HTTP/2 is offered by the client, and not taken up.
     for version in ["--http1.1", "--http2"] {
         let put = [&with[..], &[version], &put_group[..]].concat();
         let (status, body) = files.curl(&put).await;
