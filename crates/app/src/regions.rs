@@ -100,12 +100,14 @@ impl Regions {
                 continue;
             }
             let pattern = Wildcard::new(given);
-            let known = KNOWN.iter().filter(|known| pattern.matches(known));
-            let before = regions.len();
-            regions.extend(known.copied().map(str::to_owned));
-            if regions.len() == before {
+            let mut known = KNOWN
+                .iter()
+                .filter(|known| pattern.matches(known))
+                .peekable();
+            if known.peek().is_none() {
                 return Err(InvalidRegion::Pattern(given.clone()));
             }
+            regions.extend(known.copied().map(str::to_owned));
         }
         Ok(Self(regions))
     }
@@ -168,6 +170,7 @@ mod tests {
             regions(&["cn-*"]).unwrap(),
             ["cn-north-1", "cn-northwest-1"]
         );
+        assert_eq!(regions(&["*", "eu-*"]).unwrap(), KNOWN);
         let extended = regions(&["*", "xx-new-1"]).unwrap();
         assert_eq!(extended.len(), KNOWN.len() + 1);
         for wrong in ["", "EU-WEST-1", "eu_west", "eu-nowhere-*"] {
