@@ -17,6 +17,9 @@ pub enum Abandoned {
     /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
+    /// It is suspected of what became of its last workers, and another one that is was stepped all the time.
+    #[error("another operation that may have ended its workers is stepped")]
+    NoTurn,
     /// It was not planned. If its turn did not come, the operation was postponed. If it took too long, the next worker
     /// takes it over, and the third ends it.
     #[error("the operation was not planned")]
@@ -31,9 +34,11 @@ impl Abandoned {
     pub(crate) fn pause(&self, term: LeaseTerm) -> Duration {
         match self {
             Self::Unplanned(Undone::Busy) => BUSY_PAUSE,
-            Self::Unplanned(Undone::TooLong) | Self::Store(_) | Self::Schema(_) | Self::Keys(_) => {
-                term.0
-            }
+            Self::Unplanned(Undone::TooLong)
+            | Self::Store(_)
+            | Self::Schema(_)
+            | Self::NoTurn
+            | Self::Keys(_) => term.0,
         }
     }
 
@@ -45,6 +50,7 @@ impl Abandoned {
             Self::Schema(UnknownType::Store(error)) => error.downcast_ref().is_none_or(is_passing),
             Self::Schema(UnknownType::Unreachable(_))
             | Self::Unplanned(Undone::Busy)
+            | Self::NoTurn
             | Self::Keys(_) => true,
             Self::Schema(
                 UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::{Instrument, debug, info};
 use ucp_cloud::CloudControl;
 use ucp_cpu_pool::CpuPool;
@@ -161,8 +161,8 @@ impl Engine {
                 handed_back.await?;
                 return Err(Abandoned::Keys(error));
             }
-            let _turn = match is_suspect {
-                true => self.alone(&mut claimed.lease).await?,
+            let turn = match is_suspect {
+                true => Some(self.alone(&mut claimed.lease).await?),
                 false => None,
             };
             let schema = match claimed.operation.work.resource() {
@@ -180,6 +180,7 @@ impl Engine {
             }
             let stepper = Stepper {
                 engine: self,
+                turn,
                 claimed,
                 schema,
                 planned: None,
@@ -259,6 +260,8 @@ impl Engine {
 /// One operation under its lease.
 pub(crate) struct Stepper<'a> {
     pub(crate) engine: &'a Engine,
+    /// The turn of a suspect, until it has written a step.
+    turn: Option<SemaphorePermit<'a>>,
     pub(crate) claimed: Claimed,
     /// `None` if the type is no longer known, or if the operation has no type.
     pub(crate) schema: Option<Arc<ResourceSchema>>,
@@ -345,6 +348,7 @@ impl Stepper<'_> {
             Ok(lease) => lease,
             Err(error) => return Ok(Err(taken(error, &operation)?)),
         };
+        self.turn = None;
         self.engine.parts.progress.progressed(&operation);
         self.claimed.operation = operation;
         self.claimed.documents.document =
@@ -400,7 +404,7 @@ impl Stepper<'_> {
             Effect::Look(identifier) => self.look(identifier).await,
             Effect::Read(identifier) => {
                 let presence = self.read(identifier).await?;
-                self.prove(&presence);
+                self.prove(&presence).await?;
                 Ok(Observation::Read(presence))
             }
             Effect::List(identifier) => Ok(Observation::Listed(self.list(&identifier).await?)),

@@ -13,12 +13,17 @@ use crate::engine::Engine;
 /// renewal, so that the lease runs out only if its holder hangs or is gone.
 const ALONE: LeaseTerm = LeaseTerm(Duration::from_secs(60));
 
+/// The duration of the lease of a suspect, where others last for `term`.
+fn alone(term: LeaseTerm) -> LeaseTerm {
+    LeaseTerm(ALONE.0.max(term.0))
+}
+
 impl Engine {
     /// Renews a lease again and again while a step runs, which may wait for AWS or for its turn at the store. Returns when
     /// the lease is lost.
     pub(crate) async fn keep(&self, lease: Lease, is_suspect: bool) -> Abandoned {
         let term = self.settings.lease;
-        let renewed_for = if is_suspect { ALONE } else { term };
+        let renewed_for = if is_suspect { alone(term) } else { term };
         loop {
             tokio::time::sleep(term.0 / 3).await;
             let renewed = self
@@ -39,16 +44,16 @@ impl Engine {
     }
 
     /// Waits until no other suspect is stepped in this process, and notes that this one is. A process that ends in a step
-    /// takes all its steps along, and only the note tells which of them ended it. One that is in the way for longer than
-    /// its lease hangs, which does not hinder the next.
-    pub(crate) async fn alone(
-        &self,
-        lease: &mut Lease,
-    ) -> Result<Option<SemaphorePermit<'_>>, Abandoned> {
-        let turn = tokio::time::timeout(ALONE.0, self.suspect.acquire()).await;
+    /// takes all its steps along, and only the note tells which of them ended it.
+    pub(crate) async fn alone(&self, lease: &mut Lease) -> Result<SemaphorePermit<'_>, Abandoned> {
+        let term = alone(self.settings.lease);
+        let turn = tokio::time::timeout(term.0, self.suspect.acquire()).await;
+        let Ok(Ok(turn)) = turn else {
+            return Err(Abandoned::NoTurn);
+        };
         let store = &self.parts.store;
-        *lease = store.try_alone(lease, self.now(), ALONE).await?;
-        Ok(turn.ok().and_then(Result::ok))
+        *lease = store.try_alone(lease, self.now(), term).await?;
+        Ok(turn)
     }
 
     /// Gives the lease of a step that ended without a result back, for a later try. What was given up stays so.

@@ -1,6 +1,7 @@
 //! Looks and reads under the lease of an operation.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ucp_cloud::Fault;
 use ucp_look::{Accounts, Lister, Look, Reader, Seen};
@@ -82,18 +83,35 @@ impl Stepper<'_> {
     }
 
     /// Notes with a put that AWS reports as successful what the resource proves of it.
-    pub(crate) fn prove(&mut self, presence: &Presence) {
+    pub(crate) async fn prove(&mut self, presence: &Presence) -> Result<(), Abandoned> {
         let Ok(Some(desired)) = self.declared() else {
-            return;
+            return Ok(());
         };
         let baseline = self.claimed.baseline.as_ref();
-        if let Some(schema) = self.schema.as_deref()
+        if let Some(schema) = &self.schema
             && let Work::Resource(work) = &mut self.claimed.operation.work
             && matches!(work.state, State::Observing(_))
-            && let Some(proven) = ucp_look::proven(work, schema, &desired, baseline, presence)
         {
-            **work = proven;
+            let is_quick = match presence {
+                Presence::Present { live, .. } => schema.is_quick_for([live]),
+                Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => true,
+            };
+            let proven = match is_quick {
+                true => ucp_look::proven(work, schema, &desired, baseline, presence),
+                false => {
+                    let (work, schema) = (work.clone(), Arc::clone(schema));
+                    let (baseline, presence) = (baseline.cloned(), presence.clone());
+                    let proving = move || {
+                        ucp_look::proven(&work, &schema, &desired, baseline.as_ref(), &presence)
+                    };
+                    self.engine.parts().pool.run(proving).await?
+                }
+            };
+            if let Some(proven) = proven {
+                **work = proven;
+            }
         }
+        Ok(())
     }
 
     /// Takes what the request has seen. One that cannot be opened is as good as none: the worker looks itself.

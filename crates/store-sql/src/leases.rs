@@ -111,7 +111,9 @@ statements! {
     /// No lease has an empty owner.
     HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    POSTPONE = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4, takeovers = 0
+    /// What was tried alone is a suspect again. The number is [`SUSPECTED`](ucp_store::SUSPECTED).
+    POSTPONE = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4,
+            takeovers = CASE WHEN takeovers > 2 THEN 2 ELSE takeovers END
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     TRY_ALONE = ["UPDATE operations SET lease_expires_at = $4, takeovers = $5
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];

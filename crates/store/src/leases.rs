@@ -68,7 +68,7 @@ pub trait Leases: Send + Sync {
     /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Fewer than
     /// `limit` means that no more can be claimed now. Each claim increases the lease generation by one; no two callers ever
     /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, up to [`SUSPECTED`],
-    /// unless it was handed back; a step that is written, a release and a postponement begin the count anew.
+    /// unless it was handed back or postponed; a step that is written and a release begin the count anew.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -105,7 +105,8 @@ pub trait Leases: Send + Sync {
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
 
     /// Releases the lease of a step that ended without a result, so that any worker may claim the operation when it is due,
-    /// but not before `not_before`. Not an error if the lease was lost.
+    /// but not before `not_before`. What was [tried alone](Self::try_alone) counts as [`SUSPECTED`] again. Not an error if
+    /// the lease was lost.
     async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
 
     /// Renews the lease like [`renew_lease`](Self::renew_lease), and notes that the holder steps a suspect and no other: the

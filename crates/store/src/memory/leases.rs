@@ -5,7 +5,7 @@ use ucp_model::{Operation, OperationId, Timestamp};
 
 use super::Memory;
 use super::tables::{Row, Tables};
-use crate::{Claimed, Error, Lease, LeaseTerm, Leases, TRIED_ALONE};
+use crate::{Claimed, Error, Lease, LeaseTerm, Leases, SUSPECTED, TRIED_ALONE};
 
 #[async_trait]
 impl Leases for Memory {
@@ -81,7 +81,7 @@ impl Leases for Memory {
     async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
         if let Ok(row) = self.tables().leased(lease) {
             row.slot.held_by_nobody_until(not_before);
-            row.slot.takeovers = 0;
+            row.slot.takeovers = row.slot.takeovers.min(SUSPECTED);
         }
         Ok(())
     }
