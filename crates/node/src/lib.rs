@@ -48,6 +48,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Where declarations are judged and planned, and schemas are read.
     pub pool: CpuPool,
+    /// Where operations are planned, so that requests do not take all the turns.
+    pub engine_pool: CpuPool,
 }
 
 /// The settings of a [`Node`].
@@ -139,6 +141,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         clock,
         entropy,
         pool,
+        engine_pool,
     } = parts;
     let nudges = Nudges::default();
     let pulse = Pulse::default();
@@ -173,7 +176,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys: Arc::clone(&keys),
         clock: Arc::clone(&clock),
         entropy: Arc::clone(&entropy),
-        pool: pool.clone(),
+        pool,
         workers: Arc::new(WakeWorkers {
             nudges: nudges.clone(),
             pulse: pulse.clone(),
@@ -203,7 +206,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keys,
         clock,
         entropy,
-        pool,
+        pool: engine_pool,
         progress: Arc::new(WakeRequests(awaiting)),
     };
     let workers = Workers {

@@ -202,7 +202,8 @@ impl Builder {
             keys: Arc::new(keys.await.expect("the keys are opened")),
             clock: Arc::clone(&clock) as _,
             entropy,
-            pool: self.pool,
+            pool: self.pool.clone(),
+            engine_pool: self.pool,
         };
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,

@@ -134,6 +134,7 @@ impl Node {
             clock,
             entropy,
             pool: CpuPool::new(),
+            engine_pool: CpuPool::new(),
         };
         if let Some(process) = pause::asked_for()? {
             parts.store = process.store(parts.store);
