@@ -31,7 +31,6 @@ const GUIDES: &[(&str, &str)] = guides![
     "rename.md",
     "replace.md",
     "several-accounts.md",
-    "tls.md",
     "upgrade.md",
 ];
 const LIMITS: &str = include_str!("../../../../docs/limits.md");

@@ -72,7 +72,7 @@ async fn get_aws_resource_provider(
 #[utoipa::path(get, tag = "Resource types",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/resourceTypes/{type}",
     params(CollectionPath),
-    responses((status = 200, body = ResourceTypeBody)))]
+    responses((status = 200, body = ResourceTypeBody), (status = 404, body = ErrorResponse)))]
 async fn get_aws_resource_type(
     State(api): State<Arc<Api>>,
     path: CollectionPath,

@@ -146,7 +146,7 @@ fn untracked(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
     params(ResourcePath),
     responses(UnderWay, (status = 204, description = "Already gone"),
-        (status = 409, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
 async fn delete_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
