@@ -48,7 +48,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
-pub use state::{Settings, Version};
+pub use state::{Authentication, Settings, Version};
 
 use crate::document::served_under;
 use crate::problem::Problem;

@@ -21,12 +21,23 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// The `Retry-After` of running operations.
     pub retry_after: Duration,
+    /// How callers are known.
+    pub authentication: Authentication,
     /// The accepted values of `Host`.
     pub allowed_hosts: AllowedHosts,
     /// The path under which planes are served.
     pub path_base: PathBase,
     /// The version of the server.
     pub version: Version,
+}
+
+/// How callers are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub enum Authentication {
+    /// Not at all.
+    None,
+    /// By the name in their certificate.
+    ClientCertificate,
 }
 
 /// The version of the server.

@@ -2,7 +2,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ucp_api::{AllowedHosts, PathBase};
+use ucp_api::{AllowedHosts, Authentication, PathBase};
 use ucp_app::{Quotas, Regions, Roles, UntrackedAlias};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
@@ -243,6 +243,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
             allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
+            authentication: Authentication::None,
             path_base,
             version: ucp_api::Version {
                 version: "0.0.0".to_owned(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use ucp_api::Authentication;
 use ucp_listen::{Tls, TlsFiles};
 
 /// How clients reach a server, and who is let in.
@@ -30,6 +31,16 @@ pub(crate) struct Access {
     pub(crate) insecure_no_authentication: bool,
 }
 
+impl Access {
+    /// How callers are known.
+    pub(crate) fn authentication(&self) -> Authentication {
+        match self.client_ca {
+            Some(_) => Authentication::ClientCertificate,
+            None => Authentication::None,
+        }
+    }
+}
+
 /// Reads the certificates, if the server speaks TLS.
 pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {
     let (Some(certificate), Some(key)) = (&given.tls_cert, &given.tls_key) else {
@@ -45,8 +56,9 @@ pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {
 
 /// Refuses an address beyond loopback where anybody would be let in.
 pub(crate) fn judge(given: &Access, address: SocketAddr) -> anyhow::Result<()> {
-    if given.client_ca.is_some() {
-        return Ok(());
+    match given.authentication() {
+        Authentication::ClientCertificate => return Ok(()),
+        Authentication::None => {}
     }
     match (
         address.ip().to_canonical().is_loopback(),

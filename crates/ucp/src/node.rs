@@ -7,7 +7,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use ucp_api::{AllowedHosts, PathBase};
+use ucp_api::{AllowedHosts, Authentication, PathBase};
 use ucp_app::{Quotas, Regions, Roles};
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
@@ -41,6 +41,7 @@ pub(crate) struct Node {
     pub(crate) clients: Clients,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
+    pub(crate) authentication: Authentication,
     pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) path_base: PathBase,
     /// The listener of the API; `None` when this process serves no requests.
@@ -93,6 +94,7 @@ impl Node {
                 group_delete_wait: self.work.group_delete_wait,
                 request_timeout: self.clients.request_timeout,
                 retry_after: self.retry_after,
+                authentication: self.authentication,
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
                 version: version::of_this_build(),

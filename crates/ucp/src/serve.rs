@@ -65,6 +65,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         clients: arguments.clients,
         work: arguments.work,
         retry_after: arguments.retry_after,
+        authentication: arguments.access.authentication(),
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
         path_base: arguments.path_base,
         listener,

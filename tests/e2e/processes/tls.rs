@@ -106,6 +106,12 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
         assert_eq!(status, 200, "{version}: {body}");
     }
 
+    let (status, body) = files
+        .curl(&[&with[..], &[&format!("{url}/readyz")]].concat())
+        .await;
+    assert_eq!(status, 200);
+    assert_eq!(body["authentication"], "ClientCertificate");
+
     let put = format!(
         "{url}/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put"
     );
@@ -171,8 +177,11 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     }
     let nowhere = "http://127.0.0.1:9";
     let insecure = [anywhere, "--insecure-no-authentication"];
-    let (server, _) = Process::serve_with(&insecure, &files.database(), nowhere, ACCOUNT).await;
+    let (server, url) = Process::serve_with(&insecure, &files.database(), nowhere, ACCOUNT).await;
     assert!(server.output().contains("INSECURE"));
+    let ready = format!("{}/readyz", url.replace("0.0.0.0", "127.0.0.1"));
+    let (_, body) = files.curl(&[&ready]).await;
+    assert_eq!(body["authentication"], "None");
 }
 
 #[tokio::test(flavor = "multi_thread")]

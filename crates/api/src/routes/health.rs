@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::router::router;
-use crate::state::Api;
+use crate::state::{Api, Authentication};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -28,6 +28,15 @@ pub(crate) fn is_probe(path: &str) -> bool {
 pub(crate) struct Health {
     /// The status of the process.
     status: HealthStatus,
+}
+
+/// The readiness of the process.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// The status of the process.
+    status: HealthStatus,
+    /// How callers are known. Whoever reaches a server that knows nobody can change AWS.
+    authentication: Authentication,
 }
 
 /// The status of a process.
@@ -54,8 +63,8 @@ async fn get_health() -> Json<Health> {
 /// The process is ready when the store is available, its workers, if it has any, claim operations, and the clock of its
 /// machine agrees with the database's.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
-    responses((status = 200, body = Health), (status = 503, body = Health)))]
-async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>) {
+    responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
+async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readiness>) {
     let (code, status) = match api.app.is_ready().await {
         Ok(()) => (StatusCode::OK, HealthStatus::Ok),
         Err(rejection) => {
@@ -63,5 +72,9 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Health>
             (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }
     };
-    (code, Json(Health { status }))
+    let readiness = Readiness {
+        status,
+        authentication: api.settings.authentication,
+    };
+    (code, Json(readiness))
 }
