@@ -178,6 +178,7 @@ impl Builder {
             Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
         );
         let (held, hanging, names) = (Held::default(), Hanging::default(), OtherNames::default());
+        let held_steps = Held::default();
         let sealing = Keyring::from(encryption_key());
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
@@ -186,8 +187,7 @@ impl Builder {
             cloud: process.cloud(Arc::new(Ordered {
                 aws: aws.clone(),
                 hanging: hanging.clone(),
-                // A worker's reads are never held.
-                held: Held::default(),
+                held: held_steps.clone(),
                 names: names.clone(),
             })),
             live: Arc::new(Ordered {
@@ -220,6 +220,7 @@ impl Builder {
             clock,
             aws,
             held,
+            held_steps,
             hanging,
             names,
             node: node.expect("the node is assembled"),
@@ -242,8 +243,8 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             group_delete_wait: Duration::from_secs(20),
             request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
-            allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             authentication: Authentication::None,
+            allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             path_base,
             version: ucp_api::Version {
                 version: "0.0.0".to_owned(),

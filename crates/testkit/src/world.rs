@@ -54,6 +54,7 @@ pub struct World {
     /// The simulated AWS.
     pub aws: Simulator,
     pub(crate) held: Held,
+    pub(crate) held_steps: Held,
     pub(crate) hanging: Hanging,
     pub(crate) names: OtherNames,
     pub(crate) node: Node,
@@ -382,6 +383,16 @@ impl World {
     /// Holds the reply to the next read of a request until [`release_reads`](Self::release_reads).
     pub fn hold_next_read(&self) {
         self.held.hold_next();
+    }
+
+    /// Holds the reply to the next read of a worker, whose step does not end.
+    pub fn hold_next_step(&self) {
+        self.held_steps.hold_next();
+    }
+
+    /// Returns once a step is held.
+    pub async fn is_step_held(&self) {
+        self.held_steps.is_held().await;
     }
 
     /// Returns once a reply to a read is held.
