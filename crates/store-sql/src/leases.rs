@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
-use ucp_store::{
-    Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace, TRIED_ALONE,
-};
+use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace};
 
 use crate::Sql;
-use crate::database::{Abort, Row, Transaction, statements, transaction, values};
+use crate::database::{Abort, Row, Statement, Transaction, statements, transaction, values};
 use crate::json::{from_json, to_json};
 use crate::nudges::Topic;
 use crate::operation_row::{self, columns, generation};
@@ -115,7 +113,8 @@ statements! {
     POSTPONE = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4,
             takeovers = CASE WHEN takeovers > 2 THEN 2 ELSE takeovers END
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    TRY_ALONE = ["UPDATE operations SET lease_expires_at = $4, takeovers = $5
+    /// The number is [`TRIED_ALONE`](ucp_store::TRIED_ALONE).
+    TRY_ALONE = ["UPDATE operations SET lease_expires_at = $4, takeovers = 3
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
             takeovers = ", taken_over!(), "
@@ -179,20 +178,7 @@ impl Leases for Sql {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        let renewed = lease.renewed(now, term);
-        transaction!(self, |tx| async {
-            let values = values![
-                lease.operation.to_string(),
-                lease.owner.as_str(),
-                generation(lease)?,
-                renewed.expires_at.as_millis(),
-            ];
-            match tx.execute(RENEW, values).await? {
-                0 => Err(Error::LeaseLost.into()),
-                _ => Ok(()),
-            }
-        })?;
-        Ok(renewed)
+        self.renew(RENEW, lease.renewed(now, term)).await
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
@@ -205,23 +191,11 @@ impl Leases for Sql {
     }
 
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        transaction!(self, |tx| async {
-            let owner = lease.owner.as_str();
-            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
-            let values = values![id, owner, generation(lease)?, not_before];
-            tx.execute(HAND_BACK, values).await?;
-            Ok(())
-        })
+        self.give_back(HAND_BACK, lease, not_before).await
     }
 
     async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        transaction!(self, |tx| async {
-            let owner = lease.owner.as_str();
-            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
-            let values = values![id, owner, generation(lease)?, not_before];
-            tx.execute(POSTPONE, values).await?;
-            Ok(())
-        })
+        self.give_back(POSTPONE, lease, not_before).await
     }
 
     async fn try_alone(
@@ -230,22 +204,7 @@ impl Leases for Sql {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        let renewed = lease.renewed(now, term);
-        let takeovers = i64::try_from(TRIED_ALONE).unwrap_or(i64::MAX);
-        transaction!(self, |tx| async {
-            let values = values![
-                lease.operation.to_string(),
-                lease.owner.as_str(),
-                generation(lease)?,
-                renewed.expires_at.as_millis(),
-                takeovers,
-            ];
-            match tx.execute(TRY_ALONE, values).await? {
-                0 => Err(Error::LeaseLost.into()),
-                _ => Ok(()),
-            }
-        })?;
-        Ok(renewed)
+        self.renew(TRY_ALONE, lease.renewed(now, term)).await
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {
@@ -277,6 +236,39 @@ impl Leases for Sql {
 }
 
 impl Sql {
+    /// Writes a new term of a lease, unless it was lost, and returns it.
+    async fn renew(&self, statement: Statement, renewed: Lease) -> Result<Lease, Error> {
+        transaction!(self, |tx| async {
+            let values = values![
+                renewed.operation.to_string(),
+                renewed.owner.as_str(),
+                generation(&renewed)?,
+                renewed.expires_at.as_millis(),
+            ];
+            match tx.execute(statement, values).await? {
+                0 => Err(Error::LeaseLost.into()),
+                _ => Ok(()),
+            }
+        })?;
+        Ok(renewed)
+    }
+
+    /// Keeps everybody off until then, unless the lease was lost.
+    async fn give_back(
+        &self,
+        statement: Statement,
+        lease: &Lease,
+        not_before: Timestamp,
+    ) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            let owner = lease.owner.as_str();
+            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
+            let values = values![id, owner, generation(lease)?, not_before];
+            tx.execute(statement, values).await?;
+            Ok(())
+        })
+    }
+
     /// Returns the operations in the order in which they are due. Hands those back that cannot be read, such as those of a
     /// later version, for a process of that version.
     async fn readable(

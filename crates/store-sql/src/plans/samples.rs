@@ -167,7 +167,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("leases::RELEASE", (leased(values![]), 1)),
         ("leases::HAND_BACK", (leased(values![9]), 1)),
         ("leases::POSTPONE", (leased(values![9]), 1)),
-        ("leases::TRY_ALONE", (leased(values![9, 3]), 1)),
+        ("leases::TRY_ALONE", (leased(values![9]), 1)),
         // When SQLite is opened.
         ("leases::RELEASE_ALL", (values![], EVERYTHING)),
         ("leases::NEXT", (values![], 1)),
