@@ -74,7 +74,8 @@ pub async fn serve<S, B>(
                                 drop(admitted);
                             });
                         }
-                        None => refuse(stream, from.ip(), limits.peer),
+                        // Over TLS there is no reply before the handshake, which would cost what the limit saves.
+                        None => refuse(stream, from.ip(), limits.peer.filter(|_| tls.is_none())),
                     }
                 }
                 Err(error) => {

@@ -1,11 +1,13 @@
 //! TLS: the certificate of the server, which is read again when its files change, and the handshake.
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -14,6 +16,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
+use zeroize::Zeroizing;
 
 use crate::replying::Replying;
 
@@ -85,16 +88,17 @@ pub struct Tls {
 
 #[derive(Debug)]
 struct Current {
-    /// What was read last, whether it could be used or not.
-    contents: Contents,
+    /// The hash of what was read last, whether it could be used or not. `None` if it could not be read.
+    seen: Option<u64>,
+    /// Makes the hash one of this process: it is made of a private key too.
+    hasher: RandomState,
     config: Arc<ServerConfig>,
 }
 
 /// What stands in the files.
-#[derive(Debug, PartialEq, Eq)]
 struct Contents {
     certificate: Vec<u8>,
-    key: Vec<u8>,
+    key: Zeroizing<Vec<u8>>,
     client_ca: Option<Vec<u8>>,
 }
 
@@ -111,7 +115,13 @@ impl Tls {
     pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = Contents::read(&files)?;
         let config = Arc::new(contents.config(&files)?);
-        let current = Arc::new(RwLock::new(Current { contents, config }));
+        let hasher = RandomState::new();
+        let current = Current {
+            seen: Some(contents.hash(&hasher)),
+            hasher,
+            config,
+        };
+        let current = Arc::new(RwLock::new(current));
         Ok(Self { files, current })
     }
 
@@ -119,14 +129,16 @@ impl Tls {
     pub async fn follow(&self) {
         loop {
             sleep(INTERVAL).await;
-            match self.refresh() {
+            let tls = self.clone();
+            let refreshed = spawn_blocking(move || tls.refresh()).await;
+            match refreshed.unwrap_or(Ok(false)) {
                 Ok(false) => {}
                 Ok(true) => tracing::info!(
                     file.path = %self.files.certificate.display(),
                     "the TLS certificate has changed"
                 ),
                 Err(error) => tracing::warn!(
-                    error = %chain(&error),
+                    error = %ucp_model::chain(&error),
                     "the TLS certificate has changed and cannot be used; the one before is used on"
                 ),
             }
@@ -136,14 +148,15 @@ impl Tls {
     /// Reads the files again. Returns whether they have changed. What cannot be used is an error once, and leaves the
     /// certificate that is used.
     pub fn refresh(&self) -> Result<bool, TlsError> {
-        let contents = Contents::read(&self.files)?;
+        let read = Contents::read(&self.files);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if current.contents == contents {
+        let hash = read.as_ref().ok();
+        let hash = hash.map(|contents| contents.hash(&current.hasher));
+        if current.seen == hash {
             return Ok(false);
         }
-        let config = contents.config(&self.files);
-        current.contents = contents;
-        current.config = Arc::new(config?);
+        current.seen = hash;
+        current.config = Arc::new(read?.config(&self.files)?);
         Ok(true)
     }
 
@@ -171,9 +184,18 @@ impl Contents {
     fn read(files: &TlsFiles) -> Result<Self, TlsError> {
         Ok(Self {
             certificate: bytes(&files.certificate)?,
-            key: bytes(&files.key)?,
+            key: Zeroizing::new(bytes(&files.key)?),
             client_ca: files.client_ca.as_deref().map(bytes).transpose()?,
         })
+    }
+
+    fn hash(&self, hasher: &RandomState) -> u64 {
+        let Self {
+            certificate,
+            key,
+            client_ca,
+        } = self;
+        hasher.hash_one((certificate, key.as_slice(), client_ca))
     }
 
     fn config(&self, files: &TlsFiles) -> Result<ServerConfig, TlsError> {
@@ -244,16 +266,4 @@ fn bytes(path: &Path) -> Result<Vec<u8>, TlsError> {
         path: path.to_owned(),
         source,
     })
-}
-
-/// Returns an error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

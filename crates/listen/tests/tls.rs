@@ -26,7 +26,7 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-use ucp_listen::{Limits, OverTls, Tls, TlsError, TlsFiles};
+use ucp_listen::{Limits, OverTls, PeerLimit, Tls, TlsError, TlsFiles};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -254,6 +254,28 @@ async fn clients_of_other_authorities_are_refused() {
     }
 }
 
+/// What is not TLS would be read as a defect of the server.
+#[tokio::test]
+async fn a_connection_too_many_gets_no_reply_in_clear() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let peer = PeerLimit {
+        connections: 1,
+        refusal: "HTTP/1.1 503 Service Unavailable\r\n\r\n",
+    };
+    let limits = Limits {
+        peer: Some(peer),
+        ..LIMITS
+    };
+    let address = serve(Tls::read(files).expect("a certificate"), limits).await;
+    let first = connect(address, &authority, None).await.expect("let in");
+    let mut second = TcpStream::connect(address).await.expect("a connection");
+    let mut reply = Vec::new();
+    let ended = timeout(PATIENCE, second.read_to_end(&mut reply)).await;
+    assert_eq!(ended.expect("in time").expect("an end"), 0);
+    drop(first);
+}
+
 /// Who is let in has a name of its own.
 #[tokio::test]
 async fn certificates_without_a_name_are_refused() {
@@ -301,6 +323,14 @@ async fn a_certificate_that_changes_is_used_from_then_on() {
     assert!(matches!(halfway, TlsError::Unusable { .. }), "{halfway:?}");
     assert!(!tls.refresh().expect("told once"));
     assert!(trusts(&old).await);
+
+    fs::remove_file(&files.key).expect("a file");
+    let missing = tls.refresh().expect_err("it is not there");
+    assert!(
+        matches!(missing, TlsError::Unreadable { .. }),
+        "{missing:?}"
+    );
+    assert!(!tls.refresh().expect("told once"));
 
     fs::write(&files.key, &renewed.key).expect("a file");
     assert!(tls.refresh().expect("a pair"));
