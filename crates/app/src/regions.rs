@@ -135,11 +135,11 @@ impl App {
             listed.truncate(LISTED_MAX);
             let listed = listed.join(", ");
             format!(
-                "The region '{region}' is not allowed on this server. It allows {listed}{more}. Use one of them, or add --allowed-region {region}."
+                "The region '{region}' is not allowed on this server. It allows {listed}{more}. Use one of them, or start ucp with --allowed-region {region} besides those that it has."
             )
         } else {
             format!(
-                "The region '{region}' is not known. Correct it, or, if AWS has it, add --allowed-region {region}."
+                "The region '{region}' is not known. Correct it, or, if AWS has it, start ucp with --allowed-region {region} besides those that it has, such as '*'."
             )
         };
         Err(Rejection::Invalid(
