@@ -138,6 +138,20 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "judgement-wait",
+        By(
+            "crates/cpu-pool/src/lib.rs",
+            "who_waits_in_vain_for_a_turn_is_told",
+        ),
+    ),
+    (
+        "judgement-time",
+        By(
+            "crates/cpu-pool/src/lib.rs",
+            "work_that_takes_too_long_is_given_up_and_keeps_its_turn",
+        ),
+    ),
+    (
         "read-wait",
         By(
             "crates/live/tests/patience.rs",

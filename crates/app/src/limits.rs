@@ -1,3 +1,4 @@
+use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{Beyond, ErrorCode, Limit, Most};
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
@@ -54,6 +55,18 @@ pub const LIMITS: &[Limit] = &[
         what: "All operations under way; deletes are accepted up to twice as many",
         most: Most::Flag("--quota-operations"),
         beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "judgement-wait",
+        what: "The time that a declaration waits for a thread that judges it, if that is not done at once",
+        most: Most::Time(MAX_WAIT),
+        beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
+    },
+    Limit {
+        name: "judgement-time",
+        what: "The time that judging a declaration takes, besides what it counts",
+        most: Most::Time(MAX_RUN),
+        beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
     },
     Limit {
         name: "read-wait",

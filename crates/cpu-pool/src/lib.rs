@@ -8,11 +8,11 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How long work waits for its turn.
-const MAX_WAIT: Duration = Duration::from_secs(5);
+pub const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// How long work may take once it has its turn. All that runs here is bounded by what it counts, to two seconds of CPU time
 /// at most; this is for a machine that has no CPU time left.
-const MAX_RUN: Duration = Duration::from_secs(10);
+pub const MAX_RUN: Duration = Duration::from_secs(10);
 
 /// A bounded number of threads for work that takes CPU time. Clones share them.
 #[derive(Clone, Debug)]

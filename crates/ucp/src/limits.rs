@@ -22,7 +22,7 @@ const OF_CONNECTIONS: &[Limit] = &[
     },
     Limit {
         name: "peer-connections",
-        what: "The open connections of one address: by default half of `--max-connections`",
+        what: "The open connections of one address: by default half of `--max-connections`; over TLS there is no reply",
         most: Most::Flag("--max-connections-per-peer"),
         beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
     },
