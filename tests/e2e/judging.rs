@@ -6,22 +6,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use ucp_cpu_pool::CpuPool;
 use ucp_model::{Clock, Digest};
 use ucp_plan::{Desired, Mode, plan};
+use ucp_sample::cpu_time;
 use ucp_schema::{Catalogue, Declaration, ResourceSchema};
 use ucp_testkit::{ACCOUNT, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by};
-
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.try_into().expect("seconds"),
-        now.tv_nsec.try_into().expect("nanoseconds"),
-    )
-}
 
 /// Returns the CPU time that `work` takes on this thread.
 fn took<T>(work: impl FnOnce() -> T) -> Duration {

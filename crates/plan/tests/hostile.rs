@@ -3,24 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use ucp_model::operation::Options;
 use ucp_model::{Digest, Identifier, Scope, TypeName};
 use ucp_plan::{Desired, Live, Question, Subject, judge};
-use ucp_sample::{disarranged, hostile};
+use ucp_sample::{cpu_time, disarranged, hostile};
 use ucp_schema::{Catalogue, Declaration, ResourceSchema};
 
 /// The maximum CPU time of one judgement.
 const BOUND: Duration = Duration::from_secs(2);
-
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.try_into().expect("seconds"),
-        now.tv_nsec.try_into().expect("nanoseconds"),
-    )
-}
 
 /// What took longest.
 #[derive(Default)]

@@ -1,4 +1,5 @@
-//! For tests, benchmarks and fuzzing only: generates plausible declarations from a schema.
+//! For tests, benchmarks and fuzzing only: generates plausible and hostile declarations from a schema, and tells what they
+//! take.
 //!
 //! The same seed gives the same document. Constraints that a schema cannot express, such as that a role must exist, are
 //! not respected.
@@ -6,6 +7,7 @@
 mod chance;
 mod change;
 mod choice;
+mod cpu_time;
 mod hostile;
 mod text;
 mod value;
@@ -14,6 +16,7 @@ use serde_json::{Map, Value};
 use ucp_schema::ResourceSchema;
 
 pub use change::changed;
+pub use cpu_time::cpu_time;
 pub use hostile::{disarranged, hostile};
 
 use crate::chance::Chance;

@@ -3,21 +3,13 @@
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use ucp_model::TypeName;
+use ucp_sample::cpu_time;
 use ucp_schema::{Catalogue, ResourceSchema, Violation};
 
 /// The maximum CPU time of one judgement.
 const BOUND: Duration = Duration::from_secs(2);
-
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.try_into().expect("seconds"),
-        now.tv_nsec.try_into().expect("nanoseconds"),
-    )
-}
 
 /// Returns the violations, and asserts that finding them took no more than the bound.
 fn judged(what: &str, schema: &ResourceSchema, properties: &Value) -> Vec<Violation> {

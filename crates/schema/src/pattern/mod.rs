@@ -67,8 +67,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use rustix::time::{ClockId, clock_gettime};
     use serde_json::Value;
+    use ucp_sample::cpu_time;
 
     use super::texts::Texts;
     use super::*;
@@ -145,15 +145,10 @@ mod tests {
 
     /// Returns the CPU time of this thread for a match, after one that fills the caches.
     fn time_to_match(linear: &Linear, text: &str) -> Duration {
-        let now = || {
-            let now = clock_gettime(ClockId::ThreadCPUTime);
-            let seconds = now.tv_sec.try_into().unwrap();
-            Duration::new(seconds, now.tv_nsec.try_into().unwrap())
-        };
         linear.applies(text);
-        let before = now();
+        let before = cpu_time();
         linear.applies(text);
-        now().saturating_sub(before)
+        cpu_time().saturating_sub(before)
     }
 
     /// The longest texts that are matched take less than a tenth of a second. If that grew with the square of the length, a
