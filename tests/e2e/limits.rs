@@ -116,6 +116,17 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "planes",
+        By("tests/e2e/quotas.rs", "there_are_only_so_many_planes"),
+    ),
+    (
+        "credentials",
+        By(
+            "tests/e2e/quotas.rs",
+            "a_plane_has_only_so_many_credentials",
+        ),
+    ),
+    (
         "groups",
         By("tests/e2e/quotas.rs", "a_plane_has_only_so_many_groups"),
     ),
@@ -124,10 +135,21 @@ const SHOWN: &[(&str, Shown)] = &[
         By("tests/e2e/quotas.rs", "a_group_has_only_so_many_references"),
     ),
     (
+        "leftovers",
+        By("tests/e2e/quotas.rs", "there_are_only_so_many_leftovers"),
+    ),
+    (
         "group-operations",
         By(
             "tests/e2e/quotas.rs",
             "only_so_many_operations_are_under_way_in_a_group",
+        ),
+    ),
+    (
+        "caller-operations",
+        By(
+            "tests/e2e/quotas.rs",
+            "a_caller_has_only_so_many_operations_under_way",
         ),
     ),
     (

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use ucp_app::Quotas;
+use ucp_simulator::Action;
+use ucp_simulator::faults::{Effect, fault};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
 };
@@ -145,4 +147,105 @@ async fn a_put_that_changes_nothing_leaves_nothing_behind(world: &World) {
         world.put(VPC, "main", vpc.clone()).await.expect(200);
     }
     assert_eq!(world.events(VPC, "main").await, before);
+}
+
+#[apply(on_every_store)]
+async fn there_are_only_so_many_planes(kind: StoreKind) {
+    let quotas = Quotas {
+        planes: 3,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let put = async |name: &str| {
+        let path = format!("/planes/radius/{name}?{API}");
+        let plane = r#"{"location": "global", "properties": {"resourceProviders": {}}}"#;
+        world.call("PUT", &path, plane).await
+    };
+    put("third").await.expect(200);
+    refused(put("fourth").await, 403, "/planes");
+    put("Third").await.expect(200);
+    let path = format!("/planes/radius/third?{API}");
+    world.call("DELETE", &path, "").await.expect(200);
+    put("fourth").await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn a_plane_has_only_so_many_credentials(kind: StoreKind) {
+    let quotas = Quotas {
+        credentials: 1,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let put = async |name: &str| {
+        let path = format!("/planes/aws/aws/providers/System.AWS/credentials/{name}?{API}");
+        let credential = json!({"location": "global", "properties": {"kind": "AccessKey",
+            "accessKeyId": "AKIAIOSFODNN7EXAMPLE", "secretAccessKey": "secret",
+            "storage": {"kind": "Internal"}}});
+        world.call("PUT", &path, &credential.to_string()).await
+    };
+    put("one").await.expect(200);
+    refused(put("two").await, 403, "/planes/aws/aws");
+    put("One").await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn a_caller_has_only_so_many_operations_under_way(kind: StoreKind) {
+    let quotas = Quotas {
+        caller_operations: 1,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put(VPC, "one", vpc.clone()).await.expect(201);
+    let reply = world.put(VPC, "two", vpc.clone()).await.expect(429);
+    assert_eq!(reply.code(), "QuotaExceeded");
+    assert!(reply.text.contains("'anonymous'"), "{}", reply.text);
+    world.settle().await;
+    world.put(VPC, "two", vpc).await.expect(201);
+}
+
+/// Whoever leaves so much behind decides some of it first.
+#[apply(on_every_store)]
+async fn there_are_only_so_many_leftovers(kind: StoreKind) {
+    let quotas = Quotas {
+        leftovers: 1,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let renamed = fault(Effect::Rename {
+        identifier: "real".to_owned(),
+    });
+    let renamed = renamed.on(Action::CreateResource);
+    world.aws.add_fault(renamed.times(1));
+    let put = async |name: &str| {
+        let body = json!({"properties": {"LogGroupName": name}});
+        world.post(LOGS, "put", &body).await
+    };
+    put("asked").await.expect(201);
+    world.settle().await;
+    let region = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let reply = put("other").await;
+    assert!(
+        reply.text.contains(&format!("{region}/leftovers")),
+        "{}",
+        reply.text
+    );
+    refused(reply, 403, &region);
+    // A group has a register of its own.
+    let group = json!({"LogGroupName": "third"});
+    world.put(LOGS, "third", group).await.expect(201);
+    world.settle().await;
+
+    let list = world.get(&format!("{region}/leftovers")).await.expect(200);
+    let id = list.body["value"][0]["id"].as_str().unwrap().to_owned();
+    world.call("DELETE", &id, "").await.expect(204);
+    put("other").await.expect(201);
 }

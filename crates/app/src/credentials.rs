@@ -26,6 +26,7 @@ impl App {
         let id = put.new.id.clone();
         let admitted = self.parts.roles.admit(&put.new.body);
         admitted.map_err(Rejection::Forbidden)?;
+        self.admit_credential(&id).await?;
         if id.signs() && self.parts.store.get_credential(&id).await?.is_some() {
             let (credential, secret) = (&put.new.body, put.secret.as_deref());
             self.parts.accounts.identify(credential, secret).await?;

@@ -21,12 +21,20 @@ const ESTIMATES_MAX: usize = 10_000;
 /// How much there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotas {
+    /// The planes.
+    pub planes: usize,
+    /// The credentials of a plane.
+    pub credentials: usize,
     /// The resource groups of a plane.
     pub groups: usize,
     /// The references of a group.
     pub references: usize,
+    /// The leftovers of a group, or of an account and region.
+    pub leftovers: usize,
     /// The operations under way in a group.
     pub group_operations: usize,
+    /// The operations under way that one caller has requested.
+    pub caller_operations: usize,
     /// All operations under way.
     pub operations: usize,
 }
@@ -35,9 +43,13 @@ impl Default for Quotas {
     /// Far more than a deployment needs, and little enough for the database.
     fn default() -> Self {
         Self {
+            planes: 1_000,
+            credentials: 1_000,
             groups: 20_000,
             references: 20_000,
+            leftovers: 1_000,
             group_operations: 5_000,
+            caller_operations: 25_000,
             operations: 50_000,
         }
     }

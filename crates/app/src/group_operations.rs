@@ -110,7 +110,7 @@ impl App {
         for scope in scopes {
             self.parts.accounts.verify(scope).await?;
         }
-        self.admit_import(group, items.len()).await?;
+        self.admit_import(group, &caller.name, items.len()).await?;
         let new = self.new_group_operation(group, Task::Import(items), caller);
         let operation = match self.parts.store.accept_operation(new).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),

@@ -88,7 +88,8 @@ impl App {
         work.desired = desired;
         work.look = look;
         let (kind, reference) = (work.kind, work.reference.clone());
-        self.admit_operation(kind, reference.as_ref()).await?;
+        self.admit_operation(kind, &new.caller, &work.scope, reference.as_ref())
+            .await?;
         let waiter = self.parts.awaiting.announce(new.id);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,

@@ -25,6 +25,18 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/resources/{index}"),
     },
     Limit {
+        name: "planes",
+        what: "The planes",
+        most: Most::Flag("--quota-planes"),
+        beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes"),
+    },
+    Limit {
+        name: "credentials",
+        what: "The credentials of a plane",
+        most: Most::Flag("--quota-credentials"),
+        beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes/aws/{plane}"),
+    },
+    Limit {
         name: "groups",
         what: "The resource groups of a plane",
         most: Most::Flag("--quota-groups"),
@@ -41,6 +53,16 @@ pub const LIMITS: &[Limit] = &[
         ),
     },
     Limit {
+        name: "leftovers",
+        what: "The leftovers of a resource group, beyond which it takes no puts; those of an account and region, beyond which that takes no puts without `trackedBy`",
+        most: Most::Flag("--quota-leftovers"),
+        beyond: Beyond::refused_at(
+            403,
+            ErrorCode::QuotaExceeded,
+            "/planes/radius/{plane}/resourcegroups/{group}",
+        ),
+    },
+    Limit {
         name: "group-operations",
         what: "The operations under way in a resource group; deletes are accepted up to twice as many",
         most: Most::Flag("--quota-group-operations"),
@@ -49,6 +71,12 @@ pub const LIMITS: &[Limit] = &[
             ErrorCode::QuotaExceeded,
             "/planes/radius/{plane}/resourcegroups/{group}",
         ),
+    },
+    Limit {
+        name: "caller-operations",
+        what: "The operations under way that one caller has requested; deletes are accepted up to twice as many. All who are not authenticated are one caller",
+        most: Most::Flag("--quota-caller-operations"),
+        beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
     },
     Limit {
         name: "operations",

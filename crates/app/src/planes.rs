@@ -63,6 +63,7 @@ impl App {
         precondition: &Precondition,
     ) -> Result<Plane, Rejection> {
         let id = put.id.clone();
+        self.admit_plane(&id).await?;
         let store = &self.parts.store;
         let written = store.put_plane(put, precondition, self.now()).await;
         self.signing_changed(&id);

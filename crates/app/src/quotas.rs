@@ -1,19 +1,31 @@
 //! The refusal of requests that would leave behind more than the quotas allow.
 
 use ucp_model::operation::Kind;
-use ucp_model::{ErrorCode, Failure, GroupId, ReferenceId};
+use ucp_model::{
+    CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId, Register, Scope,
+    excerpt,
+};
+use ucp_store::LiveOperations;
 
 use crate::{App, Rejection};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
 enum Counted<'a> {
+    /// The planes.
+    Planes,
+    /// The credentials of the aws plane.
+    Credentials(&'a PlaneId),
     /// The groups of the plane of that name.
     Groups(&'a str),
     /// The references of a group.
     References(&'a GroupId),
+    /// The leftovers in a register.
+    Leftovers(&'a Register),
     /// The operations under way in a group.
     GroupOperations(&'a GroupId),
+    /// The operations under way that the caller has requested.
+    CallerOperations(&'a str),
     /// The operations under way.
     Operations,
 }
@@ -22,15 +34,52 @@ impl Counted<'_> {
     /// Returns a text that no other has.
     fn key(self) -> String {
         match self {
+            Self::Planes => "planes".to_owned(),
+            Self::Credentials(plane) => format!("credentials {}", plane.key()),
             Self::Groups(plane) => format!("groups {}", plane.to_lowercase()),
             Self::References(group) => format!("references {}", group.key()),
+            Self::Leftovers(register) => format!("leftovers {}", register.key()),
             Self::GroupOperations(group) => format!("operations {}", group.key()),
+            Self::CallerOperations(caller) => format!("operations of {caller}"),
             Self::Operations => "operations".to_owned(),
         }
     }
 }
 
 impl App {
+    /// Refuses a new plane beyond the quota.
+    pub(crate) async fn admit_plane(&self, id: &PlaneId) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.planes;
+        if self.admit(Counted::Planes, 1, quota).await?
+            || self.parts.store.get_plane(id).await?.is_some()
+        {
+            return Ok(());
+        }
+        let message = format!(
+            "There are {quota} planes, which is the quota. Delete one, or raise --quota-planes."
+        );
+        Err(Rejection::QuotaExceeded(exceeded(message, "/planes")))
+    }
+
+    /// Refuses a new credential beyond the quota of its plane.
+    pub(crate) async fn admit_credential(&self, id: &CredentialId) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.credentials;
+        let plane = PlaneId {
+            kind: PlaneKind::Aws,
+            name: id.plane.clone(),
+        };
+        if self.admit(Counted::Credentials(&plane), 1, quota).await?
+            || self.parts.store.get_credential(id).await?.is_some()
+        {
+            return Ok(());
+        }
+        let message = format!(
+            "The plane '{}' has {quota} credentials, which is its quota. Delete one, or raise --quota-credentials.",
+            id.plane
+        );
+        Err(Rejection::QuotaExceeded(exceeded(message, plane)))
+    }
+
     /// Refuses a new group beyond the quota of its plane.
     pub(crate) async fn admit_group(&self, id: &GroupId) -> Result<(), Rejection> {
         let quota = self.parts.quotas.groups;
@@ -54,6 +103,8 @@ impl App {
     pub(crate) async fn admit_operation(
         &self,
         kind: Kind,
+        caller: &str,
+        scope: &Scope,
         reference: Option<&ReferenceId>,
     ) -> Result<(), Rejection> {
         // What is deleted makes room, so there is a reserve for it.
@@ -61,12 +112,47 @@ impl App {
             Kind::Delete => 2,
             Kind::Put | Kind::Import | Kind::Resolve => 1,
         };
-        self.admit_under_way(reference.map(|id| &id.group), times)
-            .await?;
-        match (kind, reference) {
-            (Kind::Put | Kind::Import, Some(id)) => self.admit_reference(id).await,
-            (Kind::Put | Kind::Import, None) | (Kind::Delete | Kind::Resolve, _) => Ok(()),
+        let group = reference.map(|id| &id.group);
+        self.admit_under_way(caller, group, times).await?;
+        match kind {
+            Kind::Put => {
+                let register = match group {
+                    Some(group) => Register::Group(group.clone()),
+                    None => Register::Place(scope.clone()),
+                };
+                self.admit_leftover(&register).await?;
+            }
+            Kind::Import => {}
+            Kind::Delete | Kind::Resolve => return Ok(()),
         }
+        match reference {
+            Some(id) => self.admit_reference(id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what could leave another resource behind where so many are already.
+    async fn admit_leftover(&self, register: &Register) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.leftovers;
+        if self.admit(Counted::Leftovers(register), 1, quota).await? {
+            return Ok(());
+        }
+        let (message, target) = match register {
+            Register::Group(group) => (
+                format!(
+                    "The resource group '{}' has {quota} leftovers, which is its quota, and a put could leave more. Decide some of those at {group}/leftovers, or raise --quota-leftovers.",
+                    group.name
+                ),
+                group.to_string(),
+            ),
+            Register::Place(scope) => (
+                format!(
+                    "The account and region have {quota} leftovers, which is their quota, and a put could leave more. Decide some of those at {scope}/leftovers, or raise --quota-leftovers."
+                ),
+                scope.to_string(),
+            ),
+        };
+        Err(Rejection::QuotaExceeded(exceeded(message, target)))
     }
 
     /// Refuses a new reference beyond the quota of its group.
@@ -83,8 +169,13 @@ impl App {
     }
 
     /// Refuses an import of `more` resources that does not fit into the group.
-    pub(crate) async fn admit_import(&self, group: &GroupId, more: usize) -> Result<(), Rejection> {
-        self.admit_under_way(Some(group), 1).await?;
+    pub(crate) async fn admit_import(
+        &self,
+        group: &GroupId,
+        caller: &str,
+        more: usize,
+    ) -> Result<(), Rejection> {
+        self.admit_under_way(caller, Some(group), 1).await?;
         let quota = self.parts.quotas.references;
         match self.admit(Counted::References(group), more, quota).await? {
             true => Ok(()),
@@ -103,6 +194,7 @@ impl App {
     /// Refuses an operation beyond so many times the quotas.
     async fn admit_under_way(
         &self,
+        caller: &str,
         group: Option<&GroupId>,
         times: usize,
     ) -> Result<(), Rejection> {
@@ -118,6 +210,20 @@ impl App {
                 );
                 return Err(Rejection::TooMany(exceeded(message, group)));
             }
+        }
+        let quota = self.parts.quotas.caller_operations.saturating_mul(times);
+        if !self
+            .admit(Counted::CallerOperations(caller), 1, quota)
+            .await?
+        {
+            let message = format!(
+                "{quota} operations of yours are under way, and no more may be: you are '{}'. Try again when some have ended, or raise --quota-caller-operations.",
+                excerpt(caller)
+            );
+            return Err(Rejection::TooMany(Failure::new(
+                ErrorCode::QuotaExceeded,
+                message,
+            )));
         }
         let quota = self.parts.quotas.operations.saturating_mul(times);
         if self.admit(Counted::Operations, 1, quota).await? {
@@ -140,18 +246,42 @@ impl App {
         }
         let store = &self.parts.store;
         let counted = match of {
+            Counted::Planes => store.list_planes(None, None, quota).await.map(length),
+            Counted::Credentials(plane) => {
+                let listed = store.list_credentials(&plane.name, None, quota);
+                listed.await.map(length)
+            }
+            Counted::Leftovers(register) => {
+                match store.list_leftovers(register, None, quota).await {
+                    // The operation is refused where the group is looked up.
+                    Err(ucp_store::Error::NoSuchGroup) => Ok(0),
+                    listed => listed.map(length),
+                }
+            }
             Counted::Groups(plane) => store.count_resource_groups(plane, quota).await,
             Counted::References(group) => store.count_references(group, quota).await,
             Counted::GroupOperations(group) => {
-                store.count_live_operations(Some(group), quota).await
+                let those = LiveOperations::InGroup(group);
+                store.count_live_operations(those, quota).await
             }
-            Counted::Operations => store.count_live_operations(None, quota).await,
+            Counted::CallerOperations(caller) => {
+                let those = LiveOperations::RequestedBy(caller);
+                store.count_live_operations(those, quota).await
+            }
+            Counted::Operations => {
+                let those = LiveOperations::All;
+                store.count_live_operations(those, quota).await
+            }
         }?;
         let fits = counted + more <= quota;
         let admitted = if fits { more } else { 0 };
         self.estimates.note(key, counted, admitted, now);
         Ok(fits)
     }
+}
+
+fn length<T>(listed: Vec<T>) -> usize {
+    listed.len()
 }
 
 fn exceeded(message: String, what: impl ToString) -> Failure {

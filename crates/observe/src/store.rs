@@ -11,10 +11,10 @@ use ucp_model::{
 };
 use ucp_store::{
     Accepted, Adoption, Basis, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
-    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, Leftovers, NewOperation,
-    OperationPage, Operations, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
-    ReferenceUpdate, References, Retried, Sealed, SealedKey, SealedPlace, SealedValues, Store,
-    Stored, StoredCredential, TypeSchema, TypeSchemas,
+    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, Leftovers, LiveOperations,
+    NewOperation, OperationPage, Operations, Planes, Precondition, Reachable, RecordedAlias,
+    RecordedTarget, ReferenceUpdate, References, Retried, Sealed, SealedKey, SealedPlace,
+    SealedValues, Store, Stored, StoredCredential, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -216,7 +216,7 @@ observed! {
         #[at(Moment::Finish)]
         fn finish_operation(lease: &Lease, finish: FinishOperation) -> ();
         fn request_cancel(id: OperationId, now: Timestamp) -> Option<Operation>;
-        fn count_live_operations(group: Option<&GroupId>, limit: usize) -> usize;
+        fn count_live_operations(those: LiveOperations<'_>, limit: usize) -> usize;
         fn remove_ended_operations(before: Timestamp, limit: usize) -> u64;
     }
 }

@@ -22,8 +22,8 @@ statements! {
     /// The look (`$12`), if there is one (`$15`), is kept if its basis holds. The resource is locked, so an operation
     /// that has come in between is seen here, live or ended.
     INSERT = ["INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, group_key,
-            schema_fingerprint, accepted_at, due_at, desired, body, generation, scope_key, look)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0, $16,
+            schema_fingerprint, accepted_at, due_at, desired, body, generation, scope_key, caller, look)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $9, $10, $11, 0, $16, $17,
             CASE WHEN $15 = 1
                 AND ", live_on!("$6"), " IS NULL
                 AND $13 IS NOT DISTINCT FROM ", ended_last_on!("$6"), "
@@ -142,6 +142,8 @@ pub(crate) async fn insert(
         look.is_some_and(|look| look.basis.is_referenced),
         look.is_some(),
         work.scope_key(),
+        // Its children are its own doing, and have a bound of their own.
+        header.parent.is_none().then(|| header.caller.clone()),
     ];
     let row = transaction.fetch_optional(INSERT, values).await?;
     transaction.wake();

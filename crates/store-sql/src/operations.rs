@@ -5,8 +5,8 @@ use ucp_model::operation::{GroupWork, Header, ReplacementPolicy, ResourceWork, W
 use ucp_model::{GroupId, Operation, OperationId, Reference, Target, Timestamp};
 use ucp_store::rules::{self, Claimant};
 use ucp_store::{
-    Accepted, Error, FinishOperation, Lease, LeaseTerm, NewOperation, OperationPage, Operations,
-    RecordedTarget, Sealed,
+    Accepted, Error, FinishOperation, Lease, LeaseTerm, LiveOperations, NewOperation,
+    OperationPage, Operations, RecordedTarget, Sealed,
 };
 
 use crate::accept::accept;
@@ -69,6 +69,9 @@ statements! {
     COUNT_ALL_LIVE = ["SELECT COUNT(*) AS counted FROM (
             SELECT id FROM operations WHERE ended_at IS NULL
             ORDER BY (CASE WHEN lease_expires_at > due_at THEN lease_expires_at ELSE due_at END), id LIMIT $1
+        ) AS bounded"];
+    COUNT_REQUESTED = ["SELECT COUNT(*) AS counted FROM (
+            SELECT id FROM operations WHERE caller = $1 AND ended_at IS NULL ORDER BY id LIMIT $2
         ) AS bounded"];
     /// The parent is looked up for each row. A join could read all live operations.
     REMOVE_ENDED = ["WITH old AS (
@@ -187,17 +190,16 @@ impl Operations for Sql {
 
     async fn count_live_operations(
         &self,
-        group: Option<&GroupId>,
+        those: LiveOperations<'_>,
         limit: usize,
     ) -> Result<usize, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        match group {
-            Some(group) => {
-                let values = values![group.key(), limit];
-                self.database.count(COUNT_LIVE, values).await
-            }
-            None => self.database.count(COUNT_ALL_LIVE, values![limit]).await,
-        }
+        let (statement, values) = match those {
+            LiveOperations::All => (COUNT_ALL_LIVE, values![limit]),
+            LiveOperations::InGroup(group) => (COUNT_LIVE, values![group.key(), limit]),
+            LiveOperations::RequestedBy(caller) => (COUNT_REQUESTED, values![caller, limit]),
+        };
+        self.database.count(statement, values).await
     }
 
     async fn remove_ended_operations(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

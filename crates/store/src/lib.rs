@@ -33,8 +33,8 @@ pub use leases::{Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TRIED_ALONE};
 pub use leftovers::{Leftovers, Retried};
 pub use memory::Memory;
 pub use operations::{
-    Accepted, FinishOperation, NewOperation, NewResourceWork, NewWork, OperationPage, Operations,
-    Status, place,
+    Accepted, FinishOperation, LiveOperations, NewOperation, NewResourceWork, NewWork,
+    OperationPage, Operations, Status, place,
 };
 pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};

@@ -185,6 +185,17 @@ impl Status {
     }
 }
 
+/// The live operations to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveOperations<'a> {
+    /// Every one.
+    All,
+    /// Those in the group.
+    InGroup(&'a GroupId),
+    /// Those that the caller has requested, without their children.
+    RequestedBy(&'a str),
+}
+
 /// Storage of operations: accept, step, finish, cancel and list them.
 #[async_trait]
 pub trait Operations: Send + Sync {
@@ -318,10 +329,10 @@ pub trait Operations: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Operation>, Error>;
 
-    /// Counts the live operations in `group`, or all of them, up to `limit`.
+    /// Counts live operations, up to `limit`.
     async fn count_live_operations(
         &self,
-        group: Option<&GroupId>,
+        those: LiveOperations<'_>,
         limit: usize,
     ) -> Result<usize, Error>;
 

@@ -382,15 +382,27 @@ pub(crate) struct Work {
         value_name = "REGION"
     )]
     pub(crate) allowed_regions: Vec<String>,
+    /// The number of planes.
+    #[arg(long, env = "UCP_QUOTA_PLANES", default_value_t = Quotas::default().planes)]
+    pub(crate) quota_planes: usize,
+    /// The number of credentials that a plane may have.
+    #[arg(long, env = "UCP_QUOTA_CREDENTIALS", default_value_t = Quotas::default().credentials)]
+    pub(crate) quota_credentials: usize,
     /// The number of resource groups that a plane may have.
     #[arg(long, env = "UCP_QUOTA_GROUPS", default_value_t = Quotas::default().groups)]
     pub(crate) quota_groups: usize,
     /// The number of references that a resource group may have.
     #[arg(long, env = "UCP_QUOTA_REFERENCES", default_value_t = Quotas::default().references)]
     pub(crate) quota_references: usize,
+    /// The number of leftovers of a resource group, or of an account and region, beyond which it takes no puts.
+    #[arg(long, env = "UCP_QUOTA_LEFTOVERS", default_value_t = Quotas::default().leftovers)]
+    pub(crate) quota_leftovers: usize,
     /// The number of operations that may be under way in a resource group.
     #[arg(long, env = "UCP_QUOTA_GROUP_OPERATIONS", default_value_t = Quotas::default().group_operations)]
     pub(crate) quota_group_operations: usize,
+    /// The number of operations of one caller that may be under way.
+    #[arg(long, env = "UCP_QUOTA_CALLER_OPERATIONS", default_value_t = Quotas::default().caller_operations)]
+    pub(crate) quota_caller_operations: usize,
     /// The number of operations that may be under way.
     #[arg(long, env = "UCP_QUOTA_OPERATIONS", default_value_t = Quotas::default().operations)]
     pub(crate) quota_operations: usize,

@@ -117,9 +117,13 @@ impl Node {
             operation_retention: self.work.operation_retention,
             history_retention: self.work.history_retention,
             quotas: Quotas {
+                planes: self.work.quota_planes,
+                credentials: self.work.quota_credentials,
                 groups: self.work.quota_groups,
                 references: self.work.quota_references,
+                leftovers: self.work.quota_leftovers,
                 group_operations: self.work.quota_group_operations,
+                caller_operations: self.work.quota_caller_operations,
                 operations: self.work.quota_operations,
             },
             sweep_interval: SWEEP_INTERVAL,

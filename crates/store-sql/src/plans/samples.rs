@@ -38,7 +38,8 @@ INSERT INTO resource_references (key, revision, identifier, target_key, owned, o
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, target_key, group_key,
-        schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at, scope_key)
+        schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at, scope_key,
+        caller)
     SELECT 'operation-' || i, 'put', CASE WHEN i % 2 = 1 THEN 'Accepted' ELSE 'Succeeded' END, 'operation-' || (i / 40),
         'reference-' || i,
         CASE WHEN i % 2 = 1 THEN 'target-' || i END,
@@ -46,7 +47,8 @@ INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key
         CASE WHEN i % 2 = 0 THEN 'target-' || i END,
         'group-' || (i / 20), 'fingerprint-1', i, i, CASE WHEN i % 2 = 0 THEN i END, '{}', NULL, 1,
         CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END,
-        CASE WHEN i % 400 < 381 THEN 'busy' ELSE 'idle-' || (i % 20) END || '/us-west-2'
+        CASE WHEN i % 400 < 381 THEN 'busy' ELSE 'idle-' || (i % 20) END || '/us-west-2',
+        'caller-' || (i % 200)
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1000)
 INSERT INTO operations (id, kind, status, target_key, schema_fingerprint, accepted_at, due_at, ended_at, body, generation)
@@ -344,7 +346,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "operation-of-5002-1000",
                     1,
                     1,
-                    "1/us-west-2"
+                    "1/us-west-2",
+                    "caller-7"
                 ],
                 2,
             ),
@@ -393,6 +396,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["group-200", limit], PAGE),
         ),
         ("operations::COUNT_ALL_LIVE", (values![limit], PAGE)),
+        (
+            "operations::COUNT_REQUESTED",
+            (values!["caller-7", limit], PAGE),
+        ),
         (
             "operations::PAGE",
             (values!["group-200", 4_010, "z", limit], PAGE),

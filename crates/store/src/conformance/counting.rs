@@ -1,7 +1,7 @@
 //! Counts, which have a limit, and the end of the history.
 
 use super::fixture::*;
-use crate::Precondition;
+use crate::{LiveOperations, NewOperation, Precondition};
 
 /// A count stops at its limit, and counts nothing of another plane or group.
 pub async fn a_count_has_a_limit(store: Engine) {
@@ -44,8 +44,11 @@ pub async fn live_operations_are_counted(store: Engine) {
     accept(&store, untracked(put(3, "c"), "x")).await;
     let count = async |group: Option<&str>, limit| {
         let group = group.map(super::fixture::group);
-        let counted = store.count_live_operations(group.as_ref(), limit).await;
-        counted.unwrap()
+        let those = match &group {
+            None => LiveOperations::All,
+            Some(group) => LiveOperations::InGroup(group),
+        };
+        store.count_live_operations(those, limit).await.unwrap()
     };
     assert_eq!(count(Some("Rg"), 10).await, 2);
     assert_eq!(count(Some("rg"), 1).await, 1);
@@ -56,6 +59,29 @@ pub async fn live_operations_are_counted(store: Engine) {
     finish(&store, &claimed.lease, end).await;
     assert_eq!(count(Some("rg"), 10).await, 1);
     assert_eq!(count(None, 10).await, 2);
+}
+
+/// An operation counts for who has requested it until it ends. Its children do not.
+pub async fn operations_are_counted_by_who_has_requested_them(store: Engine) {
+    with_group(&store, "rg").await;
+    let of = |caller: &str, new: NewOperation| NewOperation {
+        caller: caller.to_owned(),
+        ..new
+    };
+    let claimed = accept_and_claim(&store, of("alice", put(1, "a"))).await;
+    accept(&store, of("alice", put(2, "b"))).await;
+    accept(&store, of("Alice", put(3, "c"))).await;
+    let count = async |caller, limit| {
+        let those = LiveOperations::RequestedBy(caller);
+        store.count_live_operations(those, limit).await.unwrap()
+    };
+    assert_eq!(count("alice", 10).await, 2);
+    assert_eq!(count("alice", 1).await, 1);
+    assert_eq!(count("Alice", 10).await, 1);
+    assert_eq!(count("", 10).await, 0);
+    let end = applied(&claimed.operation, "a", true);
+    finish(&store, &claimed.lease, end).await;
+    assert_eq!(count("alice", 10).await, 1);
 }
 
 /// The oldest events are removed, as many as asked for.

@@ -149,6 +149,7 @@ macro_rules! conformance {
                 a_count_has_a_limit
                 references_are_counted_by_group
                 live_operations_are_counted
+                operations_are_counted_by_who_has_requested_them
                 old_events_are_removed
             }
             preconditions {

@@ -9,8 +9,8 @@ use super::Memory;
 use super::tables::{Row, Slot, Tables};
 use crate::rules::Claimant;
 use crate::{
-    Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, NewOperation, NewWork,
-    OperationPage, Operations, RecordedTarget, Sealed, place, rules,
+    Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, LiveOperations, NewOperation,
+    NewWork, OperationPage, Operations, RecordedTarget, Sealed, place, rules,
 };
 
 #[async_trait]
@@ -198,16 +198,20 @@ impl Operations for Memory {
 
     async fn count_live_operations(
         &self,
-        group: Option<&GroupId>,
+        those: LiveOperations<'_>,
         limit: usize,
     ) -> Result<usize, Error> {
         let tables = self.tables();
         let operations = tables.operations.values().map(|row| &row.operation);
         let live = operations.filter(|operation| operation.header.ended_at.is_none());
-        let counted = live.filter(|operation| {
-            group.is_none_or(|group| {
+        let counted = live.filter(|operation| match those {
+            LiveOperations::All => true,
+            LiveOperations::InGroup(group) => {
                 operation.work.group_id().map(GroupId::key) == Some(group.key())
-            })
+            }
+            LiveOperations::RequestedBy(caller) => {
+                operation.header.parent.is_none() && operation.header.caller == caller
+            }
         });
         Ok(counted.take(limit).count())
     }
