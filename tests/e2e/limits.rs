@@ -188,6 +188,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "schema-patterns",
+        By(
+            "crates/schema/src/pattern/budget.rs",
+            "many_large_patterns_spend_the_budget",
+        ),
+    ),
+    (
         "schema-combined",
         By(
             "crates/schema/tests/hostile.rs",

@@ -1,9 +1,11 @@
 //! The well-formed JSON Schema (draft 7) part of a CloudFormation schema.
 
+use std::cell::RefCell;
+
 use jsonschema::{Draft, PatternOptions, ValidationOptions};
 use serde_json::{Map, Value, json};
 
-use crate::pattern::at_least;
+use crate::pattern::{Budget, at_least};
 use crate::subschema;
 
 const TYPES: [&str; 7] = [
@@ -17,7 +19,10 @@ pub(crate) const PATTERN: &str = "lenientPattern";
 /// Returns `document` without the parts that a validator would reject: CloudFormation's own keywords, formats, dangling
 /// references and malformed keywords. Each omission makes the schema accept more.
 pub(crate) fn of(document: &Value) -> Value {
-    let reading = Reading { document };
+    let reading = Reading {
+        document,
+        left: RefCell::default(),
+    };
     let Value::Object(members) = document else {
         return Value::Bool(true);
     };
@@ -26,6 +31,8 @@ pub(crate) fn of(document: &Value) -> Value {
 
 struct Reading<'a> {
     document: &'a Value,
+    /// For the patterns of names.
+    left: RefCell<Budget>,
 }
 
 impl Reading<'_> {
@@ -70,7 +77,8 @@ impl Reading<'_> {
                 let members = value.as_object()?;
                 let mut kept = Map::new();
                 for (name, schema) in members {
-                    kept.insert(name_pattern(name)?, self.schema(schema));
+                    let name = name_pattern(name, &mut self.left.borrow_mut())?;
+                    kept.insert(name, self.schema(schema));
                 }
                 (kept.len() == members.len()).then(|| Value::Object(kept))
             }
@@ -146,8 +154,8 @@ pub(crate) fn options() -> ValidationOptions<'static> {
 
 /// Returns a name of `patternProperties` without look-around, which is checked with the names of the declaration. `None`
 /// for a name that the validator cannot compile. It would refuse the schema.
-fn name_pattern(pattern: &str) -> Option<String> {
-    let pattern = at_least(pattern)?;
+fn name_pattern(pattern: &str, budget: &mut Budget) -> Option<String> {
+    let pattern = at_least(pattern, budget)?;
     let schema = json!({"patternProperties": {pattern.as_str(): true}});
     options().build(&schema).is_ok().then_some(pattern)
 }

@@ -1,7 +1,7 @@
 use ucp_model::{Beyond, ErrorCode, Limit, Most};
 
 use crate::error::MAX_BYTES;
-use crate::pattern::MAX_MATCHED_CHARS;
+use crate::pattern::{MAX_COMPILED, MAX_MATCHED_CHARS};
 use crate::subschema::MAX_APPLIED;
 use crate::visits::MAX_VISITS;
 
@@ -12,6 +12,14 @@ pub const LIMITS: &[Limit] = &[
         what: "The schema of a resource type",
         most: Most::Bytes(MAX_BYTES),
         beyond: Beyond::refused(400, ErrorCode::UnsupportedActionException),
+    },
+    Limit {
+        name: "schema-patterns",
+        what: "The compiled patterns of a schema; those of names are counted apart",
+        most: Most::Bytes(MAX_COMPILED),
+        beyond: Beyond::Told(
+            "Further patterns match everything. AWS judges what they would have refused.",
+        ),
     },
     Limit {
         name: "schema-combined",

@@ -5,6 +5,8 @@
 use fancy_regex::{Assertion, Expr, LookAround};
 use regex::Regex;
 
+use super::budget::Budget;
+
 /// The maximum number of parts into which a pattern is taken apart.
 const MAX_PARTS: usize = 128;
 
@@ -22,14 +24,16 @@ pub(super) enum Linear {
 }
 
 impl Linear {
-    /// Compiles a pattern in our dialect. Returns `None` if it is not valid, or cannot be matched in linear time.
-    pub(super) fn of(pattern: &str) -> Option<Self> {
-        if let Ok(regex) = Regex::new(pattern) {
+    /// Compiles a pattern in our dialect. Returns `None` if it is not valid, cannot be matched in linear time, or takes up
+    /// more than is left.
+    pub(super) fn of(pattern: &str, budget: &mut Budget) -> Option<Self> {
+        if let Some(regex) = budget.compile(pattern) {
             return Some(Self::Matches(regex));
         }
         let tree = Expr::parse_tree(pattern).ok()?;
-        let mut parts_left = MAX_PARTS;
-        take_apart(vec![plain(tree.expr)?], &mut parts_left)
+        let parts_left = MAX_PARTS;
+        let mut bounds = Bounds { parts_left, budget };
+        take_apart(vec![plain(tree.expr)?], &mut bounds)
     }
 
     pub(super) fn applies(&self, text: &str) -> bool {
@@ -74,14 +78,14 @@ fn plain(expr: Expr) -> Option<Expr> {
 
 /// Returns a pattern that `regex` supports and that matches all that `pattern` does: the same without look-around. `None`
 /// if there is none.
-pub(super) fn without_look_around(pattern: &str) -> Option<String> {
-    if Regex::new(pattern).is_ok() {
+pub(super) fn without_look_around(pattern: &str, budget: &mut Budget) -> Option<String> {
+    if budget.compile(pattern).is_some() {
         return Some(pattern.to_owned());
     }
     let tree = Expr::parse_tree(pattern).ok()?;
     let mut without = String::new();
     blind(plain(tree.expr)?).to_str(&mut without, 0);
-    Regex::new(&without).ok().map(|_| without)
+    budget.compile(&without).map(|_| without)
 }
 
 /// Returns an expression without look-around.
@@ -106,15 +110,21 @@ fn blind(expr: Expr) -> Expr {
     }
 }
 
+/// What is left for the parts of a pattern.
+struct Bounds<'a> {
+    parts_left: usize,
+    budget: &'a mut Budget,
+}
+
 /// Takes a sequence of expressions apart.
-fn take_apart(sequence: Vec<Expr>, parts_left: &mut usize) -> Option<Linear> {
-    *parts_left = parts_left.checked_sub(1)?;
+fn take_apart(sequence: Vec<Expr>, bounds: &mut Bounds<'_>) -> Option<Linear> {
+    bounds.parts_left = bounds.parts_left.checked_sub(1)?;
     let sequence = flat(sequence);
     if !sequence.iter().any(looks_around) {
-        return matches(sequence);
+        return matches(sequence, bounds.budget);
     }
     if let Some(at) = sequence.iter().position(is_choice) {
-        return each_alternative(&sequence, at, parts_left);
+        return each_alternative(&sequence, at, bounds);
     }
     let (at, inner, kind) = sequence
         .iter()
@@ -125,7 +135,7 @@ fn take_apart(sequence: Vec<Expr>, parts_left: &mut usize) -> Option<Linear> {
         })?;
     let (before, after) = (&sequence[..at], &sequence[at + 1..]);
     if let ([], LookAround::LookAheadNeg, Some(other)) = (after, kind, other_than(&inner)) {
-        return take_apart([before, &[other]].concat(), parts_left);
+        return take_apart([before, &[other]].concat(), bounds);
     }
     let rest = [before, after].concat();
     let condition = match kind {
@@ -151,7 +161,7 @@ fn take_apart(sequence: Vec<Expr>, parts_left: &mut usize) -> Option<Linear> {
             vec![inner, Expr::Assertion(Assertion::EndText)]
         }
     };
-    let condition = take_apart(condition, parts_left)?;
+    let condition = take_apart(condition, bounds)?;
     let condition = match kind {
         LookAround::LookAhead | LookAround::LookBehind => condition,
         LookAround::LookAheadNeg | LookAround::LookBehindNeg => Linear::Not(Box::new(condition)),
@@ -160,18 +170,18 @@ fn take_apart(sequence: Vec<Expr>, parts_left: &mut usize) -> Option<Linear> {
         true => [vec![Expr::Assertion(Assertion::StartText)], rest].concat(),
         false => rest,
     };
-    Some(Linear::All(vec![condition, take_apart(rest, parts_left)?]))
+    Some(Linear::All(vec![condition, take_apart(rest, bounds)?]))
 }
 
 /// Takes the sequence apart once for each alternative at `at`.
-fn each_alternative(sequence: &[Expr], at: usize, parts_left: &mut usize) -> Option<Linear> {
+fn each_alternative(sequence: &[Expr], at: usize, bounds: &mut Bounds<'_>) -> Option<Linear> {
     let Expr::Alt(alternatives) = &sequence[at] else {
         return None;
     };
     let (before, after) = (&sequence[..at], &sequence[at + 1..]);
     let with = |alternative: &Expr| {
         let sequence = [before, std::slice::from_ref(alternative), after].concat();
-        take_apart(sequence, parts_left)
+        take_apart(sequence, bounds)
     };
     let alternatives: Option<Vec<Linear>> = alternatives.iter().map(with).collect();
     alternatives.map(Linear::Any)
@@ -187,10 +197,10 @@ fn flat(sequence: Vec<Expr>) -> Vec<Expr> {
     members.collect()
 }
 
-fn matches(sequence: Vec<Expr>) -> Option<Linear> {
+fn matches(sequence: Vec<Expr>, budget: &mut Budget) -> Option<Linear> {
     let mut pattern = String::new();
     Expr::Concat(sequence).to_str(&mut pattern, 0);
-    Regex::new(&pattern).ok().map(Linear::Matches)
+    budget.compile(&pattern).map(Linear::Matches)
 }
 
 /// Returns what follows if a character of the class `class` does not: another character, or the end.

@@ -1,5 +1,6 @@
 //! The regular expressions of schemas. They are written for several dialects and therefore matched leniently.
 
+mod budget;
 mod dialect;
 mod linear;
 mod rewritten;
@@ -9,6 +10,7 @@ mod texts;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub(crate) use budget::{Budget, MAX_COMPILED};
 pub use dialect::in_our_dialect;
 use linear::Linear;
 use rewritten::rewritten;
@@ -19,11 +21,18 @@ pub(crate) const MAX_MATCHED_CHARS: usize = 65_536;
 
 /// The patterns of one schema, each compiled on first use.
 #[derive(Debug, Default)]
-pub struct Patterns(Mutex<BTreeMap<String, Option<Arc<Linear>>>>);
+pub struct Patterns(Mutex<Known>);
+
+/// Those that were used.
+#[derive(Debug, Default)]
+struct Known {
+    patterns: BTreeMap<String, Option<Arc<Linear>>>,
+    left: Budget,
+}
 
 impl Patterns {
     /// Returns whether `text` matches, in a time that is linear in its length. A pattern that cannot be matched in
-    /// linear time, or that our dialect cannot express, matches everything.
+    /// linear time, that our dialect cannot express, or that takes up too much, matches everything.
     pub fn matches(&self, pattern: &str, text: &str) -> bool {
         let Some(linear) = self.compiled(pattern) else {
             return true;
@@ -40,25 +49,25 @@ impl Patterns {
 
     fn compiled(&self, pattern: &str) -> Option<Arc<Linear>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(linear) = known.get(pattern) {
+        if let Some(linear) = known.patterns.get(pattern) {
             return linear.clone();
         }
-        let linear = compile(pattern).map(Arc::new);
-        known.insert(pattern.to_owned(), linear.clone());
+        let linear = compile(pattern, &mut known.left).map(Arc::new);
+        known.patterns.insert(pattern.to_owned(), linear.clone());
         linear
     }
 }
 
 /// Returns a pattern that is matched in linear time, and matches all that `pattern` does and perhaps more. `None` if there
 /// is none.
-pub(crate) fn at_least(pattern: &str) -> Option<String> {
-    linear::without_look_around(&in_our_dialect(pattern))
+pub(crate) fn at_least(pattern: &str, budget: &mut Budget) -> Option<String> {
+    linear::without_look_around(&in_our_dialect(pattern), budget)
 }
 
-fn compile(pattern: &str) -> Option<Linear> {
+fn compile(pattern: &str, budget: &mut Budget) -> Option<Linear> {
     match rewritten(pattern) {
-        Some(pattern) => Linear::of(pattern),
-        None => Linear::of(&in_our_dialect(pattern)),
+        Some(pattern) => Linear::of(pattern, budget),
+        None => Linear::of(&in_our_dialect(pattern), budget),
     }
 }
 
@@ -86,19 +95,6 @@ mod tests {
 
     /// Returns the patterns of all embedded types, of values and of names.
     fn embedded() -> BTreeSet<String> {
-        fn collect(value: &Value, all: &mut BTreeSet<String>) {
-            match value {
-                Value::Object(members) => {
-                    let pattern = members.get("pattern").and_then(Value::as_str);
-                    all.extend(pattern.map(str::to_owned));
-                    let named = members.get("patternProperties").and_then(Value::as_object);
-                    all.extend(named.into_iter().flat_map(|named| named.keys().cloned()));
-                    members.values().for_each(|value| collect(value, all));
-                }
-                Value::Array(items) => items.iter().for_each(|value| collect(value, all)),
-                _ => {}
-            }
-        }
         let catalogue = Catalogue::embedded();
         let mut all = BTreeSet::new();
         for name in catalogue.type_names() {
@@ -107,8 +103,42 @@ mod tests {
         all
     }
 
+    /// Adds the patterns in a schema.
+    fn collect(value: &Value, all: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(members) => {
+                let pattern = members.get("pattern").and_then(Value::as_str);
+                all.extend(pattern.map(str::to_owned));
+                let named = members.get("patternProperties").and_then(Value::as_object);
+                all.extend(named.into_iter().flat_map(|named| named.keys().cloned()));
+                members.values().for_each(|value| collect(value, all));
+            }
+            Value::Array(items) => items.iter().for_each(|value| collect(value, all)),
+            _ => {}
+        }
+    }
+
     fn backtracking(pattern: &str) -> Option<fancy_regex::Regex> {
         fancy_regex::Regex::new(&in_our_dialect(pattern)).ok()
+    }
+
+    /// No embedded type comes near to what the patterns of a schema may take up.
+    #[test]
+    fn the_patterns_of_every_embedded_type_are_compiled() {
+        let catalogue = Catalogue::embedded();
+        let mut least = usize::MAX;
+        for name in catalogue.type_names() {
+            let mut all = BTreeSet::new();
+            collect(catalogue.get(name).unwrap().document(), &mut all);
+            let mut budget = Budget::default();
+            for pattern in all {
+                let alone = compile(&pattern, &mut Budget::default());
+                let compiled = compile(&pattern, &mut budget);
+                assert_eq!(compiled.is_some(), alone.is_some(), "{name}: {pattern}");
+            }
+            least = least.min(budget.left());
+        }
+        assert!(least > MAX_COMPILED / 2, "{least}");
     }
 
     /// What looks around is matched without backtracking, and yet matches the same texts. So does what is rewritten.
@@ -122,7 +152,7 @@ mod tests {
             if !looks_around && rewritten(&pattern).is_none() {
                 continue;
             }
-            let linear = compile(&pattern);
+            let linear = compile(&pattern, &mut Budget::default());
             let Some(regex) = backtracking(&pattern) else {
                 continue;
             };
@@ -159,7 +189,7 @@ mod tests {
         const MEASURED: Duration = Duration::from_millis(4);
         let mut worst = (Duration::ZERO, String::new());
         for pattern in embedded() {
-            let Some(linear) = compile(&pattern) else {
+            let Some(linear) = compile(&pattern, &mut Budget::default()) else {
                 continue;
             };
             let texts = Texts::of(&in_our_dialect(&pattern)).map(|mut texts| texts.next());
