@@ -162,14 +162,7 @@ impl Scope {
     /// Creates the scope of `account` and `region`.
     pub fn new(plane: &str, account: &str, region: &str) -> Result<Self, InvalidId> {
         let plane = arm_name("plane", plane)?;
-        let account_fits = (1..=ACCOUNT_MAX_CHARS).contains(&account.len())
-            && account.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if !account_fits {
-            return invalid(format!(
-                "'{}' is not an AWS account: up to {ACCOUNT_MAX_CHARS} letters and digits",
-                excerpt(account)
-            ));
-        }
+        judge_account(account)?;
         let is_region =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let region_fits = (1..=REGION_MAX_CHARS).contains(&region.len())
@@ -222,6 +215,19 @@ impl fmt::Display for Scope {
             self.plane, self.account, self.region
         )
     }
+}
+
+/// Checks an AWS account in an id.
+pub fn judge_account(account: &str) -> Result<(), InvalidId> {
+    let fits = (1..=ACCOUNT_MAX_CHARS).contains(&account.len())
+        && account.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if fits {
+        return Ok(());
+    }
+    invalid(format!(
+        "'{}' is not an AWS account: up to {ACCOUNT_MAX_CHARS} letters and digits",
+        excerpt(account)
+    ))
 }
 
 /// One AWS resource, regardless of plane and alias.

@@ -19,6 +19,7 @@ mod tokens;
 pub use arm::{ArmId, CredentialId, GroupId, PLANE_NAME_MAX_CHARS, PlaneId, PlaneKind};
 pub use aws::{
     ACCOUNT_MAX_CHARS, IDENTIFIER_MAX_CHARS, Identifier, REGION_MAX_CHARS, Scope, Target, TypeName,
+    judge_account,
 };
 pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;

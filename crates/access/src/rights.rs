@@ -1,0 +1,192 @@
+//! What a principal may do.
+
+use std::sync::Arc;
+
+use crate::denied::DeniedType;
+use crate::grant::Grant;
+use crate::principal::Principal;
+use crate::refusal::Reason;
+use crate::role::{Right, Role};
+use crate::scope::Scope;
+
+/// What a principal may do. What no grant gives is refused.
+#[derive(Clone, Debug)]
+pub struct Rights {
+    granted: Granted,
+    denied: Arc<[DeniedType]>,
+}
+
+#[derive(Clone, Debug)]
+enum Granted {
+    Everything,
+    /// Each role over a scope.
+    These(Vec<(Role, Scope)>),
+}
+
+impl Rights {
+    /// Returns all rights over everything.
+    pub fn unlimited() -> Self {
+        Self::granting(Granted::Everything)
+    }
+
+    /// Returns the rights that `grants` give to `principal`, and those of its credential.
+    pub fn of<'a>(principal: &'a Principal, grants: impl IntoIterator<Item = &'a Grant>) -> Self {
+        let named = grants.into_iter().filter(|grant| principal.is(&grant.who));
+        let own = &principal.grants;
+        let roles = named.chain(own).flat_map(|grant| {
+            let scopes = grant.scopes.iter().cloned();
+            scopes.map(|scope| (grant.role, scope))
+        });
+        Self::granting(Granted::These(roles.collect()))
+    }
+
+    /// Returns these rights without that to change resources of the `denied` types.
+    pub fn except(self, denied: Arc<[DeniedType]>) -> Self {
+        Self { denied, ..self }
+    }
+
+    /// Returns whether the principal has a right over the whole scope.
+    pub fn permits(&self, right: Right, scope: &Scope) -> bool {
+        self.judge(right, scope).is_ok()
+    }
+
+    /// Returns why the principal does not have a right over the whole scope, if so.
+    pub fn judge(&self, right: Right, scope: &Scope) -> Result<(), Reason> {
+        let changes = match right {
+            Right::Read => false,
+            Right::Write | Right::ManageCredentials | Right::ManageAccess => true,
+        };
+        let denied = self.denied.iter().find(|types| types.matches(scope));
+        let is_granted = match &self.granted {
+            Granted::Everything => true,
+            Granted::These(roles) => roles
+                .iter()
+                .any(|(role, over)| role.contains(right) && over.covers(scope)),
+        };
+        match denied {
+            _ if !is_granted => Err(Reason::NotGranted),
+            Some(types) if changes => Err(Reason::Denied(types.clone())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Returns whether everything may be read.
+    pub fn reads_everything(&self) -> bool {
+        self.permits(Right::Read, &Scope::everything())
+    }
+
+    fn granting(granted: Granted) -> Self {
+        Self {
+            granted,
+            denied: Arc::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grant::Subject;
+    use crate::principal::Source;
+
+    const ROLE: &str = "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.IAM/Role";
+    const VPC: &str = "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.EC2/VPC";
+    const GROUP: &str = "/planes/radius/local/resourcegroups/demo";
+
+    fn scope(text: &str) -> Scope {
+        text.parse().unwrap()
+    }
+
+    fn grant(who: &str, role: Role, scopes: &[&str]) -> Grant {
+        let scopes = scopes.iter().map(|text| scope(text)).collect();
+        Grant::new(who.parse().unwrap(), role, scopes).unwrap()
+    }
+
+    fn alice() -> Principal {
+        Principal {
+            name: "alice".to_owned(),
+            groups: vec!["team".to_owned()],
+            source: Source::Certificate,
+            grants: vec![grant("bob", Role::Reader, &[VPC])],
+        }
+    }
+
+    #[test]
+    fn without_a_grant_nothing_is_permitted() {
+        let rights = Rights::of(&Principal::anonymous(), &[]);
+        for right in [Right::Read, Right::Write, Right::ManageAccess] {
+            assert_eq!(rights.judge(right, &scope(GROUP)), Err(Reason::NotGranted));
+        }
+    }
+
+    #[test]
+    fn grants_to_the_name_to_its_groups_and_of_the_credential_add_up() {
+        let grants = [
+            grant("alice", Role::Contributor, &[GROUP]),
+            grant("group:team", Role::Reader, &["/planes/radius/other"]),
+            grant("group:alice", Role::Owner, &["/"]),
+            grant("team", Role::Owner, &["/"]),
+            grant("Alice", Role::Owner, &["/"]),
+        ];
+        let alice = alice();
+        let rights = Rights::of(&alice, &grants);
+        assert!(rights.permits(Right::Write, &scope(GROUP)));
+        assert!(!rights.permits(Right::Read, &scope("/planes/radius/local")));
+        assert!(rights.permits(Right::Read, &scope("/planes/radius/other")));
+        assert!(!rights.permits(Right::Write, &scope("/planes/radius/other")));
+        assert!(rights.permits(Right::Read, &scope(VPC)));
+        assert!(!rights.permits(Right::Write, &scope(VPC)));
+        assert!(!rights.permits(Right::Read, &scope("/")));
+        assert!(!rights.reads_everything());
+    }
+
+    #[test]
+    fn a_denied_type_is_read_and_not_changed_by_anybody() {
+        let denied = |types: &str| Rights::unlimited().except([types.parse().unwrap()].into());
+        let all = denied("aws.iam/*");
+        assert!(all.permits(Right::Read, &scope(ROLE)));
+        assert!(all.permits(Right::Write, &scope(VPC)));
+        assert!(all.permits(Right::Write, &scope(GROUP)));
+        let reason = all.judge(Right::Write, &scope(ROLE)).unwrap_err();
+        assert_eq!(reason, Reason::Denied("aws.iam/*".parse().unwrap()));
+        assert!(!denied("AWS.IAM/Role").permits(Right::Write, &scope(ROLE)));
+        assert!(denied("AWS.IAM/Rol").permits(Right::Write, &scope(ROLE)));
+        assert!(denied("AWS.IA/*").permits(Right::Write, &scope(ROLE)));
+        for text in [
+            "*",
+            "AWS.IAM",
+            "AWS.IAM/",
+            "AWS.*/Role",
+            "AWS.IAM/R*",
+            "IAM/*",
+        ] {
+            assert!(text.parse::<DeniedType>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_grant_has_scopes_and_not_too_many() {
+        let of = |count| {
+            let scopes = vec![Scope::everything(); count];
+            Grant::new(Subject::User("a".to_owned()), Role::Reader, scopes)
+        };
+        assert!(of(0).is_err());
+        assert!(of(20).is_ok());
+        let error = of(21).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "A grant has 1 to 20 scopes, and this one has 21."
+        );
+    }
+
+    #[test]
+    fn subjects_are_read_as_they_are_written() {
+        for text in ["alice", "token:ci", "group:oidc:team"] {
+            assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
+        }
+        let long = "a".repeat(257);
+        for text in ["", "group:", "a\nb", &long] {
+            assert!(text.parse::<Subject>().is_err(), "{text}");
+        }
+    }
+}
