@@ -5,6 +5,8 @@ use std::str::FromStr;
 use sqlx::Error;
 use sqlx::postgres::PgConnectOptions;
 
+use crate::security::Said;
+
 /// What a URL says.
 #[derive(Debug)]
 pub(crate) struct Addresses {
@@ -47,8 +49,9 @@ impl FromStr for Addresses {
                 PgConnectOptions::from_str(&format!("{scheme}://{user}{host}{path}?{query}"))
             })
         });
+        let servers = servers.map(|server| Ok(query.said.applied_to(without_brackets(server?))));
         Ok(Self {
-            servers: servers.collect::<Result<_, _>>()?,
+            servers: servers.collect::<Result<_, Error>>()?,
             pooler: query.pooler,
         })
     }
@@ -59,6 +62,8 @@ struct Query<'a> {
     hosts: Vec<String>,
     ports: Vec<String>,
     pooler: Option<bool>,
+    /// What it says of TLS.
+    said: Said,
     /// Those that the driver knows.
     others: Vec<&'a str>,
 }
@@ -69,6 +74,7 @@ impl<'a> Query<'a> {
             hosts: Vec::new(),
             ports: Vec::new(),
             pooler: None,
+            said: Said::in_environment(),
             others: Vec::new(),
         };
         for parameter in text.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -89,7 +95,10 @@ impl<'a> Query<'a> {
                         ));
                     }
                 },
-                _ => query.others.push(parameter),
+                _ => {
+                    query.said.note(name);
+                    query.others.push(parameter);
+                }
             }
         }
         Ok(query)
@@ -103,6 +112,18 @@ impl<'a> Query<'a> {
         let others = self.others.iter().map(|parameter| (*parameter).to_owned());
         let parameters: Vec<String> = others.chain(host).chain(port).collect();
         parameters.join("&")
+    }
+}
+
+/// The driver takes the address of a URL with its brackets, and can then neither reach it nor compare a certificate with it.
+fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
+    let host = server.get_host();
+    let address = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    match address.map(str::to_owned) {
+        Some(address) => server.host(&address),
+        None => server,
     }
 }
 
@@ -142,7 +163,7 @@ mod tests {
             ("postgres://u:p%40@one:1/db?sslmode=disable", &["one:1"]),
             (
                 "postgresql://u:p@one:1,two,[::1]:3/db?target_session_attrs=read-write",
-                &["one:1", "two:5432", "[::1]:3"],
+                &["one:1", "two:5432", "::1:3"],
             ),
             (
                 "postgres://u@%2Ftmp%2Fa:7,%2Ftmp%2Fb:8/db",

@@ -34,6 +34,7 @@ mod reference_row;
 mod references;
 mod sealed;
 mod sealed_json;
+mod security;
 mod servers;
 mod store;
 #[cfg(feature = "testing")]

@@ -41,6 +41,12 @@ pub enum OpenError {
     /// The database cannot be reached or opened.
     #[error("cannot open the database")]
     Connect(#[source] sqlx::Error),
+    /// The database can be reached, and not in the way that TLS must be spoken with it.
+    #[error(
+        "the database cannot be spoken with over TLS; sslmode and sslrootcert in its URL say whether and how TLS is spoken \
+         (docs/how-to/postgres.md)"
+    )]
+    Tls(#[source] sqlx::Error),
     /// A database migration failed.
     #[error("cannot migrate the database")]
     Migrate(#[source] MigrateError),
@@ -50,6 +56,15 @@ pub enum OpenError {
     /// The leases of the previous process cannot be dropped.
     #[error("cannot take over the leases")]
     TakeOver(#[source] Error),
+}
+
+impl OpenError {
+    fn of(error: sqlx::Error) -> Self {
+        match error {
+            error @ sqlx::Error::Tls(_) => OpenError::Tls(error),
+            error => OpenError::Connect(error),
+        }
+    }
 }
 
 impl Sql {
@@ -119,14 +134,14 @@ impl Sql {
         url: &str,
         listen_url: Option<&str>,
     ) -> Result<Self, OpenError> {
-        let servers = Servers::find(url).await.map_err(OpenError::Connect)?;
+        let servers = Servers::find(url).await.map_err(OpenError::of)?;
         migrations::migrate_postgres(&servers)
             .await
             .map_err(OpenError::Migrate)?;
         let servers = Arc::new(servers);
         let listened = match listen_url {
             Some(url) => {
-                let listened = Servers::find(url).await.map_err(OpenError::Connect)?;
+                let listened = Servers::find(url).await.map_err(OpenError::of)?;
                 if listened.are_pooled() {
                     return Err(OpenError::ListensThroughPooler);
                 }

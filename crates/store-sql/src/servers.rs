@@ -167,6 +167,9 @@ impl Servers {
     fn names(&self) -> String {
         let names = self.servers.iter().map(|server| match server.get_socket() {
             Some(socket) => socket.display().to_string(),
+            None if server.get_host().contains(':') => {
+                format!("[{}]:{}", server.get_host(), server.get_port())
+            }
             None => format!("{}:{}", server.get_host(), server.get_port()),
         });
         names.collect::<Vec<_>>().join(", ")

@@ -6,11 +6,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test without its database panics")]
 
+mod certificates;
 mod cipher;
 mod failover;
 mod measured;
 mod pooler;
 mod server;
+mod tls;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -24,6 +26,7 @@ pub use failover::Failover;
 pub use measured::{MeasuredDatabase, Statements, measured_database};
 pub use pooler::Pooler;
 use server::Server;
+pub use tls::Listening;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Mutex;

@@ -85,7 +85,8 @@ pub(crate) struct Dev {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// `postgres://…`, with one or several hosts, or `sqlite://…` for a single process.
+    /// `postgres://…`, with one or several hosts, or `sqlite://…` for a single process. Off loopback, Postgres must speak TLS
+    /// unless the URL has another `sslmode`.
     #[arg(long, env = "UCP_DATABASE_URL", hide_env_values = true)]
     pub(crate) database_url: String,
     /// A `postgres://…` that reaches the same database without a pooler, to be notified by other processes. Behind a

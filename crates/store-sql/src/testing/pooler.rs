@@ -4,17 +4,18 @@ use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use sqlx::postgres::PgConnectOptions;
 use tempfile::TempDir;
 use tokio::net::UnixStream;
 
 use super::server::{Account, command_of_account};
 use super::{Bytes, TestDatabase};
 
+/// The port of the socket of a pooler that listens on no other.
+const PORT: u16 = 6432;
 /// Settings of PgBouncer: few connections, so that clients share them all the time.
 const SETTINGS: &str = "pool_mode = transaction
 auth_type = any
-listen_addr =
-listen_port = 6432
 default_pool_size = 5
 max_client_conn = 500
 ignore_startup_parameters =
@@ -32,16 +33,27 @@ impl Pooler {
     /// Starts PgBouncer in front of `database`. Returns `None` if it is not installed; then `UCP_REQUIRE_PGBOUNCER` makes
     /// this fail.
     pub async fn before(database: &TestDatabase) -> Option<Self> {
+        let server = &database.server.options;
+        Self::start(server, &database.name, PORT, "listen_addr =\n").await
+    }
+
+    /// Starts PgBouncer in front of a server, on a socket of this port and as `listening` says.
+    pub(super) async fn start(
+        server: &PgConnectOptions,
+        database: &str,
+        port: u16,
+        listening: &str,
+    ) -> Option<Self> {
         let folder = TempDir::with_prefix("ucp-pgbouncer-").unwrap();
-        let options = &database.server.options;
-        let host = options
+        let host = server
             .get_socket()
             .map(|socket| socket.display().to_string());
-        let host = host.unwrap_or_else(|| options.get_host().to_owned());
+        let host = host.unwrap_or_else(|| server.get_host().to_owned());
         let settings = format!(
-            "[databases]\n* = host={host} port={} user={}\n[pgbouncer]\nunix_socket_dir = {}\n{SETTINGS}",
-            options.get_port(),
-            options.get_username(),
+            "[databases]\n* = host={host} port={} user={}\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = {port}\n\
+             {listening}{SETTINGS}",
+            server.get_port(),
+            server.get_username(),
             folder.path().display(),
         );
         let file = folder.path().join("pgbouncer.ini");
@@ -75,9 +87,9 @@ impl Pooler {
         let pooler = Self {
             child,
             folder,
-            name: database.name.clone(),
+            name: database.to_owned(),
         };
-        let socket = pooler.folder.path().join(".s.PGSQL.6432");
+        let socket = pooler.folder.path().join(format!(".s.PGSQL.{port}"));
         for _ in 0..1000 {
             if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
                 return Some(pooler);
@@ -91,7 +103,7 @@ impl Pooler {
     pub fn url(&self) -> String {
         let folder = self.folder.path().display();
         let name = &self.name;
-        format!("postgres://postgres@localhost/{name}?host={folder}&port=6432")
+        format!("postgres://postgres@localhost/{name}?host={folder}&port={PORT}")
     }
 
     /// Returns the URL of the database on another port of this machine, to which its traffic is led.
@@ -101,7 +113,7 @@ impl Pooler {
 
     /// Opens a connection that speaks no protocol yet.
     pub async fn dial(&self) -> std::io::Result<Box<dyn Bytes>> {
-        let socket = self.folder.path().join(".s.PGSQL.6432");
+        let socket = self.folder.path().join(format!(".s.PGSQL.{PORT}"));
         Ok(Box::new(UnixStream::connect(socket).await?))
     }
 

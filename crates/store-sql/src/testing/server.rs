@@ -56,6 +56,16 @@ impl Server {
     /// Starts a cluster that listens on a Unix socket only. `settings` are options of `postgres`. Returns `None` if
     /// Postgres is not installed.
     pub(super) fn start(settings: &str) -> Option<Self> {
+        let cluster = Self::initialized()?;
+        cluster.start(settings);
+        Some(Self {
+            options: cluster.options(),
+            cluster: Some(cluster),
+        })
+    }
+
+    /// Prepares a cluster that trusts everybody. Returns `None` if Postgres is not installed.
+    pub(super) fn initialized() -> Option<Cluster> {
         let cluster = Cluster::prepare()?;
         run(cluster
             .command("initdb")
@@ -68,11 +78,7 @@ impl Server {
                 "--no-locale",
                 "--no-sync",
             ]));
-        cluster.start(settings);
-        Some(Self {
-            options: cluster.options(),
-            cluster: Some(cluster),
-        })
+        Some(cluster)
     }
 
     /// Returns the cluster, if this process started it.
