@@ -7,17 +7,17 @@ use axum::Json;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
 use tracing::Instrument;
+use tracing::field::Empty;
+use ucp_access::Principal;
 use ucp_app::Caller;
-use ucp_listen::OverTls;
 use ucp_model::CorrelationId;
-use ucp_model::ids::is_misleading;
 use utoipa::{IntoParams, IntoResponses};
 
 use crate::logged;
@@ -92,11 +92,13 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
         let correlation_id = parts.extensions.get::<CorrelationId>().cloned();
         let base_url = parts.extensions.get::<BaseUrl>();
+        let principal = parts.extensions.get::<Arc<Principal>>();
+        let principal = principal.ok_or_else(Problem::internal)?;
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
             caller: Caller {
-                name: caller(&parts.extensions),
+                name: principal.name.clone(),
                 correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),
@@ -104,19 +106,6 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
             base_url: base_url.cloned().ok_or_else(Problem::internal)?,
             retry_after: api.settings.retry_after_seconds(),
         })
-    }
-}
-
-/// Returns the name of the caller: that of its certificate, if it has one.
-fn caller(extensions: &Extensions) -> String {
-    let over_tls = extensions.get::<OverTls>();
-    let name = over_tls.and_then(|over_tls| over_tls.client.as_deref());
-    match name {
-        None => "anonymous".to_owned(),
-        Some(name) if name.len() <= logged::CHARS_MAX && !name.contains(is_misleading) => {
-            name.to_owned()
-        }
-        Some(name) => logged::shown(name),
     }
 }
 
@@ -180,6 +169,7 @@ pub(crate) async fn identify(
         client.request.id = client_request
             .as_ref()
             .and_then(|value| value.to_str().ok()),
+        caller.name = Empty,
         traceparent = logged::traceparent(headers),
     );
     let correlation_id = CorrelationId::new(correlation_text);

@@ -39,6 +39,7 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
         "RequestTokenNotFoundException" "SerializationException" "ServiceLimitExceeded"
         "ServiceLimitExceededException" "TypeNotFoundException" "UnknownOperationException"
         "UnsupportedActionException" "ValidationException";
+    UNAUTHORIZED: "AuthenticationFailed";
     FORBIDDEN:
         "AccessDenied" "AccessDeniedException" "AccountMismatch" "AuthorizationFailed" "ExpiredToken"
         "ExpiredTokenException" "IncompleteSignature" "InvalidClientTokenId" "InvalidCredentials"

@@ -1,8 +1,9 @@
 //! ARM over HTTP: routes, wire types, the OpenAPI document, and the one place where an error becomes a status.
 //!
-//! Start at [`routers`]. A request gets its ids, its path is rewritten to the canonical form, the route is matched, and
-//! foreign hosts and origins are refused. A handler makes one call to `ucp-app`.
+//! Start at [`routers`]. A request gets its ids, its path is rewritten to the canonical form, its caller is identified,
+//! the route is matched, and foreign hosts and origins are refused. A handler makes one call to `ucp-app`.
 
+mod authentication;
 mod canonical_path;
 mod context;
 mod deadline;
@@ -42,13 +43,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
+use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
 use ucp_model::{ErrorCode, Failure};
 use utoipa_swagger_ui::SwaggerUi;
 
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
-pub use state::{Authentication, Settings, Version};
+pub use state::{Settings, Version};
 
 use crate::document::served_under;
 use crate::problem::Problem;
@@ -63,10 +65,14 @@ pub struct Routers {
 }
 
 /// Builds the routers.
-pub fn routers(app: App, settings: Settings) -> Routers {
+pub fn routers(app: App, authenticator: Authenticator, settings: Settings) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
-    let api = Arc::new(Api { app, settings });
+    let api = Arc::new(Api {
+        app,
+        authenticator,
+        settings,
+    });
     let (described, _) = routes::described().split_for_parts();
     let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
@@ -97,6 +103,10 @@ fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
     // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again, on the rewritten path.
     let answered = Router::new()
         .fallback_service(routes.with_state(Arc::clone(&api)))
+        .layer(from_fn_with_state(
+            Arc::clone(&api),
+            authentication::authenticated,
+        ))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))

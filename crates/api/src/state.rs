@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use ucp_app::App;
+use ucp_authentication::Authenticator;
 use ucp_listen::AllowedHosts;
 use utoipa::ToSchema;
 
@@ -21,23 +22,12 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// The `Retry-After` of running operations.
     pub retry_after: Duration,
-    /// How callers are known.
-    pub authentication: Authentication,
     /// The accepted values of `Host`.
     pub allowed_hosts: AllowedHosts,
     /// The path under which planes are served.
     pub path_base: PathBase,
     /// The version of the server.
     pub version: Version,
-}
-
-/// How callers are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub enum Authentication {
-    /// Not at all.
-    None,
-    /// By the name in their certificate.
-    ClientCertificate,
 }
 
 /// The version of the server.
@@ -64,8 +54,9 @@ impl Settings {
     }
 }
 
-/// The use cases and the settings.
+/// The use cases, who calls, and the settings.
 pub(crate) struct Api {
     pub(crate) app: App,
+    pub(crate) authenticator: Authenticator,
     pub(crate) settings: Settings,
 }

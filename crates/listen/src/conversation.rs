@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -16,9 +17,9 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use crate::certificate::ClientCertificate;
 use crate::limits::Limits;
 use crate::replying::Replying;
-use crate::subject;
 use crate::tls::{Begun, Tls};
 
 /// What a client gets that does not speak TLS where it must. It is an error of ARM's shape.
@@ -44,17 +45,21 @@ const UNNAMED: &[u8] = concat!(
 )
 .as_bytes();
 
+/// In the extensions of every request: the address at the other end of its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
 /// In the extensions of a request that came over TLS.
 #[derive(Clone, Debug)]
 pub struct OverTls {
-    /// The name in the client's certificate, which an authority of [`TlsFiles::client_ca`](crate::TlsFiles::client_ca) has
-    /// signed.
-    pub client: Option<Arc<str>>,
+    /// The certificate of the client, if it has one.
+    pub client: Option<Arc<ClientCertificate>>,
 }
 
 /// Serves the requests of one connection.
 pub(crate) async fn converse<S, B>(
     stream: TcpStream,
+    peer: Peer,
     service: S,
     limits: Limits,
     tls: Option<Tls>,
@@ -67,6 +72,10 @@ pub(crate) async fn converse<S, B>(
 {
     let replying = |stream| Replying::new(stream, limits.write);
     let Some(tls) = tls else {
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            service.call(request)
+        });
         return over_http1(replying(stream), service, limits, closing).await;
     };
     let beginning = tls.begin(stream, replying);
@@ -78,17 +87,21 @@ pub(crate) async fn converse<S, B>(
         },
     };
     match begun {
-        Ok(Begun::Tls(stream)) => {
+        Ok(Begun::Tls(stream, signed_by)) => {
             let certificate = stream.get_ref().1.peer_certificates();
             let certificate = certificate.and_then(|chain| chain.first());
-            let client = certificate.map(|certificate| subject::name(certificate));
+            let client =
+                certificate.map(|certificate| ClientCertificate::read(certificate, signed_by));
             let client = match client {
                 None => None,
-                Some(Some(name)) => Some(Arc::from(name)),
+                Some(Some(certificate)) => Some(Arc::new(certificate)),
                 Some(None) => return tell(*stream, UNNAMED).await,
             };
             let over_tls = OverTls { client };
-            let service = service_fn(move |request| service.call(told(request, &over_tls)));
+            let service = service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(peer);
+                service.call(told(request, &over_tls))
+            });
             over_http1(*stream, service, limits, closing).await;
         }
         Ok(Begun::Plain(stream)) => tell(stream, NOT_TLS).await,

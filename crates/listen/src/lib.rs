@@ -5,12 +5,13 @@
 //! `axum::serve` supports neither these limits nor closing a connection without a reply, which a service triggers here
 //! by returning an error.
 
+mod authorities;
+mod certificate;
 mod conversation;
 mod guard;
 mod limits;
 mod peers;
 mod replying;
-mod subject;
 mod tls;
 
 use std::error::Error;
@@ -27,7 +28,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-pub use crate::conversation::OverTls;
+pub use crate::certificate::{Authority, ClientCertificate};
+pub use crate::conversation::{OverTls, Peer};
 pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::limits::{Limits, PeerLimit, WriteLimit};
 pub use crate::tls::{Tls, TlsError, TlsFiles};
@@ -68,7 +70,7 @@ pub async fn serve<S, B>(
                     match peers.admit(from.ip(), most) {
                         Some(admitted) => {
                             bound(&stream, limits.write);
-                            let conversing = converse(stream, service.clone(), limits, tls.clone(), closed.clone());
+                            let conversing = converse(stream, Peer(from), service.clone(), limits, tls.clone(), closed.clone());
                             connections.spawn(async move {
                                 conversing.await;
                                 drop(admitted);

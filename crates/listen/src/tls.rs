@@ -10,14 +10,16 @@ use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::crypto::{CryptoProvider, aws_lc_rs};
+use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use tokio_rustls::rustls::server::VerifierBuilderError;
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 use zeroize::Zeroizing;
 
+use crate::authorities::Authorities;
+use crate::certificate::Authority;
 use crate::replying::Replying;
 
 /// How often the files are looked at. A file that is mounted from a Kubernetes secret changes without a notification.
@@ -32,8 +34,10 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The private key of the certificate.
     pub key: PathBuf,
-    /// The certificates of the authorities whose clients are let in. Any client is if `None`.
+    /// The certificates of the authorities of clients. A client may still have no certificate.
     pub client_ca: Option<PathBuf>,
+    /// The certificates of the authorities of proxies that say who calls.
+    pub request_header_ca: Option<PathBuf>,
 }
 
 /// Why TLS cannot be spoken.
@@ -92,7 +96,14 @@ struct Current {
     seen: Option<u64>,
     /// Makes the hash one of this process: it is made of a private key too.
     hasher: RandomState,
-    config: Arc<ServerConfig>,
+    config: Config,
+}
+
+/// How TLS is spoken.
+#[derive(Clone, Debug)]
+struct Config {
+    server: Arc<ServerConfig>,
+    authorities: Authorities,
 }
 
 /// What stands in the files.
@@ -100,12 +111,13 @@ struct Contents {
     certificate: Vec<u8>,
     key: Zeroizing<Vec<u8>>,
     client_ca: Option<Vec<u8>>,
+    request_header_ca: Option<Vec<u8>>,
 }
 
 /// What a client that connects has begun with.
 pub(crate) enum Begun {
-    /// A connection over TLS.
-    Tls(Box<TlsStream<Replying>>),
+    /// A connection over TLS, and who has signed the certificate of the client, if it has one.
+    Tls(Box<TlsStream<Replying>>, Vec<Authority>),
     /// Something else.
     Plain(TcpStream),
 }
@@ -114,7 +126,7 @@ impl Tls {
     /// Reads the files.
     pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = Contents::read(&files)?;
-        let config = Arc::new(contents.config(&files)?);
+        let config = contents.config(&files)?;
         let hasher = RandomState::new();
         let current = Current {
             seen: Some(contents.hash(&hasher)),
@@ -156,13 +168,13 @@ impl Tls {
             return Ok(false);
         }
         current.seen = hash;
-        current.config = Arc::new(read?.config(&self.files)?);
+        current.config = read?.config(&self.files)?;
         Ok(true)
     }
 
-    fn config(&self) -> Arc<ServerConfig> {
+    fn config(&self) -> Config {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&current.config)
+        current.config.clone()
     }
 
     /// Shakes hands, unless the client does not speak TLS.
@@ -175,8 +187,14 @@ impl Tls {
         if stream.peek(&mut first).await? == 1 && first != [HANDSHAKE] {
             return Ok(Begun::Plain(stream));
         }
-        let accepted = TlsAcceptor::from(self.config()).accept(replying(stream));
-        Ok(Begun::Tls(Box::new(accepted.await?)))
+        let Config {
+            server,
+            authorities,
+        } = self.config();
+        let stream = TlsAcceptor::from(server).accept(replying(stream)).await?;
+        let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
+        let signed_by = authorities.of(chain);
+        Ok(Begun::Tls(Box::new(stream), signed_by))
     }
 }
 
@@ -186,6 +204,7 @@ impl Contents {
             certificate: bytes(&files.certificate)?,
             key: Zeroizing::new(bytes(&files.key)?),
             client_ca: files.client_ca.as_deref().map(bytes).transpose()?,
+            request_header_ca: files.request_header_ca.as_deref().map(bytes).transpose()?,
         })
     }
 
@@ -194,11 +213,12 @@ impl Contents {
             certificate,
             key,
             client_ca,
+            request_header_ca,
         } = self;
-        hasher.hash_one((certificate, key.as_slice(), client_ca))
+        hasher.hash_one((certificate, key.as_slice(), client_ca, request_header_ca))
     }
 
-    fn config(&self, files: &TlsFiles) -> Result<ServerConfig, TlsError> {
+    fn config(&self, files: &TlsFiles) -> Result<Config, TlsError> {
         let unusable = |source| TlsError::Unusable {
             path: files.certificate.clone(),
             source,
@@ -207,11 +227,28 @@ impl Contents {
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(unusable)?;
-        let builder = match (&self.client_ca, &files.client_ca) {
-            (Some(pem), Some(path)) => {
-                builder.with_client_cert_verifier(verifier(pem, path, provider)?)
+        let given = [
+            (Authority::OfClients, &self.client_ca, &files.client_ca),
+            (
+                Authority::OfProxies,
+                &self.request_header_ca,
+                &files.request_header_ca,
+            ),
+        ];
+        let mut authorities = Authorities::new(provider);
+        for (authority, pem, path) in given {
+            if let (Some(pem), Some(path)) = (pem, path) {
+                let roots = root_store(pem, path)?;
+                let added = authorities.add(authority, roots);
+                added.map_err(|source| TlsError::UnusableCa {
+                    path: path.clone(),
+                    source,
+                })?;
             }
-            _ => builder.with_no_client_auth(),
+        }
+        let builder = match authorities.verifier().map_err(unusable)? {
+            Some(verifier) => builder.with_client_cert_verifier(verifier),
+            None => builder.with_no_client_auth(),
         };
         let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|source| TlsError::Nothing {
             path: files.key.clone(),
@@ -221,15 +258,15 @@ impl Contents {
         let chain = certificates(&self.certificate, &files.certificate)?;
         let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(config)
+        Ok(Config {
+            server: Arc::new(config),
+            authorities,
+        })
     }
 }
 
-fn verifier(
-    pem: &[u8],
-    path: &Path,
-    provider: Arc<CryptoProvider>,
-) -> Result<Arc<dyn rustls::server::danger::ClientCertVerifier>, TlsError> {
+/// Returns the certificates of authorities.
+fn root_store(pem: &[u8], path: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem, path)? {
         roots
@@ -239,12 +276,7 @@ fn verifier(
                 source,
             })?;
     }
-    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-        .build()
-        .map_err(|source| TlsError::UnusableCa {
-            path: path.to_owned(),
-            source,
-        })
+    Ok(roots)
 }
 
 /// Returns all certificates, of which there must be one.

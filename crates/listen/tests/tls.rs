@@ -26,7 +26,9 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-use ucp_listen::{Limits, OverTls, PeerLimit, Tls, TlsError, TlsFiles};
+use ucp_listen::{
+    Authority as SignedBy, Limits, OverTls, Peer, PeerLimit, Tls, TlsError, TlsFiles,
+};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -75,11 +77,15 @@ impl Authority {
         self.sign(&params)
     }
 
-    /// Certifies a common name.
-    fn issue_to(&self, name: &str) -> Identity {
+    /// Certifies a common name and an organization.
+    fn issue_to(&self, name: &str, organization: Option<&str>) -> Identity {
         let mut params = CertificateParams::new(["localhost".to_owned()]).expect("a name");
         params.distinguished_name = DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, name);
+        if let Some(organization) = organization {
+            let kind = DnType::OrganizationName;
+            params.distinguished_name.push(kind, organization);
+        }
         self.sign(&params)
     }
 
@@ -99,6 +105,7 @@ impl Identity {
             certificate: folder.join("tls.crt"),
             key: folder.join("tls.key"),
             client_ca: None,
+            request_header_ca: None,
         };
         fs::write(&files.certificate, &self.certificate).expect("a file");
         fs::write(&files.key, &self.key).expect("a file");
@@ -106,7 +113,7 @@ impl Identity {
     }
 }
 
-/// Tells the version of HTTP, the host, and whether the request came over TLS.
+/// Tells the version of HTTP, the host, and who the client is, or that the request did not come over TLS.
 async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -114,7 +121,13 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
         let host = request.headers().get(HOST);
         let host = host.map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
         let over_tls = request.extensions().get::<OverTls>();
-        let client = over_tls.map(|over_tls| over_tls.client.as_deref());
+        let client = over_tls.map(|over_tls| {
+            let client = over_tls.client.as_deref()?;
+            let [name, groups] = [&client.name, &client.groups.join("+")];
+            Some(format!("{name} of {groups}: {:?}", client.signed_by))
+        });
+        let peer = request.extensions().get::<Peer>();
+        assert!(peer.is_some_and(|peer| peer.0.ip().is_loopback()));
         let told = format!("{:?} {host:?} {client:?}", request.version());
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(told))))
     });
@@ -223,33 +236,57 @@ async fn who_does_not_finish_the_handshake_is_let_go() {
     }
 }
 
+/// A client without a certificate may have a token.
 #[tokio::test]
 async fn clients_of_other_authorities_are_refused() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
-    let (clients, strangers) = (Authority::new(), Authority::new());
-    let ca = folder.path().join("ca.crt");
-    fs::write(&ca, clients.pem()).expect("a file");
+    let [clients, proxies, strangers] = [(); 3].map(|()| Authority::new());
     let files = TlsFiles {
-        client_ca: Some(ca),
+        client_ca: Some(folder.path().join("clients.crt")),
+        request_header_ca: Some(folder.path().join("proxies.crt")),
         ..authority.issue("localhost").write(folder.path())
     };
+    // An authority may sign both.
+    let both = Authority::new();
+    for (path, own) in [
+        (&files.client_ca, &clients),
+        (&files.request_header_ca, &proxies),
+    ] {
+        let path = path.as_deref().expect("a path");
+        fs::write(path, own.pem() + &both.pem()).expect("a file");
+    }
     let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
-    let (known, stranger) = (clients.issue("engine"), strangers.issue("engine"));
-    for (identity, name) in [
-        (Some(&known), Some("engine")),
+    let stranger = strangers.issue("engine");
+    let (client, proxy) = (SignedBy::OfClients, SignedBy::OfProxies);
+    for (identity, told) in [
         (
-            Some(&clients.issue_to("Ada Lovelace")),
-            Some("Ada Lovelace"),
+            Some(&clients.issue("engine")),
+            Some(Some(("engine of ", vec![client]))),
+        ),
+        (
+            Some(&clients.issue_to("Ada Lovelace", Some("ops"))),
+            Some(Some(("Ada Lovelace of ops", vec![client]))),
+        ),
+        (
+            Some(&proxies.issue_to("front-proxy", None)),
+            Some(Some(("front-proxy of ", vec![proxy]))),
+        ),
+        (
+            Some(&both.issue("engine")),
+            Some(Some(("engine of ", vec![client, proxy]))),
         ),
         (Some(&stranger), None),
-        (None, None),
+        (None, Some(None)),
     ] {
         // With TLS 1.3 the client learns of the refusal when it reads.
         let answer = match connect(address, &authority, identity).await {
             Ok(stream) => ask(stream, "/x").await.ok(),
             Err(_) => None,
         };
-        let told = name.map(|name| format!(r#"HTTP/1.1 Some("localhost:2") Some(Some("{name}"))"#));
+        let told = told.map(|client| {
+            let client = client.map(|(who, signed_by)| format!("{who}: {signed_by:?}"));
+            format!(r#"HTTP/1.1 Some("localhost:2") Some({client:?})"#)
+        });
         assert_eq!(answer, told);
     }
 }
@@ -289,7 +326,10 @@ async fn certificates_without_a_name_are_refused() {
     let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
     let mut nameless = CertificateParams::default();
     nameless.distinguished_name = DistinguishedName::new();
-    for identity in [authority.sign(&nameless), authority.issue_to("Anonymous")] {
+    for identity in [
+        authority.sign(&nameless),
+        authority.issue_to("Anonymous", None),
+    ] {
         let stream = connect(address, &authority, Some(&identity)).await;
         let mut reply = String::new();
         let reading = stream

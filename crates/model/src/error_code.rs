@@ -30,6 +30,8 @@ codes! {
     AccountMismatch,
     /// AWS already has a resource with that identifier.
     AlreadyExists,
+    /// The caller is not known.
+    AuthenticationFailed,
     /// The caller is not allowed to do this.
     AuthorizationFailed,
     /// The request is malformed.

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use axum::Router;
 use ucp_app::{Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake};
+use ucp_authentication::{Authenticator, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
@@ -34,6 +35,8 @@ pub struct Parts {
     pub cloud: Arc<dyn CloudControl>,
     /// The AWS client for reads by requests.
     pub live: Arc<dyn CloudControl>,
+    /// Who vouches for users by tokens of its own.
+    pub identity_provider: Option<Arc<dyn IdentityProvider>>,
     /// The CloudFormation registry.
     pub registry: Arc<dyn TypeRegistry>,
     /// Verifies AWS accounts.
@@ -57,6 +60,8 @@ pub struct Parts {
 pub struct Settings {
     /// The settings of the API.
     pub api: ucp_api::Settings,
+    /// How callers are known.
+    pub authentication: ucp_authentication::Settings,
     /// The settings of the engine.
     pub engine: ucp_engine::Settings,
     /// The default tags of the configuration.
@@ -134,6 +139,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         store,
         cloud,
         live,
+        identity_provider,
         registry,
         accounts,
         catalogue,
@@ -217,7 +223,13 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
-    let routers = ucp_api::routers(app, settings.api);
+    let authenticator = Authenticator::new(
+        ucp_authentication::Parts {
+            provider: identity_provider,
+        },
+        settings.authentication,
+    );
+    let routers = ucp_api::routers(app, authenticator, settings.api);
     Ok(Node {
         router: routers.api,
         probes: routers.probes,

@@ -2,7 +2,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ucp_api::{AllowedHosts, Authentication, PathBase};
+use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Quotas, Regions, Roles, UntrackedAlias};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
@@ -196,6 +196,7 @@ impl Builder {
                 held: held.clone(),
                 names: names.clone(),
             }),
+            identity_provider: None,
             registry: Arc::new(aws.clone()),
             accounts: Arc::new(OwnAccounts),
             catalogue,
@@ -243,7 +244,6 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             group_delete_wait: Duration::from_secs(20),
             request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
-            authentication: Authentication::None,
             allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             path_base,
             version: ucp_api::Version {
@@ -251,6 +251,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
                 commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
             },
         },
+        authentication: ucp_authentication::Settings::default(),
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
-use ucp_api::Authentication;
+use ucp_authentication::Settings;
 use ucp_listen::{Tls, TlsFiles};
 
 /// How clients reach a server, and who is let in.
@@ -18,7 +18,7 @@ pub(crate) struct Access {
     /// The private key of the certificate, in PEM.
     #[arg(long, env = "UCP_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Certificates of authorities, in PEM. Only clients with a certificate of one of them are let in.
+    /// Certificates of authorities, in PEM. A client with a certificate of one of them is who its certificate names.
     #[arg(
         long,
         env = "UCP_CLIENT_CA",
@@ -26,17 +26,48 @@ pub(crate) struct Access {
         requires = "tls_cert"
     )]
     pub(crate) client_ca: Option<PathBuf>,
-    /// Listen beyond loopback without knowing who calls. Whoever reaches the server can then change AWS.
-    #[arg(long, env = "UCP_INSECURE_NO_AUTHENTICATION")]
+    /// Certificates of authorities, in PEM. A client with a certificate of one of them is a proxy that has authenticated
+    /// its callers, and says who they are in the headers X-Remote-User and X-Remote-Group.
+    #[arg(
+        long,
+        env = "UCP_REQUEST_HEADER_CLIENT_CA",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    pub(crate) request_header_client_ca: Option<PathBuf>,
+    /// The common name of such a proxy. Without it, any certificate of these authorities will do. May be repeated.
+    #[arg(
+        long = "request-header-allowed-name",
+        env = "UCP_REQUEST_HEADER_ALLOWED_NAME",
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "request_header_client_ca"
+    )]
+    pub(crate) request_header_allowed_names: Vec<String>,
+    /// Refuse callers that are not known on loopback too. Beyond it they always are.
+    #[arg(long, env = "UCP_REQUIRE_AUTHENTICATION")]
+    pub(crate) require_authentication: bool,
+    /// Listen beyond loopback without knowing who calls. Whoever reaches the server can then change AWS. It has no effect
+    /// beside a flag that says how callers are known.
+    #[arg(
+        long,
+        env = "UCP_INSECURE_NO_AUTHENTICATION",
+        conflicts_with = "require_authentication"
+    )]
     pub(crate) insecure_no_authentication: bool,
 }
 
 impl Access {
-    /// How callers are known.
-    pub(crate) fn authentication(&self) -> Authentication {
-        match self.client_ca {
-            Some(_) => Authentication::ClientCertificate,
-            None => Authentication::None,
+    /// Returns how callers are known at this address.
+    pub(crate) fn authentication(&self, address: SocketAddr) -> Settings {
+        let is_asked_for = self.require_authentication
+            || self.client_ca.is_some()
+            || self.request_header_client_ca.is_some();
+        let proxies = self.request_header_client_ca.as_ref();
+        Settings {
+            required: is_asked_for || !(is_loopback(address) || self.insecure_no_authentication),
+            certificates: self.client_ca.is_some(),
+            proxies: proxies.map(|_| self.request_header_allowed_names.clone()),
         }
     }
 }
@@ -50,32 +81,29 @@ pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {
         certificate: certificate.clone(),
         key: key.clone(),
         client_ca: given.client_ca.clone(),
+        request_header_ca: given.request_header_client_ca.clone(),
     };
     Tls::read(files).map(Some).context("cannot speak TLS")
 }
 
-/// Refuses an address beyond loopback where anybody would be let in.
-pub(crate) fn judge(given: &Access, address: SocketAddr) -> anyhow::Result<()> {
-    match given.authentication() {
-        Authentication::ClientCertificate => return Ok(()),
-        Authentication::None => {}
-    }
-    match (
-        address.ip().to_canonical().is_loopback(),
-        given.insecure_no_authentication,
-    ) {
-        (true, _) => tracing::warn!(
+/// Warns of what whoever reaches the address can do, or read.
+pub(crate) fn warn(authentication: &Settings, address: SocketAddr, tls: Option<&Tls>) {
+    match (authentication.required, is_loopback(address)) {
+        (false, true) => tracing::warn!(
             "callers are not authenticated: whoever reaches this address can change AWS"
         ),
-        (false, true) => tracing::warn!(
+        (false, false) => tracing::warn!(
             listen.address = %address,
             "INSECURE: callers are not authenticated, and the address is not loopback: whoever reaches it can change AWS"
         ),
-        (false, false) => bail!(
-            "{address} is not loopback, and whoever reaches it could change AWS. Let in only clients with a certificate \
-             (--tls-cert, --tls-key and --client-ca), listen on loopback behind a proxy that authenticates them, or accept \
-             that with --insecure-no-authentication"
+        (true, false) if tls.is_none() => tracing::warn!(
+            listen.address = %address,
+            "tokens travel in clear to this address, unless a proxy in front of it speaks TLS"
         ),
+        (true, _) => {}
     }
-    Ok(())
+}
+
+fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::sync::watch;
-use ucp_api::{AllowedHosts, Authentication};
+use ucp_api::AllowedHosts;
 use ucp_app::Roles;
 use ucp_cloud_aws::SigningCredentials;
 use ucp_model::DefaultTags;
@@ -74,7 +74,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         clients: arguments.clients,
         work: arguments.work,
         retry_after: arguments.retry_after,
-        authentication: Authentication::None,
+        authentication: ucp_authentication::Settings::default(),
         allowed_hosts: AllowedHosts::loopback_and([]),
         path_base: arguments.path_base,
         listener: Some(listener),

@@ -7,7 +7,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use ucp_api::{AllowedHosts, Authentication, PathBase};
+use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Quotas, Regions, Roles};
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
@@ -41,7 +41,7 @@ pub(crate) struct Node {
     pub(crate) clients: Clients,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
-    pub(crate) authentication: Authentication,
+    pub(crate) authentication: ucp_authentication::Settings,
     pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) path_base: PathBase,
     /// The listener of the API; `None` when this process serves no requests.
@@ -94,11 +94,11 @@ impl Node {
                 group_delete_wait: self.work.group_delete_wait,
                 request_timeout: self.clients.request_timeout,
                 retry_after: self.retry_after,
-                authentication: self.authentication,
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
                 version: version::of_this_build(),
             },
+            authentication: self.authentication,
             engine: ucp_engine::Settings {
                 owner,
                 lease: LeaseTerm(self.work.lease),
@@ -133,6 +133,7 @@ impl Node {
             store: self.store,
             cloud: aws.clone(),
             live: aws.clone(),
+            identity_provider: None,
             registry: aws.clone(),
             accounts: Arc::new(OfAws(aws)),
             catalogue: self.catalogue,

@@ -30,6 +30,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         call_timeout: arguments.work.call_timeout,
     };
     let tls = access::tls(&arguments.access)?;
+    let authentication = arguments.access.authentication(arguments.listen);
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());
     let store = tokio::select! {
@@ -37,7 +38,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         () = shutdown::requested(shutdown.clone()) => return Ok(()),
     };
     let listener = if arguments.roles.contains(&Role::Api) {
-        access::judge(&arguments.access, arguments.listen)?;
+        access::warn(&authentication, arguments.listen, tls.as_ref());
         let listener = node::listen(arguments.listen, "--listen").await?;
         tracing::info!(listen.address = %listener.local_addr()?, "listening");
         Some(listener)
@@ -65,7 +66,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         clients: arguments.clients,
         work: arguments.work,
         retry_after: arguments.retry_after,
-        authentication: arguments.access.authentication(),
+        authentication,
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
         path_base: arguments.path_base,
         listener,

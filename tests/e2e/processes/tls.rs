@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::eventually;
 use super::process::Process;
@@ -97,8 +97,8 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
 
     let group = format!("{url}{GROUP}");
     let put_group = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
-    let (status, _) = files.curl(&put_group).await;
-    assert_eq!(status, 0, "no certificate");
+    let (status, body) = files.curl(&put_group).await;
+    assert_eq!(status, 401, "no certificate: {body}");
     // HTTP/2 is offered by the client, and not taken up.
     for version in ["--http1.1", "--http2"] {
         let put = [&with[..], &[version], &put_group[..]].concat();
@@ -110,7 +110,8 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
         .curl(&[&with[..], &[&format!("{url}/readyz")]].concat())
         .await;
     assert_eq!(status, 200);
-    assert_eq!(body["authentication"], "ClientCertificate");
+    assert_eq!(body["authentication"], "Required");
+    assert_eq!(body["accepts"], json!(["Certificate"]));
 
     let put = format!(
         "{url}/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put"
@@ -169,19 +170,23 @@ async fn http_in_clear_is_refused_where_tls_is_spoken() {
 async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     let files = Files::new();
     let anywhere = "--listen=0.0.0.0:0";
-    let mut refused = Process::serve_unheard_with(&files.database(), &[anywhere]);
-    assert!(!refused.ended().await.success());
-    let said = refused.output();
-    for hint in ["--client-ca", "--insecure-no-authentication"] {
-        assert!(said.contains(hint), "{said}");
-    }
     let nowhere = "http://127.0.0.1:9";
+    let local = |url: &str, path: &str| url.replace("0.0.0.0", "127.0.0.1") + path;
+    let (server, url) = Process::serve_with(&[anywhere], &files.database(), nowhere, ACCOUNT).await;
+    assert!(server.output().contains("tokens travel in clear"));
+    let (_, body) = files.curl(&[&local(&url, "/readyz")]).await;
+    assert_eq!(body["authentication"], "Required");
+    let (status, body) = files.curl(&[&local(&url, GROUP)]).await;
+    assert_eq!(status, 401);
+    assert_eq!(body["error"]["code"], "AuthenticationFailed");
+    drop(server);
     let insecure = [anywhere, "--insecure-no-authentication"];
     let (server, url) = Process::serve_with(&insecure, &files.database(), nowhere, ACCOUNT).await;
     assert!(server.output().contains("INSECURE"));
-    let ready = format!("{}/readyz", url.replace("0.0.0.0", "127.0.0.1"));
-    let (_, body) = files.curl(&[&ready]).await;
+    let (_, body) = files.curl(&[&local(&url, "/readyz")]).await;
     assert_eq!(body["authentication"], "None");
+    let (status, _) = files.curl(&[&local(&url, GROUP)]).await;
+    assert_eq!(status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

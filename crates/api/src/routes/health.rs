@@ -4,12 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use ucp_authentication::Way;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::router::router;
-use crate::state::{Api, Authentication};
+use crate::state::Api;
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -35,8 +36,40 @@ pub(crate) struct Health {
 pub(crate) struct Readiness {
     /// The status of the process.
     status: HealthStatus,
-    /// How callers are known. Whoever reaches a server that knows nobody can change AWS.
+    /// Whether callers have to be known. Otherwise whoever reaches the server can change AWS.
     authentication: Authentication,
+    /// The ways in which a caller can be known.
+    accepts: Vec<Accepted>,
+}
+
+/// Whether callers have to be known.
+#[derive(Debug, Serialize, ToSchema)]
+enum Authentication {
+    /// They do not.
+    None,
+    /// They do.
+    Required,
+}
+
+/// A way in which a caller can be known.
+#[derive(Debug, Serialize, ToSchema)]
+enum Accepted {
+    /// By a token of an OpenID Connect issuer.
+    Oidc,
+    /// By the certificate of the client.
+    Certificate,
+    /// By the word of a trusted proxy.
+    RequestHeader,
+}
+
+impl From<Way> for Accepted {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Oidc => Self::Oidc,
+            Way::Certificate => Self::Certificate,
+            Way::RequestHeader => Self::RequestHeader,
+        }
+    }
 }
 
 /// The status of a process.
@@ -72,9 +105,15 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readine
             (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }
     };
+    let authentication = match api.authenticator.is_required() {
+        true => Authentication::Required,
+        false => Authentication::None,
+    };
+    let ways = api.authenticator.ways().into_iter();
     let readiness = Readiness {
         status,
-        authentication: api.settings.authentication,
+        authentication,
+        accepts: ways.map(Accepted::from).collect(),
     };
     (code, Json(readiness))
 }

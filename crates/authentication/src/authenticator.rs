@@ -1,0 +1,134 @@
+use std::fmt;
+use std::sync::Arc;
+
+use ucp_access::{Principal, Source};
+use ucp_listen::{Authority, ClientCertificate};
+
+use crate::names;
+use crate::presented::Presented;
+use crate::provider::{IdentityProvider, Refused};
+
+/// How callers are known.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Whether a caller that is not known is refused.
+    pub required: bool,
+    /// Whether clients may have certificates.
+    pub certificates: bool,
+    /// The common names of proxies that say who calls; none for any. `None` if no proxy is trusted with that.
+    pub proxies: Option<Vec<String>>,
+}
+
+/// What an [`Authenticator`] needs.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Who vouches for users by other bearer tokens.
+    pub provider: Option<Arc<dyn IdentityProvider>>,
+}
+
+/// A way to authenticate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A token of an identity provider.
+    Oidc,
+    /// The certificate of a client.
+    Certificate,
+    /// The headers of a proxy.
+    RequestHeader,
+}
+
+/// Tells who calls.
+pub struct Authenticator {
+    parts: Parts,
+    settings: Settings,
+    nobody: Arc<Principal>,
+}
+
+impl fmt::Debug for Authenticator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authenticator")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Authenticator {
+    /// Creates an authenticator.
+    pub fn new(parts: Parts, settings: Settings) -> Self {
+        Self {
+            parts,
+            settings,
+            nobody: Arc::new(Principal::anonymous()),
+        }
+    }
+
+    /// Returns whether a caller that is not known is refused.
+    pub fn is_required(&self) -> bool {
+        self.settings.required
+    }
+
+    /// Returns who calls where nobody has to be known.
+    pub fn nobody(&self) -> Arc<Principal> {
+        Arc::clone(&self.nobody)
+    }
+
+    /// Returns the ways in which callers may be known.
+    pub fn ways(&self) -> Vec<Way> {
+        let ways = [
+            (Way::Oidc, self.parts.provider.is_some()),
+            (Way::Certificate, self.settings.certificates),
+            (Way::RequestHeader, self.settings.proxies.is_some()),
+        ];
+        let ways = ways.into_iter().filter(|(_, is_one)| *is_one);
+        ways.map(|(way, _)| way).collect()
+    }
+
+    /// Returns whether the certificate is that of a proxy that says itself who calls.
+    pub fn trusts(&self, certificate: &ClientCertificate) -> bool {
+        let Some(allowed) = &self.settings.proxies else {
+            return false;
+        };
+        let is_allowed = match &certificate.common_name {
+            Some(name) => allowed.is_empty() || allowed.contains(name),
+            None => allowed.is_empty(),
+        };
+        is_allowed && certificate.is_signed_by(Authority::OfProxies)
+    }
+
+    /// Returns who calls. `None` if nothing says so.
+    pub async fn identify(&self, presented: Presented) -> Result<Option<Arc<Principal>>, Refused> {
+        let principal = match presented {
+            Presented::Nothing => return Ok(None),
+            Presented::Unreadable(reason) => return Err(Refused::invalid(reason)),
+            Presented::Bearer(token) => self.bearer(&token).await?,
+            Presented::Certificate(certificate) => {
+                // A proxy is nobody itself.
+                if !certificate.is_signed_by(Authority::OfClients) {
+                    return Ok(None);
+                }
+                Principal {
+                    name: certificate.name.clone(),
+                    groups: certificate.groups.clone(),
+                    source: Source::Certificate,
+                    grants: Vec::new(),
+                }
+            }
+            Presented::RequestHeader { user, groups } => Principal {
+                name: user,
+                groups,
+                source: Source::RequestHeader,
+                grants: Vec::new(),
+            },
+        };
+        let prefix = self.parts.provider.as_ref();
+        let prefix = prefix.map(|provider| provider.prefix());
+        names::judge(principal, prefix).map(|principal| Some(Arc::new(principal)))
+    }
+
+    async fn bearer(&self, token: &str) -> Result<Principal, Refused> {
+        match &self.parts.provider {
+            Some(provider) => provider.verify(token).await,
+            None => Err(Refused::invalid("The token is not one of this server.")),
+        }
+    }
+}

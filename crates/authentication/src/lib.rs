@@ -1,0 +1,14 @@
+//! Who calls: tokens, certificates, and the word of proxies and of other identity providers.
+//!
+//! Start at [`Authenticator`]. What somebody may do is decided elsewhere.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod authenticator;
+mod names;
+mod presented;
+mod provider;
+
+pub use authenticator::{Authenticator, Parts, Settings, Way};
+pub use presented::Presented;
+pub use provider::{IdentityProvider, Refused};
