@@ -10,11 +10,12 @@ use ucp_model::{
     Reference, ReferenceId, Register, ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
-    Accepted, Adoption, Basis, Claimed, Credentials, Error, Event, FinishOperation, Forgotten,
-    GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm, Leases, Leftovers, LiveOperations,
-    NewOperation, OperationPage, Operations, Planes, Precondition, Reachable, RecordedAlias,
-    RecordedTarget, ReferenceUpdate, References, Retried, Sealed, SealedKey, SealedPlace,
-    SealedValues, Store, Stored, StoredCredential, TypeSchema, TypeSchemas,
+    Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
+    Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm,
+    Leases, Leftovers, LiveOperations, NewOperation, OperationPage, Operations, Planes,
+    Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate, References, Retried,
+    Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
+    StoredCredential, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -264,6 +265,18 @@ observed! {
         fn reseal(place: &SealedPlace, old: &Stored, new: Sealed) -> bool;
         fn ensure_digest_key(candidate: SealedKey, now: Timestamp) -> SealedKey;
         fn replace_digest_key(new: SealedKey, now: Timestamp) -> ();
+    }
+}
+
+observed! {
+    AuditEvents {
+        fn append_audit_events(events: &[AuditEvent]) -> ();
+        fn list_audit_events(
+            since: Timestamp,
+            before: AuditPlace,
+            limit: usize
+        ) -> Vec<StoredAuditEvent>;
+        fn remove_audit_events(before: Timestamp, limit: usize) -> u64;
     }
 }
 

@@ -11,6 +11,7 @@
 mod accept;
 mod addresses;
 mod arm_resources;
+mod audit_events;
 mod busy;
 mod connections;
 mod credentials;

@@ -71,7 +71,8 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
+    "audit_events",
     "operations",
     "resource_references",
     "resource_groups",

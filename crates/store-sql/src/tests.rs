@@ -25,8 +25,9 @@ use ucp_store::{
 use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
-    OpenError, Sql, busy, credentials, events, groups, leases, leftover_row, migrations,
-    operation_row, operations, planes, reference_row, references, sealed, store, type_schemas,
+    OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
+    migrations, operation_row, operations, planes, reference_row, references, sealed, store,
+    type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -113,6 +114,7 @@ async fn accept(store: &Sql) {
 /// Every statement, with its module and its name.
 pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, Statement)> {
     [
+        ("audit_events", audit_events::STATEMENTS),
         ("credentials", credentials::STATEMENTS),
         ("events", events::STATEMENTS),
         ("groups", groups::STATEMENTS),

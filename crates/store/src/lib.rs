@@ -4,6 +4,7 @@
 //! The SQL engines are in `ucp-store-sql`. A difference between an engine and [`Memory`] that a caller can see is a bug
 //! in one of them.
 
+mod audit_events;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod credentials;
@@ -24,6 +25,9 @@ mod sealed;
 mod store;
 mod type_schemas;
 
+pub use audit_events::{
+    AuditEvent, AuditEvents, AuditOutcome, AuditPlace, InvalidPlace, StoredAuditEvent,
+};
 pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;

@@ -2,8 +2,8 @@ use async_trait::async_trait;
 use ucp_model::Timestamp;
 
 use crate::{
-    Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References, SealedValues,
-    TypeSchemas,
+    AuditEvents, Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References,
+    SealedValues, TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -30,6 +30,7 @@ pub trait Store:
     + Leftovers
     + TypeSchemas
     + SealedValues
+    + AuditEvents
     + Reachable
 {
 }
@@ -45,6 +46,7 @@ impl<S> Store for S where
         + Leftovers
         + TypeSchemas
         + SealedValues
+        + AuditEvents
         + Reachable
 {
 }

@@ -59,6 +59,9 @@ WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE
 INSERT INTO events (at, caller, kind, correlation_id, reference_key, changes, outcome)
     SELECT i, '', 'put', '', 'reference-' || (i / 4), '[]', 'Succeeded' FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO audit_events (at, caller, action, id, outcome, correlation_id, request_id, suppressed)
+    SELECT i / 4, '', '', '', 'Allowed', '', '', 0 FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO leftovers (key, register_key, subject_key, target_key, name, plane, account, region, type_name, reason, operation,
         since, tries, next_try_at)
     SELECT 'leftover-' || i, 'group-' || (i / 20), 'left-' || i, 'left-' || i, '', '', '', '', '',
@@ -107,6 +110,21 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
     };
     let in_group = values!["", "group-7", "", "", "", 1];
     BTreeMap::from([
+        (
+            "audit_events::APPEND",
+            (
+                values![
+                    r#"[{"at":1,"caller":"","action":"","id":"","outcome":"","correlation_id":"","request_id":"","suppressed":0}]"#
+                ],
+                0,
+            ),
+        ),
+        (
+            "audit_events::LIST",
+            (values![500, 1_500, 4_002, limit], PAGE),
+        ),
+        // Twice: the rows are found, and then deleted.
+        ("audit_events::REMOVE", (values![1_000, limit], 3 * PAGE)),
         ("credentials::INSERT", (first("credential-new"), 0)),
         ("credentials::UPDATE", (put("credential-200"), 1)),
         ("credentials::GET", (values!["credential-200"], 1)),

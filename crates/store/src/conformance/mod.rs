@@ -8,6 +8,7 @@
 pub mod accepting;
 pub mod accounting;
 mod act;
+pub mod auditing;
 pub mod concurrency;
 pub mod counting;
 pub mod credentials;
@@ -190,6 +191,11 @@ macro_rules! conformance {
                 the_operations_of_a_group_are_listed
                 ended_operations_are_removed
                 a_cancel_of_a_group_operation_reaches_its_children
+            }
+            auditing {
+                what_is_audited_is_listed_latest_first
+                the_audit_is_read_by_page_and_time
+                old_audit_events_are_removed
             }
             accounting {
                 what_is_accounted_for_is_told

@@ -1,5 +1,6 @@
 //! The in-memory reference engine: one lock and ordered maps. Nothing outlives the process.
 
+mod audit_events;
 mod credentials;
 mod groups;
 mod leases;

@@ -9,8 +9,8 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget, SUSPECTED, Sealed,
-    SealedKey, SealedPlace, StoredCredential, TypeSchema, place,
+    AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget,
+    SUSPECTED, Sealed, SealedKey, SealedPlace, StoredCredential, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -26,6 +26,9 @@ pub(super) struct Tables {
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) digest_key: Option<SealedKey>,
+    pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
+    /// The number of events that were ever audited.
+    pub(super) audited: i64,
 }
 
 /// An operation, which is also the job.

@@ -1,0 +1,135 @@
+//! The audit.
+
+use async_trait::async_trait;
+use serde::Serialize;
+use ucp_model::{CorrelationId, OperationId, Timestamp};
+use ucp_store::{AuditEvent, AuditEvents, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
+
+use crate::Sql;
+use crate::database::{Row, statements, values};
+use crate::json::{corrupt, parsed, to_json};
+
+statements! {
+    /// The events are a JSON array, so that a batch is one statement.
+    APPEND = ["INSERT INTO audit_events (at, caller, peer, action, id, outcome, status, code, correlation_id, request_id,
+            operation, suppressed) "]
+        postgres "SELECT (event->>'at')::bigint, event->>'caller', event->>'peer', event->>'action', event->>'id',
+                event->>'outcome', (event->>'status')::bigint, event->>'code', event->>'correlation_id',
+                event->>'request_id', event->>'operation', (event->>'suppressed')::bigint
+            FROM json_array_elements($1::json) WITH ORDINALITY AS given(event, place) ORDER BY place"
+        sqlite "SELECT value->>'at', value->>'caller', value->>'peer', value->>'action', value->>'id',
+                value->>'outcome', value->>'status', value->>'code', value->>'correlation_id',
+                value->>'request_id', value->>'operation', value->>'suppressed'
+            FROM json_each($1) ORDER BY key";
+    LIST = ["SELECT sequence, at, caller, peer, action, id, outcome, status, code, correlation_id, request_id, operation,
+            suppressed
+        FROM audit_events WHERE at >= $1 AND (at, sequence) < ($2, $3) ORDER BY at DESC, sequence DESC LIMIT $4"];
+    REMOVE = ["DELETE FROM audit_events WHERE sequence "]
+        postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT sequence FROM audit_events WHERE at < $1 ORDER BY at, sequence LIMIT $2"]
+        postgres "))" sqlite ")";
+}
+
+/// An event, as [`APPEND`] takes it.
+#[derive(Serialize)]
+struct Given<'a> {
+    at: i64,
+    caller: &'a str,
+    peer: Option<&'a str>,
+    action: &'a str,
+    id: &'a str,
+    outcome: &'a str,
+    status: Option<u16>,
+    code: Option<&'a str>,
+    correlation_id: &'a str,
+    request_id: &'a str,
+    operation: Option<OperationId>,
+    suppressed: u64,
+}
+
+impl<'a> From<&'a AuditEvent> for Given<'a> {
+    fn from(event: &'a AuditEvent) -> Self {
+        Self {
+            at: event.at.as_millis(),
+            caller: &event.caller,
+            peer: event.peer.as_deref(),
+            action: &event.action,
+            id: &event.id,
+            outcome: event.outcome.as_str(),
+            status: event.status,
+            code: event.code.as_deref(),
+            correlation_id: event.correlation_id.as_str(),
+            request_id: &event.request_id,
+            operation: event.operation,
+            suppressed: event.suppressed,
+        }
+    }
+}
+
+#[async_trait]
+impl AuditEvents for Sql {
+    async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error> {
+        let given: Vec<Given<'_>> = events.iter().map(Given::from).collect();
+        self.database
+            .write(APPEND, values![to_json(&given)?])
+            .await?;
+        Ok(())
+    }
+
+    async fn list_audit_events(
+        &self,
+        since: Timestamp,
+        before: AuditPlace,
+        limit: usize,
+    ) -> Result<Vec<StoredAuditEvent>, Error> {
+        let values = values![
+            since.as_millis(),
+            before.at.as_millis(),
+            before.sequence,
+            i64::try_from(limit).unwrap_or(i64::MAX),
+        ];
+        let rows = self.database.read(LIST, values).await?;
+        rows.iter().map(read).collect()
+    }
+
+    async fn remove_audit_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.database
+            .write(REMOVE, values![before.as_millis(), limit])
+            .await
+    }
+}
+
+fn read(row: &Row) -> Result<StoredAuditEvent, Error> {
+    let at = Timestamp::from_millis(row.get("at")?);
+    let status: Option<i64> = row.get("status")?;
+    let status = status.map(u16::try_from).transpose();
+    let operation: Option<&str> = row.get("operation")?;
+    Ok(StoredAuditEvent {
+        place: AuditPlace {
+            at,
+            sequence: row.get("sequence")?,
+        },
+        event: AuditEvent {
+            at,
+            caller: row.get("caller")?,
+            peer: row.get("peer")?,
+            action: row.get("action")?,
+            id: row.get("id")?,
+            outcome: outcome(row.get("outcome")?)?,
+            status: status.map_err(|error| Error::Corrupt(error.to_string()))?,
+            code: row.get("code")?,
+            correlation_id: CorrelationId::new(row.get::<String>("correlation_id")?),
+            request_id: row.get("request_id")?,
+            operation: operation.map(parsed::<OperationId>).transpose()?,
+            suppressed: row.count("suppressed")?,
+        },
+    })
+}
+
+fn outcome(text: &str) -> Result<AuditOutcome, Error> {
+    let mut known = AuditOutcome::ALL.into_iter();
+    match known.find(|outcome| outcome.as_str() == text) {
+        Some(outcome) => Ok(outcome),
+        None => corrupt(format!("the outcome of an audit event is '{text}'")),
+    }
+}
