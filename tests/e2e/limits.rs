@@ -248,7 +248,7 @@ const SHOWN: &[(&str, Shown)] = &[
         "takeovers",
         By(
             "tests/e2e/workers.rs",
-            "a_step_that_nobody_can_finish_ends_its_operation",
+            "what_kills_its_workers_in_an_unknown_way_is_given_up_later",
         ),
     ),
     (

@@ -17,8 +17,8 @@ pub enum Abandoned {
     /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
     Keys(#[source] ucp_seal::Error),
-    /// It is suspected of what became of its last workers, and another one that is was stepped all the time.
-    #[error("another operation that may have ended its workers is stepped")]
+    /// It was taken over, and it was the turn of others that were, all the time.
+    #[error("other operations that may have ended their workers are stepped")]
     NoTurn,
     /// It was not planned. If its turn did not come, the operation was postponed. If it took too long, the next worker
     /// takes it over, and the third ends it.

@@ -36,7 +36,7 @@ impl Stepper<'_> {
             }
             Call::Delete(identifier) => cloud.delete_resource(scope, type_name, identifier, token),
         };
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
+        let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         let action = intent.action();
         match &reply {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
@@ -84,7 +84,7 @@ impl Stepper<'_> {
         let Parts { cloud, .. } = self.engine.parts();
         let scope = &work(&self.claimed.operation.work)?.scope;
         let call = cloud.get_resource_request_status(scope, request);
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
+        let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
     }
 
@@ -96,7 +96,7 @@ impl Stepper<'_> {
         let Parts { cloud, .. } = self.engine.parts();
         let scope = &work(&self.claimed.operation.work)?.scope;
         let call = cloud.cancel_resource_request(scope, request);
-        let reply = self.engine.call(&mut self.claimed.lease, call).await?;
+        let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
     }
 }

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tracing::{Instrument, debug, info};
 use ucp_cloud::CloudControl;
 use ucp_cpu_pool::CpuPool;
@@ -16,13 +15,12 @@ use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
-use ucp_store::{
-    Claimed, Documents, FinishOperation, Lease, LeaseTerm, SUSPECTED, Sealed, Store, TRIED_ALONE,
-};
+use ucp_store::{CONDEMNED, Claimed, Documents, FinishOperation, LeaseTerm, Sealed, Store};
 
 use crate::abandoned::Abandoned;
 use crate::progress::ProgressListener;
 use crate::slots::Room;
+use crate::turn::{Turn, Turns};
 
 /// How long an operation that is sealed under a key that one process does not have waits for another process.
 const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
@@ -62,8 +60,7 @@ pub struct Settings {
 pub struct Engine {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
-    /// Held by the suspect that is stepped, if any. See [`Engine::alone`].
-    pub(crate) suspect: Semaphore,
+    pub(crate) turns: Turns,
 }
 
 impl Engine {
@@ -72,7 +69,7 @@ impl Engine {
         Self {
             parts,
             settings,
-            suspect: Semaphore::new(1),
+            turns: Turns::new(),
         }
     }
 
@@ -88,19 +85,6 @@ impl Engine {
 
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts
-    }
-
-    /// Makes a call under a lease, which is renewed before the call unless it is fresh.
-    pub(crate) async fn call<T>(
-        &self,
-        lease: &mut Lease,
-        call: impl Future<Output = T>,
-    ) -> Result<T, Abandoned> {
-        let (term, now) = (self.settings.lease, self.now());
-        if lease.expires_at <= now.after(term.0 * 2 / 3) {
-            *lease = self.parts.store.renew_lease(lease, now, term).await?;
-        }
-        Ok(call.await)
     }
 
     /// Claims up to `limit` due operations.
@@ -148,8 +132,7 @@ impl Engine {
             lease.generation = claimed.lease.generation,
         );
         let lease = claimed.lease.clone();
-        let is_given_up = claimed.takeovers >= TRIED_ALONE;
-        let is_suspect = claimed.takeovers == SUSPECTED;
+        let is_given_up = lease.takeovers >= CONDEMNED;
         let step = async {
             // Nothing is done any more for what is given up, since that may be what does not end.
             if let Err(error) = self.can_open(&claimed.documents)
@@ -161,13 +144,14 @@ impl Engine {
                 handed_back.await?;
                 return Err(Abandoned::Keys(error));
             }
-            let turn = match is_suspect {
-                true => Some(self.alone(&mut claimed.lease).await?),
-                false => None,
-            };
+            let Parts { store, clock, .. } = &self.parts;
+            let lease = self.settings.lease;
+            let mut turn = Turn::new(&self.turns, store.as_ref(), clock.as_ref(), lease);
+            turn.begin(&mut claimed.lease).await?;
             let schema = match claimed.operation.work.resource() {
                 Some(work) if !is_given_up => {
-                    self.call(&mut claimed.lease, self.schema(work)).await??
+                    let schema = self.schema(work);
+                    turn.call_armed(&mut claimed.lease, schema).await??
                 }
                 Some(_) | None => None,
             };
@@ -197,7 +181,7 @@ impl Engine {
             let ended = tokio::select! {
                 biased;
                 done = step => done,
-                lost = self.keep(lease.clone(), is_suspect) => Err(lost),
+                lost = self.keep(lease.clone()) => Err(lost),
             };
             match ended {
                 Err(Abandoned::Store(ucp_store::Error::LeaseLost)) => {
@@ -208,7 +192,7 @@ impl Engine {
                 Err(error @ Abandoned::Keys(_)) => Err(error),
                 Err(error) if error.is_passing() => {
                     let pause = error.pause(self.settings.lease);
-                    self.postpone(&lease, pause, is_given_up).await;
+                    self.postpone(&lease, pause).await;
                     Err(error)
                 }
                 other => other,
@@ -260,8 +244,7 @@ impl Engine {
 /// One operation under its lease.
 pub(crate) struct Stepper<'a> {
     pub(crate) engine: &'a Engine,
-    /// The turn of a suspect, until it has written a step.
-    turn: Option<SemaphorePermit<'a>>,
+    pub(crate) turn: Turn<'a>,
     pub(crate) claimed: Claimed,
     /// `None` if the type is no longer known, or if the operation has no type.
     pub(crate) schema: Option<Arc<ResourceSchema>>,
@@ -348,7 +331,7 @@ impl Stepper<'_> {
             Ok(lease) => lease,
             Err(error) => return Ok(Err(taken(error, &operation)?)),
         };
-        self.turn = None;
+        self.turn.end();
         self.engine.parts.progress.progressed(&operation);
         self.claimed.operation = operation;
         self.claimed.documents.document =

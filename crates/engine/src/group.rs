@@ -54,7 +54,8 @@ impl Stepper<'_> {
             ..
         } = self.engine.parts();
         let schema = types.get(&child.scope, &child.reference.type_name);
-        let schema = self.engine.call(&mut self.claimed.lease, schema).await?;
+        let lease = &mut self.claimed.lease;
+        let schema = self.turn.call_armed(lease, schema).await?;
         let header = &self.claimed.operation.header;
         let (kind, identifier, take_ownership) = match child.goal {
             ChildGoal::Delete => (Kind::Delete, None, false),

@@ -19,6 +19,7 @@ mod progress;
 mod pulse;
 mod slots;
 mod sweeper;
+mod turn;
 mod workers;
 
 pub use abandoned::Abandoned;

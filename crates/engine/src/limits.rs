@@ -1,5 +1,5 @@
 use ucp_model::{Beyond, ErrorCode, Limit, Most};
-use ucp_store::TRIED_ALONE;
+use ucp_store::CONDEMNED;
 
 /// What is limited of operations and of what remains of them.
 pub const LIMITS: &[Limit] = &[
@@ -11,8 +11,8 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "takeovers",
-        what: "The workers in a row that do not come back from a step of an operation",
-        most: Most::Number(TRIED_ALONE as usize),
+        what: "The workers in a row that do not come back from a step of an operation, while they do not wait for AWS; three from a plan that takes long",
+        most: Most::Number(CONDEMNED as usize),
         beyond: Beyond::Failed(ErrorCode::Abandoned),
     },
     Limit {

@@ -13,6 +13,7 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
+use crate::turn::Turn;
 
 impl Stepper<'_> {
     /// Reads the resource and plans against it. The first look starts with what the request has seen, if that is recent.
@@ -33,6 +34,7 @@ impl Stepper<'_> {
         };
         let mut reader = Leased {
             engine: self.engine,
+            turn: &mut self.turn,
             lease: &mut self.claimed.lease,
             work,
             seen,
@@ -52,6 +54,7 @@ impl Stepper<'_> {
         let work = work(&self.claimed.operation.work)?;
         let mut reader = Leased {
             engine: self.engine,
+            turn: &mut self.turn,
             lease: &mut self.claimed.lease,
             work,
             seen: None,
@@ -63,6 +66,7 @@ impl Stepper<'_> {
     pub(crate) async fn list(&mut self, identifier: &Identifier) -> Result<Listing, Abandoned> {
         let mut lister = Leased {
             engine: self.engine,
+            turn: &mut self.turn,
             lease: &mut self.claimed.lease,
             work: work(&self.claimed.operation.work)?,
             seen: None,
@@ -75,6 +79,7 @@ impl Stepper<'_> {
         let work = work(&self.claimed.operation.work)?;
         let mut searcher = Leased {
             engine: self.engine,
+            turn: &mut self.turn,
             lease: &mut self.claimed.lease,
             work,
             seen: None,
@@ -99,6 +104,7 @@ impl Stepper<'_> {
             let proven = match is_quick {
                 true => ucp_look::proven(work, schema, &desired, baseline, presence),
                 false => {
+                    self.turn.arm(&mut self.claimed.lease).await?;
                     let (work, schema) = (work.clone(), Arc::clone(schema));
                     let (baseline, presence) = (baseline.cloned(), presence.clone());
                     let proving = move || {
@@ -129,15 +135,16 @@ impl Stepper<'_> {
 }
 
 /// Reads under a lease.
-struct Leased<'a> {
+struct Leased<'a, 'e> {
     engine: &'a Engine,
+    turn: &'a mut Turn<'e>,
     lease: &'a mut Lease,
     work: &'a ResourceWork,
     /// Stands in for the first read.
     seen: Option<Seen>,
 }
 
-impl Reader for Leased<'_> {
+impl Reader for Leased<'_, '_> {
     type Error = Abandoned;
 
     async fn read(
@@ -154,11 +161,15 @@ impl Reader for Leased<'_> {
         } = self.work;
         let cloud = &self.engine.parts().cloud;
         let call = cloud.get_resource(scope, type_name, identifier);
-        self.engine.call(self.lease, call).await
+        self.turn.call(self.lease, call).await
+    }
+
+    async fn before_long_plan(&mut self) -> Result<(), Abandoned> {
+        self.turn.arm(self.lease).await
     }
 }
 
-impl Lister for Leased<'_> {
+impl Lister for Leased<'_, '_> {
     type Error = Abandoned;
 
     async fn page(
@@ -170,11 +181,11 @@ impl Lister for Leased<'_> {
         } = self.work;
         let cloud = &self.engine.parts().cloud;
         let call = cloud.list_resources(scope, type_name, next_token);
-        self.engine.call(self.lease, call).await
+        self.turn.call(self.lease, call).await
     }
 }
 
-impl Accounts for Leased<'_> {
+impl Accounts for Leased<'_, '_> {
     type Error = Abandoned;
 
     async fn accounted_for(

@@ -39,6 +39,11 @@ pub trait Reader: Send {
         identifier: &Identifier,
     ) -> impl Future<Output = Result<Result<ResourceDescription, Fault>, Self::Error>> + Send;
 
+    /// Called before a plan that takes so long that it needs a thread of its own.
+    fn before_long_plan(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        async { Ok(()) }
+    }
+
     /// Returns the digest of live properties that an intent is recorded with.
     fn digest(&self, live: &Value) -> String {
         planner::live_digest(live)
@@ -88,7 +93,7 @@ impl Look<'_> {
             .is_respelled(identifier.as_ref(), &presence, reader)
             .await?;
         // Boxed, so that a step is not as large as all that a plan depends on.
-        let planning = Box::pin(self.plan(presence, is_respelled));
+        let planning = Box::pin(self.plan(presence, is_respelled, reader));
         let (mut presence, mut planned) = planning.await?;
         if let PlanOutcome::Replace {
             old,
@@ -165,11 +170,15 @@ impl Look<'_> {
     }
 
     /// Plans against what was found. Returns that too.
-    async fn plan(
+    async fn plan<R: Reader>(
         &self,
         presence: Presence,
         is_respelled: bool,
-    ) -> Result<(Presence, Planned), Undone> {
+        reader: &mut R,
+    ) -> Result<(Presence, Planned), R::Error>
+    where
+        R::Error: From<Undone>,
+    {
         let work = self.work;
         if work.deletes() {
             let planned = planner::plan_delete(&presence);
@@ -206,7 +215,8 @@ impl Look<'_> {
             let planned = put.plan(&presence);
             (presence, planned)
         };
-        self.pool.run(plan).await
+        reader.before_long_plan().await?;
+        Ok(self.pool.run(plan).await?)
     }
 }
 

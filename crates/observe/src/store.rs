@@ -355,18 +355,13 @@ impl Leases for Observed<dyn Store> {
             .await
     }
 
-    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        self.unnoticed("postpone", self.inner.postpone(lease, not_before))
+    async fn arm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        self.unnoticed("arm", self.inner.arm(lease, now, term))
             .await
     }
 
-    async fn try_alone(
-        &self,
-        lease: &Lease,
-        now: Timestamp,
-        term: LeaseTerm,
-    ) -> Result<Lease, Error> {
-        self.unnoticed("try_alone", self.inner.try_alone(lease, now, term))
+    async fn disarm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        self.unnoticed("disarm", self.inner.disarm(lease, now, term))
             .await
     }
 

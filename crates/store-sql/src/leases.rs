@@ -9,7 +9,7 @@ use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, Sea
 
 use crate::Sql;
 use crate::database::{Abort, Row, Statement, Transaction, statements, transaction, values};
-use crate::json::{from_json, to_json};
+use crate::json::{count, from_json, to_json};
 use crate::nudges::Topic;
 use crate::operation_row::{self, columns, generation};
 
@@ -24,10 +24,11 @@ macro_rules! claimable_at {
     };
 }
 
-/// The count of take-overs after a lease, if any, is dropped. The number is [`SUSPECTED`](ucp_store::SUSPECTED).
+/// The count of take-overs after a lease, if any, is dropped. The number is
+/// [`TAKEN_OVER_OFTEN`](ucp_store::TAKEN_OVER_OFTEN).
 macro_rules! taken_over {
     () => {
-        "takeovers + CASE WHEN lease_owner <> '' AND takeovers < 2 THEN 1 ELSE 0 END"
+        "takeovers + CASE WHEN lease_owner <> '' AND takeovers < 5 THEN 1 ELSE 0 END"
     };
 }
 
@@ -102,19 +103,18 @@ statements! {
         WHERE id "]
         postgres "= ANY(ARRAY(SELECT due_id FROM due))" sqlite "IN (SELECT due_id FROM due)" ["
         RETURNING ", claimed!()];
-    RENEW = ["UPDATE operations SET lease_expires_at = $4
+    RENEW = ["UPDATE operations SET
+            lease_expires_at = CASE WHEN lease_expires_at > $4 THEN lease_expires_at ELSE $4 END
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL, takeovers = 0
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// No lease has an empty owner.
-    HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4
+    /// No lease has an empty owner. The count is at most that of the claim: it is more if the operation is armed, and less if
+    /// a step was written.
+    HAND_BACK = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4,
+            takeovers = CASE WHEN takeovers > $5 THEN $5 ELSE takeovers END
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// What was tried alone is a suspect again. The number is [`SUSPECTED`](ucp_store::SUSPECTED).
-    POSTPONE = ["UPDATE operations SET lease_owner = '', lease_expires_at = $4,
-            takeovers = CASE WHEN takeovers > 2 THEN 2 ELSE takeovers END
-        WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
-    /// The number is [`TRIED_ALONE`](ucp_store::TRIED_ALONE).
-    TRY_ALONE = ["UPDATE operations SET lease_expires_at = $4, takeovers = 3
+    /// Arms an operation or disarms it.
+    COUNT = ["UPDATE operations SET lease_expires_at = $4, takeovers = $5
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     RELEASE_ALL = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
             takeovers = ", taken_over!(), "
@@ -178,7 +178,8 @@ impl Leases for Sql {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        self.renew(RENEW, lease.renewed(now, term)).await
+        let renewed = lease.renewed(now, term);
+        self.renew(RENEW, renewed, None).await
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
@@ -191,20 +192,24 @@ impl Leases for Sql {
     }
 
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        self.give_back(HAND_BACK, lease, not_before).await
+        transaction!(self, |tx| async {
+            let owner = lease.owner.as_str();
+            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
+            let (generation, takeovers) = (generation(lease)?, count(lease.takeovers)?);
+            let values = values![id, owner, generation, not_before, takeovers];
+            tx.execute(HAND_BACK, values).await?;
+            Ok(())
+        })
     }
 
-    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        self.give_back(POSTPONE, lease, not_before).await
+    async fn arm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        self.renew(COUNT, renewed, Some(lease.armed())).await
     }
 
-    async fn try_alone(
-        &self,
-        lease: &Lease,
-        now: Timestamp,
-        term: LeaseTerm,
-    ) -> Result<Lease, Error> {
-        self.renew(TRY_ALONE, lease.renewed(now, term)).await
+    async fn disarm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        let renewed = lease.renewed(now, term);
+        self.renew(COUNT, renewed, Some(lease.takeovers)).await
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {
@@ -236,37 +241,30 @@ impl Leases for Sql {
 }
 
 impl Sql {
-    /// Writes a new term of a lease, unless it was lost, and returns it.
-    async fn renew(&self, statement: Statement, renewed: Lease) -> Result<Lease, Error> {
+    /// Writes a new term of a lease, unless it was lost, and a count of take-overs for the statement that takes one. Returns
+    /// the lease.
+    async fn renew(
+        &self,
+        statement: Statement,
+        renewed: Lease,
+        takeovers: Option<u64>,
+    ) -> Result<Lease, Error> {
         transaction!(self, |tx| async {
-            let values = values![
+            let mut values = values![
                 renewed.operation.to_string(),
                 renewed.owner.as_str(),
                 generation(&renewed)?,
                 renewed.expires_at.as_millis(),
             ];
+            if let Some(takeovers) = takeovers {
+                values.extend(values![count(takeovers)?]);
+            }
             match tx.execute(statement, values).await? {
                 0 => Err(Error::LeaseLost.into()),
                 _ => Ok(()),
             }
         })?;
         Ok(renewed)
-    }
-
-    /// Keeps everybody off until then, unless the lease was lost.
-    async fn give_back(
-        &self,
-        statement: Statement,
-        lease: &Lease,
-        not_before: Timestamp,
-    ) -> Result<(), Error> {
-        transaction!(self, |tx| async {
-            let owner = lease.owner.as_str();
-            let (id, not_before) = (lease.operation.to_string(), not_before.as_millis());
-            let values = values![id, owner, generation(lease)?, not_before];
-            tx.execute(statement, values).await?;
-            Ok(())
-        })
     }
 
     /// Returns the operations in the order in which they are due. Hands those back that cannot be read, such as those of a
@@ -287,7 +285,8 @@ impl Sql {
                     self.unreadable.note(row, &error);
                     let (id, generation) = (row.get::<&str>("id")?, row.get::<i64>("generation")?);
                     let not_before = now.after(UNREADABLE_PAUSE).as_millis();
-                    let values = values![id, owner, generation, not_before];
+                    let takeovers = row.get::<i64>("takeovers")?;
+                    let values = values![id, owner, generation, not_before, takeovers];
                     transaction.execute(HAND_BACK, values).await?;
                 }
             }
@@ -315,8 +314,8 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
             owner: owner.to_owned(),
             generation: row.count("generation")?,
             expires_at,
+            takeovers: row.count("takeovers")?,
         },
-        takeovers: row.count("takeovers")?,
         operation,
         documents: Documents {
             desired: desired.map(Sealed),

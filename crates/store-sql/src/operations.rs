@@ -163,7 +163,7 @@ impl Operations for Sql {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        let renewed = lease.renewed(now, term);
+        let renewed = lease.stepped(now, term);
         let document = document.as_ref();
         transaction!(self, |tx| step(&mut tx, &renewed, operation, document, now))?;
         Ok(renewed)

@@ -18,8 +18,11 @@ pub struct Lease {
     pub owner: String,
     /// The fencing token: increases by one with each claim.
     pub generation: u64,
-    /// When other workers may take it.
+    /// When other workers may take it, at the earliest.
     pub expires_at: Timestamp,
+    /// What is held against the operation, as it was claimed: how often it was taken over, up to [`TAKEN_OVER_OFTEN`], or
+    /// [`SUSPECTED`] or [`CONDEMNED`]. 0 once its holder has written a step.
+    pub takeovers: u64,
 }
 
 impl Lease {
@@ -30,20 +33,35 @@ impl Lease {
             ..self.clone()
         }
     }
+
+    /// Returns the count of take-overs while the operation is armed.
+    pub fn armed(&self) -> u64 {
+        self.takeovers.max(TAKEN_OVER_OFTEN) + 1
+    }
+
+    /// The same of a lease whose holder has written a step.
+    pub fn stepped(&self, now: Timestamp, term: LeaseTerm) -> Self {
+        Self {
+            takeovers: 0,
+            ..self.renewed(now, term)
+        }
+    }
 }
 
 /// The duration of a lease, counted from when it is taken or renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTerm(pub Duration);
 
-/// How often in a row a lease may be taken over before the operation is suspected of what became of its holders. Its
-/// claims are not counted from then on: a holder that comes to its end beside a suspect is no proof against others that it
-/// held.
-pub const SUSPECTED: u64 = 2;
+/// How many take-overs in a row are counted, as long as nothing else is known. Holders come to their ends for any reason.
+/// But so many may have one.
+pub const TAKEN_OVER_OFTEN: u64 = 5;
 
-/// The count of take-overs of a suspect that is stepped alone. Whoever claims it at this count knows that its last holder
-/// never came back from it.
-pub const TRIED_ALONE: u64 = 3;
+/// The count of an operation whose holder came to its end while the operation was [armed](Leases::arm). Others may have been
+/// armed beside it.
+pub const SUSPECTED: u64 = TAKEN_OVER_OFTEN + 1;
+
+/// The count of a suspect whose holder came to its end too, while no other operation was armed. It ends its workers.
+pub const CONDEMNED: u64 = SUSPECTED + 1;
 
 /// An operation under a lease, with the data needed to step it.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,9 +70,6 @@ pub struct Claimed {
     pub lease: Lease,
     /// The operation.
     pub operation: Operation,
-    /// How often in a row its lease ran out, this time included, before the holder had written a step or given it back: at
-    /// most [`SUSPECTED`], or [`TRIED_ALONE`].
-    pub takeovers: u64,
     /// Its documents.
     pub documents: Documents,
     /// The declaration of the last successful put of its alias.
@@ -67,8 +82,8 @@ pub trait Leases: Send + Sync {
     /// Leases up to `limit` live operations that are due and not leased, or whose lease has expired: those that could be
     /// claimed earliest, then by id. They are returned in the order in which they are due, then by id. Fewer than
     /// `limit` means that no more can be claimed now. Each claim increases the lease generation by one; no two callers ever
-    /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, up to [`SUSPECTED`],
-    /// unless it was handed back or postponed; a step that is written and a release begin the count anew.
+    /// hold the same generation. A claim of an operation whose lease ran out counts as a take-over, up to
+    /// [`TAKEN_OVER_OFTEN`], unless it was handed back; a step that is written and a release begin the count anew.
     async fn claim_due_operations(
         &self,
         owner: &str,
@@ -88,7 +103,7 @@ pub trait Leases: Send + Sync {
         crowded: &BTreeSet<String>,
     ) -> Result<Vec<Claimed>, Error>;
 
-    /// Renews the lease from `now`, or returns [`Error::LeaseLost`].
+    /// Renews the lease from `now`, or returns [`Error::LeaseLost`]. One that lasts longer stays as it is.
     async fn renew_lease(
         &self,
         lease: &Lease,
@@ -101,25 +116,21 @@ pub trait Leases: Send + Sync {
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error>;
 
     /// Releases the lease, so that any worker may claim the operation when it is due, but not before `not_before`. For an
-    /// operation that the holder cannot carry out, and another worker can. Not an error if the lease was lost.
+    /// operation that the holder cannot carry out now, or cannot at all, while another worker can. The operation is disarmed.
+    /// Not an error if the lease was lost.
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
 
-    /// Releases the lease of a step that ended without a result, so that any worker may claim the operation when it is due,
-    /// but not before `not_before`. What was [tried alone](Self::try_alone) counts as [`SUSPECTED`] again. Not an error if
-    /// the lease was lost.
-    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error>;
+    /// Gives the lease a new term from `now`, and arms the operation: as long as it is armed, the count of its take-overs is
+    /// [`SUSPECTED`], or [`CONDEMNED`] if it was claimed as a suspect. So whoever takes it over from a holder that came to its
+    /// end in the meantime knows. Returns [`Error::LeaseLost`] if the lease was lost.
+    async fn arm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error>;
 
-    /// Renews the lease like [`renew_lease`](Self::renew_lease), and notes that the holder steps a suspect and no other: the
-    /// count of take-overs is [`TRIED_ALONE`] until the holder writes a step or gives it back.
-    async fn try_alone(
-        &self,
-        lease: &Lease,
-        now: Timestamp,
-        term: LeaseTerm,
-    ) -> Result<Lease, Error>;
+    /// Gives the lease a new term from `now`, and disarms the operation: the end of its holder is not held against it. A step
+    /// that is written disarms it too. Returns [`Error::LeaseLost`] if the lease was lost.
+    async fn disarm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error>;
 
-    /// Drops all leases, each of which counts as a take-over. For an engine that serves one process only, when that process
-    /// starts.
+    /// Drops all leases, as if they had run out and were claimed. For an engine that serves one process only, when that
+    /// process starts.
     async fn take_over_leases(&self) -> Result<(), Error>;
 
     /// Returns when the next live operation can be claimed: when it is due and its lease, if any, has expired. `None`

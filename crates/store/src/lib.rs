@@ -33,7 +33,7 @@ pub use error::Error;
 pub use events::Event;
 pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate, group_keys};
 pub use key_range::KeyRange;
-pub use leases::{Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TRIED_ALONE};
+pub use leases::{CONDEMNED, Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TAKEN_OVER_OFTEN};
 pub use leftovers::{Leftovers, Retried};
 pub use memory::Memory;
 pub use operations::{

@@ -30,38 +30,43 @@ impl Accounts for OwnAccounts {
     }
 }
 
-/// Replies to reads that a test holds up.
+/// What a test holds up: replies to reads, or writes of steps.
 #[derive(Clone, Default)]
 pub(crate) struct Held(Arc<watch::Sender<Hold>>);
 
 #[derive(Default)]
 struct Hold {
-    /// How many of the next replies are held.
+    /// How many of the next ones are held.
     next: usize,
     /// How many are held.
     held: usize,
 }
 
 impl Held {
-    /// Holds the next reply.
+    /// Holds the next one.
     pub(crate) fn hold_next(&self) {
         self.0.send_modify(|hold| hold.next += 1);
     }
 
-    /// Returns once a reply is held.
+    /// Returns once one is held.
     pub(crate) async fn is_held(&self) {
+        self.are_held(1).await;
+    }
+
+    /// Returns once so many are held at the same time.
+    pub(crate) async fn are_held(&self, count: usize) {
         let mut hold = self.0.subscribe();
-        let held = hold.wait_for(|hold| hold.held > 0).await;
+        let held = hold.wait_for(|hold| hold.held >= count).await;
         held.expect("the sender is here");
     }
 
-    /// Lets all held replies go.
+    /// Lets all go that are held.
     pub(crate) fn release(&self) {
         self.0.send_modify(|hold| hold.held = 0);
     }
 
-    /// Returns at once, unless the reply is to be held.
-    async fn pass(&self) {
+    /// Returns at once, unless this one is to be held.
+    pub(crate) async fn pass(&self) {
         let is_held = self.0.send_if_modified(|hold| {
             let is_held = hold.next > 0;
             hold.next -= usize::from(is_held);

@@ -3,7 +3,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
-use ucp_observe::{CrashPoint, CrashTurn, Crashed, Observer};
+use ucp_observe::{CrashPoint, CrashTurn, Crashed, Moment, Observer};
+
+use crate::aws::Held;
 
 /// What happens to a process at a crash point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) struct Crashes {
     state: Mutex<State>,
     stalled: Notify,
     released: Notify,
+    /// The writes of steps.
+    pub(crate) writes: Held,
 }
 
 #[derive(Default)]
@@ -125,6 +129,14 @@ impl Crashes {
     }
 }
 
+/// The writes of steps.
+const STEPS: [Moment; 4] = [
+    Moment::RecordIntent,
+    Moment::RecordProgress,
+    Moment::RecordVerdict,
+    Moment::Finish,
+];
+
 #[async_trait]
 impl Observer for Crashes {
     fn asked_store(&self, method: &'static str) {
@@ -132,6 +144,9 @@ impl Observer for Crashes {
     }
 
     async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
+        if STEPS.map(CrashPoint::before).contains(&point) {
+            self.writes.pass().await;
+        }
         match self.note(point) {
             None => Ok(()),
             Some(Mishap::Crash) => Err(Crashed),

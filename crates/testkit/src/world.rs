@@ -390,9 +390,25 @@ impl World {
         self.held_steps.hold_next();
     }
 
-    /// Returns once a step is held.
-    pub async fn is_step_held(&self) {
-        self.held_steps.is_held().await;
+    /// Returns once so many steps are held at the same time.
+    pub async fn are_steps_held(&self, count: usize) {
+        self.held_steps.are_held(count).await;
+    }
+
+    /// Holds the next write of a worker, whose step has nothing else left to do.
+    pub fn hold_next_write(&self) {
+        self.crashes.writes.hold_next();
+    }
+
+    /// Returns once a write is held.
+    pub async fn is_write_held(&self) {
+        self.crashes.writes.is_held().await;
+    }
+
+    /// Lets the steps go that are held, or forgets them, if they are no more.
+    pub fn release_steps(&self) {
+        self.held_steps.release();
+        self.crashes.writes.release();
     }
 
     /// Returns once a reply to a read is held.

@@ -185,9 +185,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("leases::RENEW", (leased(values![9]), 1)),
         ("leases::RELEASE", (leased(values![]), 1)),
-        ("leases::HAND_BACK", (leased(values![9]), 1)),
-        ("leases::POSTPONE", (leased(values![9]), 1)),
-        ("leases::TRY_ALONE", (leased(values![9]), 1)),
+        ("leases::HAND_BACK", (leased(values![9, 1]), 1)),
+        ("leases::COUNT", (leased(values![9, 1]), 1)),
         // When SQLite is opened.
         ("leases::RELEASE_ALL", (values![], EVERYTHING)),
         ("leases::NEXT", (values![], 1)),

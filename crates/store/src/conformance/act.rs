@@ -74,8 +74,10 @@ pub(super) enum Act {
     FinishOnGroup(u64),
     /// Claims a put and applies it.
     CarryOut(u64, &'static str),
-    /// Renews, releases or hands back the lease of a claimed operation.
+    /// Renews, releases or hands back the lease of a claimed operation, arms the operation or disarms it.
     Renew(u64),
+    Arm(u64),
+    Disarm(u64),
     Release(u64),
     HandBack(u64),
     /// Seals the declaration of an operation anew, the document of one, its look, the secret of a credential or a digest

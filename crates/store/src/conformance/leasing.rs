@@ -7,7 +7,9 @@ use ucp_model::Scope;
 
 use super::fixture::*;
 use super::holding::Hold;
-use crate::{Claimed, Documents, Error, LeaseTerm, NewOperation, SUSPECTED, TRIED_ALONE};
+use crate::{
+    CONDEMNED, Claimed, Documents, Error, LeaseTerm, NewOperation, SUSPECTED, TAKEN_OVER_OFTEN,
+};
 
 /// Operations are claimed earliest first, up to the limit.
 pub async fn due_operations_are_claimed_earliest_first(store: Engine) {
@@ -84,61 +86,89 @@ pub async fn a_lease_that_ran_out_is_taken_over(store: Engine) {
 /// A step that is written and a release begin the count anew. What is handed back was not given up.
 pub async fn take_overs_are_counted(store: Engine) {
     let first = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
-    assert_eq!(first.takeovers, 0);
+    assert_eq!(first.lease.takeovers, 0);
     let mut claimed = first;
-    for takeovers in [1, SUSPECTED, SUSPECTED, SUSPECTED] {
+    for takeovers in (1..=TAKEN_OVER_OFTEN).chain([TAKEN_OVER_OFTEN; 3]) {
         claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
-        assert_eq!(claimed.takeovers, takeovers);
+        assert_eq!(claimed.lease.takeovers, takeovers);
     }
     let now = claimed.lease.expires_at;
     let step = store.commit_step(&claimed.lease, &claimed.operation, None, now, TERM);
     let lease = step.await.unwrap();
+    assert_eq!(lease, claimed.lease.stepped(now, TERM));
+    store.hand_back(&lease, lease.expires_at).await.unwrap();
     let claimed = claim(&store, lease.expires_at).await.remove(0);
-    assert_eq!(claimed.takeovers, 1, "since the step");
+    assert_eq!(claimed.lease.takeovers, 0, "a step was written");
 
-    store.release_lease(&claimed.lease).await.unwrap();
-    let claimed = claim(&store, now).await.remove(0);
-    assert_eq!(claimed.takeovers, 0, "since the release");
+    store.take_over_leases().await.unwrap();
+    let claimed = claim(&store, lease.expires_at).await.remove(0);
+    let taken_over = claimed.lease.takeovers;
+    assert_eq!(taken_over, 1, "the process was started again");
 
     let not_before = claimed.lease.expires_at;
     store.hand_back(&claimed.lease, not_before).await.unwrap();
+    assert!(claim(&store, at(1)).await.is_empty(), "handed back");
     let claimed = claim(&store, not_before).await.remove(0);
-    assert_eq!(claimed.takeovers, 0, "it was handed back");
+    assert_eq!(claimed.lease.takeovers, 1, "it was handed back");
 
-    store.take_over_leases().await.unwrap();
+    store.release_lease(&claimed.lease).await.unwrap();
     let claimed = claim(&store, not_before).await.remove(0);
-    assert_eq!(claimed.takeovers, 1, "the process was started again");
-
-    let not_before = claimed.lease.expires_at;
-    store.postpone(&claimed.lease, not_before).await.unwrap();
-    assert!(claim(&store, at(1)).await.is_empty(), "postponed");
+    assert_eq!(claimed.lease.takeovers, 0, "it was released");
+    store.hand_back(&claimed.lease, not_before).await.unwrap();
     let claimed = claim(&store, not_before).await.remove(0);
-    assert_eq!(claimed.takeovers, 1, "it was postponed");
+    assert_eq!(claimed.lease.takeovers, 0, "no lease has run out");
 }
 
-/// Only what is claimed from a holder that stepped it alone is told so.
-pub async fn who_is_tried_alone_is_counted(store: Engine) {
-    let mut claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
-    for _ in 0..SUSPECTED {
-        claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
-    }
-    let now = claimed.lease.expires_at;
+/// The end of a holder is held against an operation that was armed then, and against no other.
+pub async fn who_dies_with_what_is_armed_is_counted(store: Engine) {
     let long = LeaseTerm(Duration::from_secs(600));
-    let lease = store.try_alone(&claimed.lease, now, long).await.unwrap();
-    assert_eq!(lease, claimed.lease.renewed(now, long));
-    assert!(claim(&store, now.after(long.0 / 2)).await.is_empty());
-    let taken = claim(&store, lease.expires_at).await.remove(0);
-    assert_eq!(taken.takeovers, TRIED_ALONE);
-    refused!(store.try_alone(&claimed.lease, now, long), Error::LeaseLost);
+    let mut claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
+    for (before, after) in [(1, SUSPECTED), (SUSPECTED, CONDEMNED)] {
+        assert_eq!(claimed.lease.takeovers, before);
+        let now = claimed.lease.expires_at;
+        let armed = store.arm(&claimed.lease, now, long).await.unwrap();
+        assert_eq!(armed, claimed.lease.renewed(now, long));
+        let disarmed = store.disarm(&armed, now, TERM).await.unwrap();
+        assert_eq!(disarmed, claimed.lease.renewed(now, TERM));
+        let taken = claim(&store, disarmed.expires_at).await.remove(0);
+        let count = if before == 1 { 2 } else { before };
+        assert_eq!(taken.lease.takeovers, count, "it was disarmed");
+        refused!(store.arm(&armed, now, TERM), Error::LeaseLost);
+        refused!(store.disarm(&armed, now, TERM), Error::LeaseLost);
 
-    // It stays so until its holder is at the end of a step, however often it is handed back.
-    let not_before = taken.lease.expires_at;
-    store.hand_back(&taken.lease, not_before).await.unwrap();
-    let taken = claim(&store, not_before).await.remove(0);
-    assert_eq!(taken.takeovers, TRIED_ALONE);
-    store.postpone(&taken.lease, not_before).await.unwrap();
-    let taken = claim(&store, not_before).await.remove(0);
-    assert_eq!(taken.takeovers, SUSPECTED);
+        let now = taken.lease.expires_at;
+        let armed = store.arm(&taken.lease, now, long).await.unwrap();
+        store.hand_back(&armed, now).await.unwrap();
+        let taken = claim(&store, now).await.remove(0);
+        assert_eq!(taken.lease.takeovers, count, "it was handed back");
+
+        // Twice, since a reply may be lost.
+        let armed = store.arm(&taken.lease, now, long).await.unwrap();
+        let armed = store.arm(&armed, now, long).await.unwrap();
+        assert!(claim(&store, now.after(long.0 / 2)).await.is_empty());
+        claimed = claim(&store, armed.expires_at).await.remove(0);
+        assert_eq!(claimed.lease.takeovers, after);
+    }
+    // It stays so, whoever claims it and hands it back.
+    let not_before = claimed.lease.expires_at;
+    store.hand_back(&claimed.lease, not_before).await.unwrap();
+    let claimed = claim(&store, not_before).await.remove(0);
+    assert_eq!(claimed.lease.takeovers, CONDEMNED);
+    let claimed = claim(&store, claimed.lease.expires_at).await.remove(0);
+    assert_eq!(claimed.lease.takeovers, CONDEMNED);
+}
+
+/// A step that is written disarms, and nothing is held against the operation any more.
+pub async fn a_step_that_is_written_disarms(store: Engine) {
+    let old = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
+    let new = claim(&store, old.lease.expires_at).await.remove(0);
+    let now = new.lease.expires_at;
+    let armed = store.arm(&new.lease, now, TERM).await.unwrap();
+    let step = store.commit_step(&armed, &new.operation, None, now, TERM);
+    let lease = step.await.unwrap();
+    let claimed = claim(&store, lease.expires_at).await.remove(0);
+    assert_eq!(claimed.lease.takeovers, 1);
 }
 
 /// Clock skew has no effect as long as nobody else has claimed the operation.
@@ -207,14 +237,16 @@ pub async fn a_lease_handed_back_writes_nothing(store: Engine) {
     store.renew_lease(&new.lease, at(4), TERM).await.unwrap();
 }
 
-/// The new term starts at `now`.
+/// The new term starts at `now`. A lease is never shortened.
 pub async fn renewing_prolongs(store: Engine) {
     let claimed = accept_and_claim(&store, untracked(put(1, "-"), "x")).await;
     let lease = store.renew_lease(&claimed.lease, at(50), TERM).await;
     let lease = lease.unwrap();
     assert_eq!(lease.expires_at, at(50).after(TERM.0));
     assert_eq!(lease.generation, claimed.lease.generation);
-    assert!(claim(&store, at(109)).await.is_empty());
+    let short = LeaseTerm(TERM.0 / 2);
+    store.renew_lease(&lease, at(60), short).await.unwrap();
+    assert!(claim(&store, at(109)).await.is_empty(), "shortened");
     assert_eq!(claim(&store, at(110)).await.len(), 1);
 }
 

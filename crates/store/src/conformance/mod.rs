@@ -57,7 +57,8 @@ macro_rules! conformance {
                 nobody_claims_what_is_held_or_not_yet_due
                 a_lease_that_ran_out_is_taken_over
                 take_overs_are_counted
-                who_is_tried_alone_is_counted
+                who_dies_with_what_is_armed_is_counted
+                a_step_that_is_written_disarms
                 a_lease_that_ran_out_is_good_until_it_is_taken
                 a_lost_lease_writes_nothing
                 a_lease_handed_back_writes_nothing

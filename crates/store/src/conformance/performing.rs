@@ -274,6 +274,19 @@ impl Stage {
                 Some(claimed) => self.leased.renew(store, &claimed.lease).await,
                 None => "not claimed".to_owned(),
             },
+            Act::Arm(number) => match self.claimed(number) {
+                Some(claimed) => self
+                    .leased
+                    .renewed(store.arm(&claimed.lease, at(22), TERM).await),
+                None => "not claimed".to_owned(),
+            },
+            Act::Disarm(number) => match self.claimed(number) {
+                Some(claimed) => {
+                    let disarmed = store.disarm(&claimed.lease, at(22), TERM).await;
+                    self.leased.renewed(disarmed)
+                }
+                None => "not claimed".to_owned(),
+            },
             Act::Release(number) => match self.claimed(number) {
                 Some(claimed) => self.leased.release(store, &claimed.lease).await,
                 None => "not claimed".to_owned(),

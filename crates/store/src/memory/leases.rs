@@ -5,7 +5,7 @@ use ucp_model::{Operation, OperationId, Timestamp};
 
 use super::Memory;
 use super::tables::{Row, Tables};
-use crate::{Claimed, Error, Lease, LeaseTerm, Leases, SUSPECTED, TRIED_ALONE};
+use crate::{Claimed, Error, Lease, LeaseTerm, Leases};
 
 #[async_trait]
 impl Leases for Memory {
@@ -60,7 +60,15 @@ impl Leases for Memory {
         now: Timestamp,
         term: LeaseTerm,
     ) -> Result<Lease, Error> {
-        Ok(self.tables().leased(lease)?.slot.renew(lease, now, term))
+        let mut tables = self.tables();
+        let slot = &mut tables.leased(lease)?.slot;
+        let lasts_until = slot.held.as_ref().map(|held| held.expires_at);
+        let renewed = lease.renewed(now, term);
+        slot.hold(&renewed);
+        if let Some(held) = &mut slot.held {
+            held.expires_at = held.expires_at.max(lasts_until.unwrap_or_default());
+        }
+        Ok(renewed)
     }
 
     async fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
@@ -74,28 +82,17 @@ impl Leases for Memory {
     async fn hand_back(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
         if let Ok(row) = self.tables().leased(lease) {
             row.slot.held_by_nobody_until(not_before);
+            row.slot.takeovers = row.slot.takeovers.min(lease.takeovers);
         }
         Ok(())
     }
 
-    async fn postpone(&self, lease: &Lease, not_before: Timestamp) -> Result<(), Error> {
-        if let Ok(row) = self.tables().leased(lease) {
-            row.slot.held_by_nobody_until(not_before);
-            row.slot.takeovers = row.slot.takeovers.min(SUSPECTED);
-        }
-        Ok(())
+    async fn arm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        self.count(lease.renewed(now, term), lease.armed())
     }
 
-    async fn try_alone(
-        &self,
-        lease: &Lease,
-        now: Timestamp,
-        term: LeaseTerm,
-    ) -> Result<Lease, Error> {
-        let mut tables = self.tables();
-        let slot = &mut tables.leased(lease)?.slot;
-        slot.takeovers = TRIED_ALONE;
-        Ok(slot.renew(lease, now, term))
+    async fn disarm(&self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Result<Lease, Error> {
+        self.count(lease.renewed(now, term), lease.takeovers)
     }
 
     async fn take_over_leases(&self) -> Result<(), Error> {
@@ -116,6 +113,17 @@ impl Leases for Memory {
         let tables = self.tables();
         let times = elsewhere(&tables, crowded).map(Row::claimable_at);
         Ok(times.min())
+    }
+}
+
+impl Memory {
+    /// Writes a new term of a lease and the count of take-overs, unless the lease was lost.
+    fn count(&self, renewed: Lease, takeovers: u64) -> Result<Lease, Error> {
+        let mut tables = self.tables();
+        let slot = &mut tables.leased(&renewed)?.slot;
+        slot.takeovers = takeovers;
+        slot.hold(&renewed);
+        Ok(renewed)
     }
 }
 
@@ -147,7 +155,6 @@ fn claim(
         claimed.push(Claimed {
             lease,
             baseline: reference.and_then(|reference| reference.baseline.clone()),
-            takeovers: row.slot.takeovers,
             operation: row.operation,
             documents: row.documents,
         });

@@ -93,7 +93,8 @@ impl Operations for Memory {
         tables.refuse_taken(operation)?;
         let slot = &mut tables.leased(lease)?.slot;
         slot.takeovers = 0;
-        let renewed = slot.renew(lease, now, term);
+        let renewed = lease.stepped(now, term);
+        slot.hold(&renewed);
         let target = tables.free_target(operation);
         let ended_children = tables
             .children_of(lease.operation)

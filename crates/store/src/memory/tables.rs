@@ -9,8 +9,8 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, LeaseTerm, RecordedTarget,
-    SUSPECTED, Sealed, SealedKey, SealedPlace, StoredCredential, TypeSchema, place,
+    AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget, Sealed,
+    SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -56,7 +56,7 @@ pub(super) fn page<T: Clone>(rows: &BTreeMap<String, T>, keys: KeyRange, limit: 
 pub(super) struct Slot {
     pub(super) generation: u64,
     pub(super) held: Option<Held>,
-    /// How often in a row the lease ran out.
+    /// What is held against the operation.
     pub(super) takeovers: u64,
 }
 
@@ -259,13 +259,15 @@ impl Slot {
             owner: owner.to_owned(),
             generation: self.generation,
             expires_at,
+            takeovers: self.takeovers,
         }
     }
 
     /// Drops the lease, if any, of a holder that has neither written a step nor given it back.
     pub(super) fn take_over(&mut self) {
         let held = self.held.take();
-        if held.is_some_and(|held| !held.owner.is_empty()) && self.takeovers < SUSPECTED {
+        let is_held = held.is_some_and(|held| !held.owner.is_empty());
+        if is_held && self.takeovers < TAKEN_OVER_OFTEN {
             self.takeovers += 1;
         }
     }
@@ -278,16 +280,12 @@ impl Slot {
         });
     }
 
-    pub(super) fn renew(&mut self, lease: &Lease, now: Timestamp, term: LeaseTerm) -> Lease {
-        let expires_at = now.after(term.0);
+    /// Writes the term of a lease.
+    pub(super) fn hold(&mut self, lease: &Lease) {
         self.held = Some(Held {
             owner: lease.owner.clone(),
-            expires_at,
+            expires_at: lease.expires_at,
         });
-        Lease {
-            expires_at,
-            ..lease.clone()
-        }
     }
 }
 

@@ -17,6 +17,8 @@ pub async fn leases_that_have_run_out(store: Engine, database: &dyn Database) {
             Act::Apply(1, "x"),
             Act::Fail(1),
             Act::Renew(1),
+            Act::Arm(1),
+            Act::Disarm(1),
             Act::Release(1),
             Act::HandBack(1),
             Act::Cancel(1),
@@ -29,4 +31,7 @@ pub async fn leases_that_have_run_out(store: Engine, database: &dyn Database) {
     }
     race.both(Act::Renew(1), Act::Apply(1, "x")).await;
     race.both(Act::HandBack(1), Act::Apply(1, "x")).await;
+    for act in [Act::Reveal(1, "x"), Act::Renew(1), Act::HandBack(1)] {
+        race.both(Act::Arm(1), act).await;
+    }
 }

@@ -87,6 +87,8 @@ const WRITERS: &[Writer] = &[
     |_| Act::Claim,
     |_| Act::ClaimElsewhere,
     |_| Act::Renew(12),
+    |_| Act::Arm(12),
+    |_| Act::Disarm(12),
     |_| Act::Release(12),
     |_| Act::HandBack(12),
     |_| Act::Reveal(12, "w"),
