@@ -336,6 +336,13 @@ const SHOWN: &[(&str, Shown)] = &[
             "default_tags_are_as_many_as_a_resource_can_have",
         ),
     ),
+    (
+        "config-grants",
+        By(
+            "crates/ucp/src/config.rs",
+            "a_wrong_grant_is_named_with_its_line",
+        ),
+    ),
 ];
 
 /// Reads a file of the project.

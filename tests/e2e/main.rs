@@ -54,6 +54,7 @@ mod resealing;
 mod resolving;
 mod resource_types;
 mod retries;
+mod rights;
 mod schema_source;
 mod searches;
 mod unknown_outcomes;

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use crate::denied::DeniedType;
 use crate::grant::Grant;
-use crate::principal::Principal;
-use crate::refusal::Reason;
+use crate::principal::{ANONYMOUS, Principal};
+use crate::refusal::{Reason, Refusal};
 use crate::role::{Right, Role};
 use crate::scope::Scope;
 
 /// What a principal may do. What no grant gives is refused.
 #[derive(Clone, Debug)]
 pub struct Rights {
+    /// The name of the principal.
+    client: Arc<str>,
     granted: Granted,
     denied: Arc<[DeniedType]>,
 }
@@ -24,9 +26,9 @@ enum Granted {
 }
 
 impl Rights {
-    /// Returns all rights over everything.
+    /// Returns all rights over everything, for callers of whom nobody asks who they are.
     pub fn unlimited() -> Self {
-        Self::granting(Granted::Everything)
+        Self::granting(ANONYMOUS, Granted::Everything)
     }
 
     /// Returns the rights that `grants` give to `principal`, and those of its credential.
@@ -37,7 +39,7 @@ impl Rights {
             let scopes = grant.scopes.iter().cloned();
             scopes.map(|scope| (grant.role, scope))
         });
-        Self::granting(Granted::These(roles.collect()))
+        Self::granting(&principal.name, Granted::These(roles.collect()))
     }
 
     /// Returns these rights without that to change resources of the `denied` types.
@@ -45,38 +47,55 @@ impl Rights {
         Self { denied, ..self }
     }
 
-    /// Returns whether the principal has a right over the whole scope.
-    pub fn permits(&self, right: Right, scope: &Scope) -> bool {
-        self.judge(right, scope).is_ok()
+    /// Returns whether nothing has to be granted.
+    pub fn are_unlimited(&self) -> bool {
+        match self.granted {
+            Granted::Everything => true,
+            Granted::These(_) => false,
+        }
     }
 
-    /// Returns why the principal does not have a right over the whole scope, if so.
-    pub fn judge(&self, right: Right, scope: &Scope) -> Result<(), Reason> {
-        let changes = match right {
-            Right::Read => false,
-            Right::Write | Right::ManageCredentials | Right::ManageAccess => true,
-        };
-        let denied = self.denied.iter().find(|types| types.matches(scope));
+    /// Returns whether the principal has a right over the whole scope.
+    pub fn permits(&self, right: Right, scope: &Scope) -> bool {
+        self.missing(right, scope).is_none()
+    }
+
+    /// Refuses an action that needs a right over the whole scope, if the principal does not have it.
+    pub fn judge(&self, right: Right, action: &str, scope: &Scope) -> Result<(), Box<Refusal>> {
+        match self.missing(right, scope) {
+            None => Ok(()),
+            Some(reason) => Err(Box::new(Refusal {
+                client: self.client.to_string(),
+                action: action.to_owned(),
+                scope: scope.clone(),
+                reason,
+            })),
+        }
+    }
+
+    /// Returns why a right is missing, if it is.
+    fn missing(&self, right: Right, scope: &Scope) -> Option<Reason> {
         let is_granted = match &self.granted {
             Granted::Everything => true,
             Granted::These(roles) => roles
                 .iter()
                 .any(|(role, over)| role.contains(right) && over.covers(scope)),
         };
-        match denied {
-            _ if !is_granted => Err(Reason::NotGranted),
-            Some(types) if changes => Err(Reason::Denied(types.clone())),
-            Some(_) | None => Ok(()),
+        if !is_granted {
+            return Some(Reason::NotGranted);
+        }
+        match right {
+            Right::Read => None,
+            Right::Write | Right::ManageCredentials | Right::ManageAccess => {
+                let denied = self.denied.iter().find(|types| types.matches(scope));
+                denied.cloned().map(Reason::Denied)
+            }
         }
     }
 
-    /// Returns whether everything may be read.
-    pub fn reads_everything(&self) -> bool {
-        self.permits(Right::Read, &Scope::everything())
-    }
-
-    fn granting(granted: Granted) -> Self {
+    fn granting(client: &str, granted: Granted) -> Self {
         Self {
+            client: client.into(),
             granted,
             denied: Arc::default(),
         }
@@ -115,7 +134,7 @@ mod tests {
     fn without_a_grant_nothing_is_permitted() {
         let rights = Rights::of(&Principal::anonymous(), &[]);
         for right in [Right::Read, Right::Write, Right::ManageAccess] {
-            assert_eq!(rights.judge(right, &scope(GROUP)), Err(Reason::NotGranted));
+            assert!(!rights.permits(right, &scope(GROUP)));
         }
     }
 
@@ -137,7 +156,13 @@ mod tests {
         assert!(rights.permits(Right::Read, &scope(VPC)));
         assert!(!rights.permits(Right::Write, &scope(VPC)));
         assert!(!rights.permits(Right::Read, &scope("/")));
-        assert!(!rights.reads_everything());
+        let refusal = rights.judge(Right::Write, "AWS.EC2/VPC/write", &scope(VPC));
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            format!(
+                "The client 'alice' does not have authorization to perform action 'AWS.EC2/VPC/write' over scope '{VPC}'. Nothing was changed. Ask an owner of the scope for a role assignment."
+            )
+        );
     }
 
     #[test]
@@ -147,8 +172,13 @@ mod tests {
         assert!(all.permits(Right::Read, &scope(ROLE)));
         assert!(all.permits(Right::Write, &scope(VPC)));
         assert!(all.permits(Right::Write, &scope(GROUP)));
-        let reason = all.judge(Right::Write, &scope(ROLE)).unwrap_err();
-        assert_eq!(reason, Reason::Denied("aws.iam/*".parse().unwrap()));
+        let refusal = all.judge(Right::Write, "AWS.IAM/Role/write", &scope(ROLE));
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            format!(
+                "The client 'anonymous' does not have authorization to perform action 'AWS.IAM/Role/write' over scope '{ROLE}'. Nothing was changed. The operator of this server denies changes of aws.iam/* to everybody."
+            )
+        );
         assert!(!denied("AWS.IAM/Role").permits(Right::Write, &scope(ROLE)));
         assert!(denied("AWS.IAM/Rol").permits(Right::Write, &scope(ROLE)));
         assert!(denied("AWS.IA/*").permits(Right::Write, &scope(ROLE)));

@@ -56,7 +56,7 @@ pub(crate) async fn authenticated(
 }
 
 /// Whether a path is served to everybody: the probes, and the documentation, which is that of the release.
-fn is_public(path: &str) -> bool {
+pub(crate) fn is_public(path: &str) -> bool {
     matches!(
         path,
         "/" | "/healthz" | "/readyz" | "/openapi.json" | "/docs"

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
-use ucp_access::Principal;
+use ucp_access::{Principal, Rights};
 use ucp_app::Caller;
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
@@ -93,12 +93,13 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         let correlation_id = parts.extensions.get::<CorrelationId>().cloned();
         let base_url = parts.extensions.get::<BaseUrl>();
         let principal = parts.extensions.get::<Arc<Principal>>();
-        let principal = principal.ok_or_else(Problem::internal)?;
+        let rights = parts.extensions.get::<Rights>();
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
             caller: Caller {
-                name: principal.name.clone(),
+                name: principal.ok_or_else(Problem::internal)?.name.clone(),
+                rights: rights.cloned().ok_or_else(Problem::internal)?,
                 correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),

@@ -1,7 +1,8 @@
 //! ARM over HTTP: routes, wire types, the OpenAPI document, and the one place where an error becomes a status.
 //!
 //! Start at [`routers`]. A request gets its ids, its path is rewritten to the canonical form, its caller is identified,
-//! the route is matched, and foreign hosts and origins are refused. A handler makes one call to `ucp-app`.
+//! the route is matched, and foreign hosts and origins are refused, and so is what the caller may not do (`rights`). A
+//! handler makes one call to `ucp-app`.
 
 mod authentication;
 mod canonical_path;
@@ -24,11 +25,13 @@ mod polling_paths;
 mod precondition;
 mod problem;
 mod query;
+mod rights;
 mod router;
 mod routes;
 mod security_headers;
 mod segments;
 mod state;
+mod unserved;
 mod validation;
 mod wire;
 
@@ -37,7 +40,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
@@ -45,7 +48,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
-use ucp_model::{ErrorCode, Failure};
 use utoipa_swagger_ui::SwaggerUi;
 
 pub use limits::LIMITS;
@@ -55,6 +57,7 @@ pub use state::{Settings, Version};
 use crate::document::served_under;
 use crate::problem::Problem;
 use crate::state::Api;
+use crate::unserved::{method_not_allowed, no_such_route};
 
 /// The routers of a process.
 pub struct Routers {
@@ -87,6 +90,7 @@ pub fn routers(app: App, authenticator: Authenticator, settings: Settings) -> Ro
         .route("/", get(|| async { Redirect::temporary("docs/") }))
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(Arc::clone(&api), rights::judged))
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));
     let (probes, _) = routes::probes().split_for_parts();
     let probes = probes.method_not_allowed_fallback(method_not_allowed);
@@ -137,29 +141,6 @@ async fn said_if_missing(request: Request, next: Next) -> Response {
         StatusCode::NOT_FOUND => no_such_route(uri).await.into_response(),
         _ => response,
     }
-}
-
-async fn no_such_route(uri: Uri) -> Problem {
-    if let Err(unknown) = path::judge_plane_type(uri.path()) {
-        return unknown;
-    }
-    let shown = problem::shown_path(uri.path());
-    Problem::not_found(format!(
-        "No route matches {shown}. The routes are described at /docs and /openapi.json."
-    ))
-}
-
-async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
-    let is_plane = uri.path().split('/').count() <= 4;
-    if is_plane && let Err(unknown) = path::judge_plane_type(uri.path()) {
-        return unknown;
-    }
-    let shown = problem::shown_path(uri.path());
-    let message = format!("The method {method} is not supported at {shown}.");
-    Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        Failure::new(ErrorCode::BadRequest, message),
-    )
 }
 
 /// Replies with an internal error, so that a panic does not look like a dropped connection.

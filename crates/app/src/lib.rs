@@ -30,6 +30,7 @@ mod rejection;
 pub mod resealing;
 mod resource_groups;
 mod resource_types;
+mod rights;
 mod roles;
 mod settling;
 mod wildcard;
@@ -37,6 +38,7 @@ mod wildcard;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ucp_access::Rights;
 use ucp_cpu_pool::CpuPool;
 use ucp_model::{
     Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, MAX_SKEW, Timestamp,
@@ -65,6 +67,7 @@ pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};
 pub use rejection::Rejection;
 pub use resource_types::ResourceProvider;
+pub use rights::Access;
 pub use roles::Roles;
 pub use ucp_store::place;
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
@@ -97,6 +100,8 @@ pub struct Parts {
     pub regions: Regions,
     /// The roles that credentials may name.
     pub roles: Roles,
+    /// Who may do what, as far as that is not stored.
+    pub access: Access,
     /// How much there may be.
     pub quotas: Quotas,
     /// The operations that requests wait for. Told when one has progressed in this process.
@@ -123,6 +128,8 @@ pub struct App {
 pub struct Caller {
     /// The name that events record.
     pub name: String,
+    /// What the sender may do.
+    pub rights: Rights,
     /// Correlates the calls of one deployment.
     pub correlation_id: CorrelationId,
     /// The time for the look at AWS and, if it shows nothing, for the verdict of the operation.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::time::Instant;
+use ucp_access::Rights;
 use ucp_app::{
     Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Quotas,
     Rejection, Selector, UntrackedAlias, Wake,
@@ -88,6 +89,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         untracked_alias: UntrackedAlias::default(),
         regions: ucp_app::Regions::default(),
         roles: ucp_app::Roles::default(),
+        access: ucp_app::Access::default(),
         quotas: Quotas::default(),
         accounts: Arc::new(AnyAccount),
         keys: Arc::new(Keys {
@@ -110,6 +112,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
     };
     let caller = Caller {
         name: "caller".to_owned(),
+        rights: Rights::unlimited(),
         correlation_id: CorrelationId::new("deployment"),
         verdict_wait: Duration::from_secs(2),
         group_delete_wait: Duration::ZERO,

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use ucp_app::{Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake};
+use ucp_app::{
+    Access, Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake,
+};
 use ucp_authentication::{Authenticator, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
@@ -72,6 +74,8 @@ pub struct Settings {
     pub regions: Regions,
     /// The roles that credentials may name.
     pub roles: Roles,
+    /// Who may do what, as far as that is not stored.
+    pub access: Access,
     /// Time-out of one read from AWS on behalf of a waiting request.
     pub read_timeout: Duration,
     /// Where the schemas of public types come from.
@@ -177,6 +181,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         untracked_alias: settings.untracked_alias,
         regions: settings.regions,
         roles: settings.roles,
+        access: settings.access,
         quotas: settings.quotas,
         accounts,
         keys: Arc::clone(&keys),

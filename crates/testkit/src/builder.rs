@@ -2,8 +2,9 @@ use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ucp_access::{DeniedType, Grant};
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Quotas, Regions, Roles, UntrackedAlias};
+use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
@@ -15,6 +16,7 @@ use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
+use crate::callers::{self, Callers, Names};
 use crate::crashes::{Crashes, Mishap};
 use crate::log::Log;
 use crate::stores::{Opened, encryption_key};
@@ -31,6 +33,8 @@ pub struct Builder {
     untracked_alias: UntrackedAlias,
     regions: Regions,
     roles: Roles,
+    access: Access,
+    callers: Callers,
     quotas: Quotas,
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
@@ -51,6 +55,8 @@ impl World {
             untracked_alias: UntrackedAlias::default(),
             regions: Regions::default(),
             roles: Roles::of(&["*".to_owned()]),
+            access: Access::default(),
+            callers: Callers::Anybody,
             quotas: Quotas::default(),
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
@@ -114,6 +120,19 @@ impl Builder {
     /// Sets the roles that credentials may name; all by default.
     pub fn roles(self, roles: Roles) -> Self {
         Self { roles, ..self }
+    }
+
+    /// Lets in only who says who he is, as [`World::call_as`] does, and gives rights.
+    pub fn granting(mut self, grants: Vec<Grant>) -> Self {
+        self.access.grants = grants;
+        self.callers = Callers::Known;
+        self
+    }
+
+    /// Denies changes of resources of these types.
+    pub fn denying(mut self, denied: &[DeniedType]) -> Self {
+        self.access.denied = denied.into();
+        self
     }
 
     /// Sets the quotas.
@@ -196,7 +215,10 @@ impl Builder {
                 held: held.clone(),
                 names: names.clone(),
             }),
-            identity_provider: None,
+            identity_provider: match self.callers {
+                Callers::Anybody => None,
+                Callers::Known => Some(Arc::new(Names)),
+            },
             registry: Arc::new(aws.clone()),
             accounts: Arc::new(OwnAccounts),
             catalogue,
@@ -210,11 +232,19 @@ impl Builder {
             untracked_alias: self.untracked_alias,
             regions: self.regions,
             roles: self.roles,
+            access: self.access,
             quotas: self.quotas,
             schema_source: self.schema_source,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
+        match self.callers {
+            Callers::Anybody => {}
+            Callers::Known => {
+                settings.authentication.required = true;
+                settings.access.grants.push(callers::root());
+            }
+        }
         let node = ucp_node::assemble(parts, settings).await;
         let world = World {
             store: self.store,
@@ -226,6 +256,7 @@ impl Builder {
             names,
             node: node.expect("the node is assembled"),
             path_base: self.path_base,
+            callers: self.callers,
             crashes,
             stalled: Mutex::default(),
             process,
@@ -261,6 +292,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         untracked_alias: UntrackedAlias::default(),
         regions: Regions::default(),
         roles: Roles::default(),
+        access: Access::default(),
         read_timeout: Duration::from_secs(10),
         schema_source: SchemaSource::Embedded,
         schema_ttl: SCHEMA_TTL,

@@ -10,6 +10,7 @@
 mod accounts;
 mod aws;
 mod builder;
+mod callers;
 mod clock;
 mod crash_everywhere;
 mod crashes;

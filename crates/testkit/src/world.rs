@@ -18,6 +18,7 @@ use ucp_simulator::Simulator;
 use ucp_store::{Error, LeaseTerm, SealedPlace, Store, Stored};
 
 use crate::aws::{Hanging, Held, OtherNames};
+use crate::callers::{Callers, ROOT};
 use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
 use crate::{ManualClock, Reply};
@@ -59,6 +60,7 @@ pub struct World {
     pub(crate) names: OtherNames,
     pub(crate) node: Node,
     pub(crate) path_base: PathBase,
+    pub(crate) callers: Callers,
     pub(crate) crashes: Arc<Crashes>,
     /// What a stalled worker has not done yet.
     pub(crate) stalled: Mutex<Option<Stepping>>,
@@ -73,9 +75,12 @@ impl World {
     pub async fn put_group(&self, name: &str) {
         let base = &self.path_base;
         let path = format!("{base}/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
-        self.call("PUT", &path, &json!({"location": "global"}).to_string())
-            .await
-            .expect(200);
+        let body = json!({"location": "global"}).to_string();
+        match self.callers {
+            Callers::Anybody => self.call("PUT", &path, &body).await,
+            Callers::Known => self.call_as(ROOT, "PUT", &path, &body).await,
+        }
+        .expect(200);
     }
 
     /// Sends a request without stepping the engine, as on a server whose workers are all busy.
@@ -93,9 +98,22 @@ impl World {
     /// Sends a request with a JSON body (none when empty) while the engine steps what is due, so that the reply has the
     /// verdict. The clock does not move.
     pub async fn call(&self, method: &str, path: &str, body: &str) -> Reply {
+        self.answer(request(method, path, body)).await
+    }
+
+    /// The same as `caller`, where callers are known: `NAME`, or `NAME;GROUP,GROUP`.
+    pub async fn call_as(&self, caller: &str, method: &str, path: &str, body: &str) -> Reply {
+        let mut request = request(method, path, body);
+        let token = format!("Bearer {caller}").parse();
+        let token = token.expect("the value of a header");
+        request.headers_mut().insert("authorization", token);
+        self.answer(request).await
+    }
+
+    async fn answer(&self, request: Request<Body>) -> Reply {
         let answered = Cell::new(false);
         let replying = async {
-            let reply = self.send(request(method, path, body)).await;
+            let reply = self.send(request).await;
             answered.set(true);
             reply
         };

@@ -10,6 +10,7 @@ use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
 use crate::access::Access;
+use crate::rights::Rights;
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
@@ -98,6 +99,8 @@ pub(crate) struct Serve {
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) access: Access,
+    #[command(flatten)]
+    pub(crate) rights: Rights,
     /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
     #[arg(
         long,
@@ -114,7 +117,7 @@ pub(crate) struct Serve {
         default_value = "api,worker"
     )]
     pub(crate) roles: Vec<Role>,
-    /// A TOML file with the roles to assume in AWS accounts, and default tags.
+    /// A TOML file with the roles to assume in AWS accounts, default tags, and who may do what.
     #[arg(long, env = "UCP_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Refuse requests about an account unless the credentials belong to it or a role is configured for it.

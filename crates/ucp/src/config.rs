@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
+use std::str::FromStr;
 
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use toml::Spanned;
+use ucp_access::{DeniedType, Grant, Invalid, Subject, judge_name};
 use ucp_cloud_aws::{Account, AssumedRole};
 use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
 
@@ -21,13 +23,24 @@ const EXTERNAL_ID_CHARS: RangeInclusive<usize> = 2..=1_224;
 /// The maximum length of the ARN of a role, in characters. It is that of AWS.
 const ROLE_ARN_MAX_CHARS: usize = 2_048;
 
+/// The maximum number of grants.
+const GRANTS_MAX: usize = 1_000;
+
 /// What is limited of the file. It is refused at the start.
-pub(crate) const LIMITS: &[Limit] = &[Limit {
-    name: "config-tags",
-    what: "`default_tags` of the file of `--config`, of the server and of each account",
-    most: Most::Number(MAX_TAGS),
-    beyond: Beyond::Told("`ucp` does not start, and says why."),
-}];
+pub(crate) const LIMITS: &[Limit] = &[
+    Limit {
+        name: "config-tags",
+        what: "`default_tags` of the file of `--config`, of the server and of each account",
+        most: Most::Number(MAX_TAGS),
+        beyond: Beyond::Told("`ucp` does not start, and says why."),
+    },
+    Limit {
+        name: "config-grants",
+        what: "`[[grants]]` of the file of `--config`",
+        most: Most::Number(GRANTS_MAX),
+        beyond: Beyond::Told("`ucp` does not start, and says why."),
+    },
+];
 
 /// A valid configuration.
 #[derive(Debug, Default, PartialEq)]
@@ -36,6 +49,10 @@ pub(crate) struct Config {
     pub(crate) accounts: BTreeMap<String, Account>,
     /// The default tags of resources.
     pub(crate) default_tags: DefaultTags,
+    /// Who may do what.
+    pub(crate) grants: Vec<Grant>,
+    /// The types of which nobody may change resources.
+    pub(crate) denied: Vec<DeniedType>,
 }
 
 impl Config {
@@ -59,6 +76,10 @@ impl Config {
         })?;
         let mut config = Self::default();
         config.default_tags.everywhere = tags(document.default_tags)?;
+        config.grants = grants(document.grants)?;
+        for types in document.deny_types {
+            config.denied.push(parsed(&types)?);
+        }
         for (id, entry) in document.accounts {
             let at = id.span();
             let id = id.into_inner();
@@ -101,6 +122,38 @@ struct Document {
     default_tags: Tags,
     #[serde(default)]
     accounts: BTreeMap<Spanned<String>, Entry>,
+    #[serde(default)]
+    grants: Vec<Spanned<GrantEntry>>,
+    #[serde(default)]
+    deny_types: Vec<Spanned<String>>,
+}
+
+/// The entry of a grant.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GrantEntry {
+    user: Option<Spanned<String>>,
+    group: Option<Spanned<String>>,
+    role: Spanned<String>,
+    scopes: Vec<Spanned<String>>,
+}
+
+impl GrantEntry {
+    fn checked(self, at: Range<usize>) -> Result<Grant, Wrong> {
+        let who = match (self.user, self.group) {
+            (Some(user), None) => Subject::User(name(user)?),
+            (None, Some(group)) => Subject::Group(name(group)?),
+            (None, None) | (Some(_), Some(_)) => {
+                return wrong(
+                    at,
+                    "a grant is for a user or for a group: give one of the two",
+                );
+            }
+        };
+        let role = parsed(&self.role)?;
+        let scopes = self.scopes.iter().map(parsed).collect::<Result<_, _>>()?;
+        Grant::new(who, role, scopes).or_else(|error| wrong(at, error.to_string()))
+    }
 }
 
 /// The entry of an account.
@@ -194,6 +247,31 @@ fn role_of(arn: Spanned<String>, name: &str, id: &str) -> Result<String, Wrong> 
     }
 }
 
+fn grants(entries: Vec<Spanned<GrantEntry>>) -> Result<Vec<Grant>, Wrong> {
+    if let Some(entry) = entries.get(GRANTS_MAX) {
+        let message =
+            format!("there are more than {GRANTS_MAX} grants: store some as role assignments");
+        return wrong(entry.span(), message);
+    }
+    let checked = entries.into_iter().map(|entry| {
+        let at = entry.span();
+        entry.into_inner().checked(at)
+    });
+    checked.collect()
+}
+
+fn name(given: Spanned<String>) -> Result<String, Wrong> {
+    let at = given.span();
+    let name = given.into_inner();
+    judge_name(&name).or_else(|error| wrong(at, error.to_string()))?;
+    Ok(name)
+}
+
+fn parsed<T: FromStr<Err = Invalid>>(given: &Spanned<String>) -> Result<T, Wrong> {
+    let parsed = given.get_ref().parse();
+    parsed.or_else(|error: Invalid| wrong(given.span(), error.to_string()))
+}
+
 fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
     let given = tags.len();
     if let Some((key, _)) = tags.iter().nth(MAX_TAGS) {
@@ -224,6 +302,8 @@ fn fits(text: &str, length: RangeInclusive<usize>, others: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ucp_access::Role;
+
     use super::*;
 
     /// Returns the line and the message of the error.
@@ -267,6 +347,88 @@ mod tests {
         assert_eq!(role.expect("a role").session_name, "ucp");
         assert_eq!(config.accounts["333333333333"], Account::default());
         assert_eq!(Config::parse(""), Ok(Config::default()));
+    }
+
+    #[test]
+    fn a_file_says_who_may_do_what() {
+        let config = Config::parse(
+            r#"
+            deny_types = ["AWS.IAM/*"]
+            [[grants]]
+            user = "alice"
+            role = "contributor"
+            scopes = ["/planes/radius/local/resourcegroups/a", "/planes/aws/aws/accounts/1"]
+            [[grants]]
+            group = "oidc:auditors"
+            role = "reader"
+            scopes = ["/"]
+            "#,
+        )
+        .expect("it is right");
+        let scope = |text: &str| text.parse().expect("a scope");
+        assert_eq!(
+            config.grants,
+            [
+                Grant {
+                    who: Subject::User("alice".to_owned()),
+                    role: Role::Contributor,
+                    scopes: vec![
+                        scope("/planes/radius/local/resourcegroups/a"),
+                        scope("/planes/aws/aws/accounts/1")
+                    ],
+                },
+                Grant {
+                    who: Subject::Group("oidc:auditors".to_owned()),
+                    role: Role::Reader,
+                    scopes: vec![scope("/")],
+                },
+            ]
+        );
+        assert_eq!(config.denied, ["AWS.IAM/*".parse().expect("types")]);
+    }
+
+    #[test]
+    fn a_wrong_grant_is_named_with_its_line() {
+        let whose = "user = \"a\"\nrole = \"reader\"\n";
+        for (entry, line, why) in [
+            (
+                "role = \"reader\"\nscopes = [\"/\"]",
+                1,
+                "for a user or for a group",
+            ),
+            (
+                &format!("{whose}group = \"b\"\nscopes = [\"/\"]"),
+                1,
+                "give one of the two",
+            ),
+            (&format!("{whose}scopes = []"), 1, "1 to 20 scopes"),
+            (
+                &format!("{whose}scopes = [\n\"/\",\n\"/planes/x/y\"]"),
+                6,
+                "'x' is not a plane type",
+            ),
+            (
+                "user = \"a\"\nrole = \"king\"\nscopes = [\"/\"]",
+                3,
+                "'king' is not a role",
+            ),
+            (
+                "group = \"\"\nrole = \"reader\"\nscopes = [\"/\"]",
+                2,
+                "1 to 256 characters",
+            ),
+        ] {
+            let (at, message) = refused(&format!("[[grants]]\n{entry}"));
+            assert_eq!(at, line, "{entry}: {message}");
+            assert!(message.contains(why), "{message}");
+        }
+        let (line, message) = refused("\ndeny_types = [\"IAM\"]");
+        assert_eq!((line, message.contains("does not name types")), (2, true));
+        let grant = |_| format!("[[grants]]\n{whose}scopes = [\"/\"]\n");
+        let file = |count: usize| (0..count).map(grant).collect::<String>();
+        assert!(Config::parse(&file(GRANTS_MAX)).is_ok());
+        let (_, message) = refused(&file(GRANTS_MAX + 1));
+        assert!(message.contains("more than 1000 grants"), "{message}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::watch;
 use ucp_api::AllowedHosts;
-use ucp_app::Roles;
+use ucp_app::{Access, Roles};
 use ucp_cloud_aws::SigningCredentials;
 use ucp_model::DefaultTags;
 use ucp_store_sql::Sql;
@@ -68,6 +68,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         default_tags: DefaultTags::default(),
         // Nothing is signed with them.
         roles: Roles::of(&["*".to_owned()]),
+        access: Access::default(),
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,

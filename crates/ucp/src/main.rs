@@ -18,6 +18,7 @@ mod limits;
 mod node;
 mod pause;
 mod plan;
+mod rights;
 mod rotate_key;
 mod serve;
 mod shutdown;

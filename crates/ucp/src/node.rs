@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
-use ucp_app::{Quotas, Regions, Roles};
+use ucp_app::{Access, Quotas, Regions, Roles};
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
 use ucp_listen::Tls;
@@ -35,6 +35,8 @@ pub(crate) struct Node {
     pub(crate) default_tags: DefaultTags,
     /// The roles that credentials may name.
     pub(crate) roles: Roles,
+    /// Who may do what, as far as that is not stored.
+    pub(crate) access: Access,
     pub(crate) catalogue: Catalogue,
     pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
@@ -108,6 +110,7 @@ impl Node {
             untracked_alias: self.work.untracked_alias.into(),
             regions,
             roles: self.roles,
+            access: self.access,
             read_timeout: self.work.read_timeout,
             schema_source: self.schema_source,
             schema_ttl: self.work.schema_ttl,

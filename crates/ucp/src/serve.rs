@@ -30,7 +30,10 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         call_timeout: arguments.work.call_timeout,
     };
     let tls = access::tls(&arguments.access)?;
-    let authentication = arguments.access.authentication(arguments.listen);
+    let rights = arguments.rights.with(config.grants, config.denied);
+    let mut authentication = arguments.access.authentication(arguments.listen);
+    // Nobody could be told from anybody else.
+    authentication.required |= !rights.grants.is_empty();
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());
     let store = tokio::select! {
@@ -60,6 +63,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         aws,
         default_tags: config.default_tags,
         roles: Roles::of(&arguments.allowed_roles),
+        access: rights,
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,

@@ -84,6 +84,7 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
         files.argument("--tls-cert", "server.crt"),
         files.argument("--tls-key", "server.key"),
         files.argument("--client-ca", "ca.crt"),
+        "--admin=Ada O'Neill".to_owned(),
         "--listen=0.0.0.0:0".to_owned(),
         "--verdict-wait=0s".to_owned(),
     ];

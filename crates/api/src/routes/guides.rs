@@ -22,6 +22,7 @@ macro_rules! guides {
 
 const GUIDES: &[(&str, &str)] = guides![
     "README.md",
+    "access.md",
     "adopt.md",
     "backup.md",
     "behind-a-proxy.md",

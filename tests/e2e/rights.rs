@@ -1,0 +1,12 @@
+//! Who may do what: each route with each role over each scope, and what others must not learn.
+
+mod every_route;
+
+use ucp_access::{Grant, Role};
+
+/// Gives a role over scopes to `who`.
+fn grant(who: &str, role: Role, scopes: &[&str]) -> Grant {
+    let scopes = scopes.iter().map(|scope| scope.parse().expect("a scope"));
+    let who = who.parse().expect("a subject");
+    Grant::new(who, role, scopes.collect()).expect("a grant")
+}

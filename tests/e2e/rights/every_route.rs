@@ -1,0 +1,265 @@
+//! The table of the routes: each with each role over each scope, and without credentials.
+
+use serde_json::Value;
+use ucp_access::{Grant, Right, Role, Scope};
+use ucp_testkit::{Reply, World};
+
+use super::grant;
+
+const GROUP: &str = "/planes/radius/local/resourcegroups/rg";
+const TYPE: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC";
+
+/// Scopes above and below what the requests name, and beside it.
+const SCOPES: &[&str] = &[
+    "/",
+    "/planes/radius/local",
+    GROUP,
+    "/planes/radius/local/resourcegroups/rg2",
+    "/planes/radius/other",
+    "/planes/aws/aws",
+    "/planes/aws/aws/accounts/123456789012",
+    "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
+    "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2",
+    TYPE,
+    "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/Subnet",
+    "/planes/aws/aws/accounts/123456789012/regions/eu-central-1",
+    "/planes/aws/aws/accounts/222222222222",
+    "/planes/aws/other",
+];
+
+/// The name of the caller who has a role over a scope.
+fn caller(role: Role, scope: &str) -> String {
+    format!("{role} of {scope}")
+}
+
+fn everybody() -> Vec<Grant> {
+    let grants = Role::ALL.into_iter().flat_map(|role| {
+        let of = move |scope: &&str| grant(&caller(role, scope), role, &[scope]);
+        SCOPES.iter().map(of)
+    });
+    grants.collect()
+}
+
+/// A request of the API's description.
+struct Request {
+    method: String,
+    route: String,
+    path: String,
+}
+
+/// All requests that the API describes, about things that do not exist where they would be changed.
+fn requests() -> Vec<Request> {
+    let document: Value =
+        serde_json::from_str(include_str!("../../../api/openapi.json")).expect("JSON");
+    let paths = document["paths"].as_object().expect("paths");
+    let requests = paths.iter().flat_map(|(route, operations)| {
+        let methods = operations.as_object().expect("operations").keys();
+        let methods = methods.filter(|word| *word != "parameters");
+        methods.map(|method| Request {
+            path: path(route),
+            method: method.to_uppercase(),
+            route: route.clone(),
+        })
+    });
+    requests.collect()
+}
+
+fn path(route: &str) -> String {
+    let reference = route.contains("resourcegroups");
+    let plane = match route {
+        "/planes/{type}" | "/planes/{type}/{plane}" => {
+            return route
+                .replace("{type}", "radius")
+                .replace("{plane}", "local");
+        }
+        aws if aws.starts_with("/planes/aws") => "aws",
+        _ => "local",
+    };
+    let path = route
+        .replace("{plane}", plane)
+        .replace("{group}", "rg")
+        .replace("{account}", "123456789012")
+        .replace("{region}", "us-west-2")
+        .replace("{namespace}", "AWS.EC2")
+        .replace("{type}", if reference { "VPC:reference" } else { "VPC" })
+        .replace("{alias}", "nobody")
+        .replace("{identifier}", "vpc-00000000000000000")
+        .replace("{credential}", "default")
+        .replace("{code}", "NotFound")
+        .replace("{id}", "00000000-0000-4000-8000-000000000000");
+    assert!(!path.contains('{'), "{path}: what stands for that?");
+    path
+}
+
+/// What a request needs.
+enum Needs {
+    Nothing,
+    /// That the caller is known.
+    Caller,
+    Over(Right, Scope),
+}
+
+impl Needs {
+    /// Says it once more, independently of the server: by the method and by what the path names.
+    fn of(request: &Request) -> Self {
+        let Request {
+            method,
+            route,
+            path,
+        } = request;
+        if !route.starts_with("/planes") && route != "/version" {
+            return Needs::Nothing;
+        }
+        let lists = [
+            "/version",
+            "/planes",
+            "/planes/{type}",
+            "/planes/radius/{plane}/resourcegroups",
+        ];
+        let by_id = ["operationStatuses", "operationResults", "System.Azure"];
+        if lists.contains(&route.as_str()) || by_id.iter().any(|word| route.contains(word)) {
+            return Needs::Caller;
+        }
+        let reads = method == "GET" || route.ends_with("/:get");
+        let right = match (reads, route.contains("System.AWS/credentials")) {
+            (true, _) => Right::Read,
+            (false, true) => Right::ManageCredentials,
+            (false, false) => Right::Write,
+        };
+        let segments: Vec<&str> = path.split('/').collect();
+        let count = match () {
+            () if route.contains("{group}") => 6,
+            () if route.contains("/resourceTypes/") => 0,
+            () if route.contains("{account}") && route.contains("{type}") => 11,
+            () if route.contains("{account}") && route.contains("{namespace}") => 10,
+            () if route.contains("{account}") => 8,
+            () => 4,
+        };
+        let scope = match count {
+            0 => TYPE.to_owned(),
+            count => segments[..count].join("/"),
+        };
+        Needs::Over(right, scope.parse().expect("a scope"))
+    }
+
+    fn is_met_by(&self, role: Role, scope: &str) -> bool {
+        let has: Scope = scope.parse().expect("a scope");
+        match self {
+            Needs::Nothing | Needs::Caller => true,
+            Needs::Over(right, over) => {
+                let in_role = match right {
+                    Right::Read => true,
+                    Right::Write => matches!(role, Role::Contributor | Role::Owner),
+                    Right::ManageCredentials => {
+                        matches!(role, Role::CredentialsAdmin | Role::Owner)
+                    }
+                    Right::ManageAccess => role == Role::Owner,
+                };
+                in_role && has.covers(over)
+            }
+        }
+    }
+}
+
+/// Whether the reply is that to somebody who may not do it.
+fn is_refused(reply: &Reply) -> bool {
+    let body = &reply.body["error"];
+    let says = |text: &str| {
+        body["message"]
+            .as_str()
+            .is_some_and(|said| said.contains(text))
+    };
+    match reply.status {
+        401 => true,
+        403 => says("does not have authorization"),
+        404 => says("may not read it"),
+        _ => false,
+    }
+}
+
+async fn send(world: &World, caller: Option<&str>, request: &Request) -> Reply {
+    let token = caller.map(|caller| format!("Bearer {caller}"));
+    let mut headers = vec![("if-match", "\"none\"")];
+    headers.extend(token.as_deref().map(|token| ("authorization", token)));
+    let path = format!("{}?api-version=2023-10-01-preview", request.path);
+    let body = match request.method.as_str() {
+        "PUT" | "PATCH" | "POST" => "[",
+        _ => "",
+    };
+    world
+        .send_with(&headers, &request.method, &path, body)
+        .await
+}
+
+#[tokio::test]
+async fn each_route_takes_its_right_and_no_other() {
+    let world = World::builder().granting(everybody()).build().await;
+    let mut counted = [0_u32; 2];
+    for request in requests() {
+        let needs = Needs::of(&request);
+        let nobody = send(&world, None, &request).await;
+        let open = matches!(needs, Needs::Nothing);
+        assert_eq!(
+            nobody.status == 401,
+            !open,
+            "nobody: {} {}: {}",
+            request.method,
+            request.path,
+            nobody.text
+        );
+        for role in Role::ALL {
+            for scope in SCOPES {
+                let caller = caller(role, scope);
+                let reply = send(&world, Some(&caller), &request).await;
+                let expected = needs.is_met_by(role, scope);
+                assert_eq!(
+                    !is_refused(&reply),
+                    expected,
+                    "{caller}: {} {}: {} {}",
+                    request.method,
+                    request.route,
+                    reply.status,
+                    reply.text
+                );
+                if let (Needs::Over(right, _), false) = (&needs, expected) {
+                    let status = if *right == Right::Read { 404 } else { 403 };
+                    assert_eq!(reply.status, status, "{}", reply.text);
+                }
+                counted[usize::from(expected)] += 1;
+            }
+        }
+    }
+    assert!(counted.iter().all(|count| *count > 500), "{counted:?}");
+}
+
+/// Nothing is looked up for what the caller may not read, so how long that takes says nothing either.
+#[tokio::test]
+async fn what_may_not_be_read_is_not_looked_up() {
+    let world = World::builder()
+        .granting(vec![grant("bob", Role::Owner, &["/planes/radius/other"])])
+        .build()
+        .await;
+    let before = world.asked_of_store();
+    for request in requests() {
+        let Needs::Over(..) = Needs::of(&request) else {
+            continue;
+        };
+        let there = send(&world, Some("bob"), &request).await;
+        assert!(matches!(there.status, 403 | 404), "{}", there.text);
+        let absent = Request {
+            path: request
+                .path
+                .replace("/rg", "/xy")
+                .replace("123456789012", "999999999999"),
+            ..request
+        };
+        let absent = send(&world, Some("bob"), &absent).await;
+        assert_eq!(there.status, absent.status);
+        let text = absent
+            .text
+            .replace("/xy", "/rg")
+            .replace("999999999999", "123456789012");
+        assert_eq!(there.text, text);
+    }
+    assert_eq!(world.asked_of_store(), before);
+}
