@@ -5,6 +5,7 @@
 //! and decisions (D1 to D53) in its first lines.
 
 mod absence;
+mod audit;
 mod aws_errors;
 mod azure_credentials;
 mod bad_input;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
+use axum::{Extension, Json};
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -20,6 +20,7 @@ use ucp_app::Caller;
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
 
+use crate::audited::{CameOf, Noted};
 use crate::logged;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
@@ -37,11 +38,17 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 /// The maximum length of the ids that a client gives to a request, in bytes.
 pub(crate) const REQUEST_ID_MAX_BYTES: usize = 128;
 
+/// The id of a request, in its extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) String);
+
 /// The context of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
     pub(crate) base_url: BaseUrl,
+    /// What the audit learns of the request.
+    pub(crate) noted: Noted,
     retry_after: u64,
 }
 
@@ -63,7 +70,9 @@ impl RequestContext {
         body: impl Serialize,
         operation: impl Into<PollingPaths>,
     ) -> Response {
-        (status, self.polling(operation.into()), Json(body)).into_response()
+        let operation = operation.into();
+        let accepted = Extension(CameOf::Accepted(operation.operation));
+        (status, accepted, self.polling(operation), Json(body)).into_response()
     }
 
     /// 202: the result at `path` is not available yet.
@@ -105,6 +114,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
                 group_delete_wait: patience(api.settings.group_delete_wait),
             },
             base_url: base_url.cloned().ok_or_else(Problem::internal)?,
+            noted: parts.extensions.get::<Noted>().cloned().unwrap_or_default(),
             retry_after: api.settings.retry_after_seconds(),
         })
     }
@@ -175,6 +185,8 @@ pub(crate) async fn identify(
     );
     let correlation_id = CorrelationId::new(correlation_text);
     request.extensions_mut().insert(correlation_id);
+    let given = RequestId(request_id.clone());
+    request.extensions_mut().insert(given);
     let is_probe = health::is_probe(request.uri().path());
     let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;

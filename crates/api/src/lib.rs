@@ -4,6 +4,9 @@
 //! the route is matched, and foreign hosts and origins are refused, and so is what the caller may not do (`rights`). A
 //! handler makes one call to `ucp-app`.
 
+mod action;
+mod audit_query;
+mod audited;
 mod authentication;
 mod canonical_path;
 mod context;
@@ -46,6 +49,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
+use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
 use utoipa_swagger_ui::SwaggerUi;
@@ -68,15 +72,22 @@ pub struct Routers {
 }
 
 /// Builds the routers.
-pub fn routers(app: App, authenticator: Authenticator, settings: Settings) -> Routers {
+pub fn routers(
+    app: App,
+    auditor: Auditor,
+    authenticator: Authenticator,
+    settings: Settings,
+) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
     let api = Arc::new(Api {
         app,
+        auditor,
         authenticator,
         settings,
     });
     let (described, _) = routes::described().split_for_parts();
+    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), audited::noted));
     let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
         .merge(
@@ -113,6 +124,7 @@ fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
         ))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
+        .layer(from_fn_with_state(Arc::clone(&api), audited::recorded))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
         .layer(from_fn_with_state(api, context::identify))
         .layer(from_fn(security_headers::added));

@@ -6,6 +6,8 @@ use ucp_model::{Operation, OperationId, PlaneId};
 /// The paths for polling one operation.
 #[derive(Clone, Debug)]
 pub(crate) struct PollingPaths {
+    /// The operation.
+    pub(crate) operation: OperationId,
     /// The path of the status, which is also the id of the operation.
     pub(crate) status: String,
     /// The path of the result.
@@ -23,6 +25,7 @@ impl PollingPaths {
             format!("{scope}/providers/{namespace}/locations/global/{collection}/{id}")
         };
         Self {
+            operation: id,
             status: path("operationStatuses"),
             result: path("operationResults"),
         }

@@ -45,6 +45,11 @@ impl Problem {
         }
     }
 
+    /// Returns the error code.
+    pub(crate) fn code(&self) -> &str {
+        &self.failure.code
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(
             StatusCode::BAD_REQUEST,

@@ -30,16 +30,16 @@ const TOP_NAMES: &[&str] = &["top", "$top"];
 const SKIP_TOKEN_NAMES: &[&str] = &["skipToken", "$skipToken"];
 
 /// The parameters of a query. Names are case-insensitive.
-struct Parameters(Vec<(String, String)>);
+pub(crate) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    fn of(uri: &Uri) -> Result<Self, Problem> {
+    pub(crate) fn of(uri: &Uri) -> Result<Self, Problem> {
         let Query(pairs) = Query::try_from_uri(uri)?;
         Ok(Self(pairs))
     }
 
     /// Returns the first value under one of these names.
-    fn get(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
         self.all(names).next()
     }
 
@@ -146,8 +146,13 @@ impl Page {
         place: impl Fn(&T) -> Place,
         context: &RequestContext,
     ) -> Option<String> {
-        let place = place(listed.last_of_more()?).to_string();
-        Some(self.next_link(&URL_SAFE_NO_PAD.encode(place), context))
+        let place = place(listed.last_of_more()?);
+        Some(self.next_link_after(place, context))
+    }
+
+    /// Returns the absolute URL of the page after `place`.
+    pub(crate) fn next_link_after(&self, place: impl Display, context: &RequestContext) -> String {
+        self.next_link(&URL_SAFE_NO_PAD.encode(place.to_string()), context)
     }
 
     /// The same page of the list at `path` below this one.

@@ -93,8 +93,8 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
 }
 
 /// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
-/// names in turn. `providers` is followed by a namespace and a type, of which only `credentials`, `locations` and
-/// `resourceTypes` are keywords.
+/// names in turn. `providers` is followed by a namespace and a type, of which only `auditEvents`, `credentials`,
+/// `locations` and `resourceTypes` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -112,7 +112,10 @@ fn fold_keywords(segments: &mut [String]) {
             (1, _) => fold(segment, &["aws", "azure", "radius"]),
             (_, Some(at)) if place == at + 1 => fold(segment, NAMESPACES),
             (_, Some(at)) if place == at + 2 => {
-                fold(segment, &["credentials", "locations", "resourceTypes"]);
+                fold(
+                    segment,
+                    &["auditEvents", "credentials", "locations", "resourceTypes"],
+                );
                 is_location = segment == "locations";
             }
             (_, Some(at)) if place == at + 3 && is_location => fold(segment, &["global"]),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use ucp_app::App;
+use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 use ucp_listen::AllowedHosts;
 use utoipa::ToSchema;
@@ -54,9 +55,10 @@ impl Settings {
     }
 }
 
-/// The use cases, who calls, and the settings.
+/// The use cases, the audit, who calls, and the settings.
 pub(crate) struct Api {
     pub(crate) app: App,
+    pub(crate) auditor: Auditor,
     pub(crate) authenticator: Authenticator,
     pub(crate) settings: Settings,
 }

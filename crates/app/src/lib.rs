@@ -5,6 +5,7 @@
 //! through [`LiveReader`]: every change is an operation that the engine carries out.
 
 mod accounts;
+mod auditing;
 mod awaiting;
 mod cipher;
 mod credentials;
@@ -48,6 +49,7 @@ use ucp_seal::Keys;
 use ucp_store::Store;
 
 pub use accounts::Accounts;
+pub use auditing::{AuditFilter, AuditPage};
 pub use awaiting::Awaiting;
 pub use cipher::RingCipher;
 pub use credentials::PutCredential;
@@ -70,6 +72,7 @@ pub use resource_types::ResourceProvider;
 pub use rights::Access;
 pub use roles::Roles;
 pub use ucp_store::place;
+pub use ucp_store::{AuditOutcome, StoredAuditEvent};
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
 
 /// The dependencies of an [`App`].
@@ -169,6 +172,11 @@ impl App {
     /// Returns a new UUID for a request or a correlation id.
     pub fn fresh_id(&self) -> String {
         self.parts.entropy.uuid("request-id").to_string()
+    }
+
+    /// Returns the time.
+    pub fn time(&self) -> Timestamp {
+        self.now()
     }
 
     fn now(&self) -> Timestamp {

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject as Resource, verdict_of};
 use crate::looking::Outlook;
-use crate::settling::{TRIES, changes_too_fast};
+use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
 /// The maximum length of the desired state that Cloud Control accepts, in characters.
@@ -59,6 +59,8 @@ pub struct PutOutcome {
     pub identifier: Option<Identifier>,
     /// The operation; `None` if the resource already was as declared.
     pub operation: Option<Operation>,
+    /// Whether there was nothing to do: no operation, and no alias that stands for something else than before.
+    pub is_unchanged: bool,
     /// The live properties, if known, overlaid with the declared ones and without write-only values.
     pub properties: Map<String, Value>,
     /// What the caller should know about the plan.
@@ -150,14 +152,25 @@ impl App {
         let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
         let mut change = match outlook.await? {
             Outlook::Nothing(nothing) => {
-                if reference.is_some() && self.settle(&nothing, caller).await?.is_none() {
-                    return Ok(None);
-                }
+                let is_unchanged = match &reference {
+                    None => true,
+                    Some(_) => match self.settle(&nothing, caller).await? {
+                        None => return Ok(None),
+                        Some(after) => {
+                            let before = nothing.before.as_ref();
+                            before.is_some_and(|before| is_same(before, &after))
+                        }
+                    },
+                };
                 let work = nothing.work();
                 let live = work.resource().and_then(|work| work.result.as_ref());
                 let properties = shown(&schema, live, &declaration);
                 let warnings = nothing.warnings.clone();
-                return outcome(&schema, work, properties, warnings).map(Some);
+                let outcome = outcome(&schema, work, properties, warnings)?;
+                return Ok(Some(PutOutcome {
+                    is_unchanged,
+                    ..outcome
+                }));
             }
             Outlook::Stale => return Ok(None),
             Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
@@ -354,6 +367,7 @@ fn outcome(
         scope: work.scope.clone(),
         identifier: work.target().map(|target| target.identifier.clone()),
         operation: None,
+        is_unchanged: false,
         properties,
         warnings,
     })

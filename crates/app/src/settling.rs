@@ -74,11 +74,7 @@ impl App {
         };
         let store = &self.parts.store;
         let is_written = match before {
-            Some(before)
-                if before.identifier == after.identifier
-                    && before.owned == after.owned
-                    && before.provisioning_state != ProvisioningState::Unknown =>
-            {
+            Some(before) if is_same(before, &after) => {
                 store.remember(&after, basis).await? || self.is_remembered(&after).await?
             }
             Some(_) | None => {
@@ -119,6 +115,13 @@ impl App {
                 && recorded.provisioning_state == after.provisioning_state
         }))
     }
+}
+
+/// Returns whether the reference stands for what it stood for before.
+pub(crate) fn is_same(before: &Reference, after: &Reference) -> bool {
+    before.identifier == after.identifier
+        && before.owned == after.owned
+        && before.provisioning_state != ProvisioningState::Unknown
 }
 
 /// Returns whether the reference remembers already what the end of an operation would write.

@@ -6,7 +6,7 @@ use tracing::{info, warn};
 use ucp_model::Clock;
 use ucp_store::Store;
 
-/// The number of operations or events removed in one transaction.
+/// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
 /// Removes operations and events whose retention is over. Several processes may sweep concurrently.
@@ -19,6 +19,8 @@ pub struct Sweeper {
     pub operation_retention: Duration,
     /// The time for which an event is kept.
     pub history_retention: Duration,
+    /// The time for which an event of the audit is kept.
+    pub audit_retention: Duration,
     /// The interval between sweeps.
     pub interval: Duration,
 }
@@ -30,6 +32,8 @@ pub struct Swept {
     pub operations: u64,
     /// The number of events.
     pub events: u64,
+    /// The number of events of the audit.
+    pub audit_events: u64,
 }
 
 impl Sweeper {
@@ -41,13 +45,15 @@ impl Sweeper {
                 _ = shutdown.changed() => continue,
             };
             match swept {
+                Ok(swept) if swept == Swept::default() => {}
                 Ok(Swept {
-                    operations: 0,
-                    events: 0,
-                }) => {}
-                Ok(Swept { operations, events }) => {
-                    info!(operations, events, "removed what is kept no longer")
-                }
+                    operations,
+                    events,
+                    audit_events,
+                }) => info!(
+                    operations,
+                    events, audit_events, "removed what is kept no longer"
+                ),
                 Err(error) => warn!(
                     error = %ucp_model::chain(&error),
                     "could not remove what is kept no longer"
@@ -74,8 +80,15 @@ impl Sweeper {
         let before = now.before(self.history_retention);
         loop {
             match self.store.remove_events(before, BATCH).await? {
-                0 => return Ok(swept),
+                0 => break,
                 removed => swept.events += removed,
+            }
+        }
+        let before = now.before(self.audit_retention);
+        loop {
+            match self.store.remove_audit_events(before, BATCH).await? {
+                0 => return Ok(swept),
+                removed => swept.audit_events += removed,
             }
         }
     }

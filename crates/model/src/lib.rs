@@ -60,5 +60,5 @@ pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};
-pub use time::Timestamp;
+pub use time::{InvalidTime, Timestamp};
 pub use warning::Warning;

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use ::time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -59,6 +60,21 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// The text is not a time in RFC 3339.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InvalidTime;
+
+impl FromStr for Timestamp {
+    type Err = InvalidTime;
+
+    /// Parses RFC 3339, and drops what is less than a millisecond.
+    fn from_str(text: &str) -> Result<Self, InvalidTime> {
+        let moment = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| InvalidTime)?;
+        let millis = moment.unix_timestamp_nanos().div_euclid(1_000_000);
+        i64::try_from(millis).map(Self).map_err(|_| InvalidTime)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +89,17 @@ mod tests {
             Timestamp::from_millis(1_767_323_045_120).to_string(),
             "2026-01-02T03:04:05.12Z"
         );
+    }
+
+    #[test]
+    fn parses_what_it_prints() {
+        for millis in [1_767_323_045_000, 1_767_323_045_120, 0, -1] {
+            let time = Timestamp::from_millis(millis);
+            assert_eq!(time.to_string().parse(), Ok(time));
+        }
+        let elsewhere = "2026-01-02T05:04:05.1209+02:00".parse();
+        assert_eq!(elsewhere, Ok(Timestamp::from_millis(1_767_323_045_120)));
+        assert_eq!("yesterday".parse::<Timestamp>(), Err(InvalidTime));
     }
 
     #[test]

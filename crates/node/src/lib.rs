@@ -14,6 +14,7 @@ use axum::Router;
 use ucp_app::{
     Access, Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake,
 };
+use ucp_audit::Auditor;
 use ucp_authentication::{Authenticator, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
@@ -33,6 +34,8 @@ pub use ucp_registry::SchemaSource;
 pub struct Parts {
     /// The store.
     pub store: Arc<dyn Store>,
+    /// Takes the events of requests.
+    pub auditor: Auditor,
     /// The AWS client for operations.
     pub cloud: Arc<dyn CloudControl>,
     /// The AWS client for reads by requests.
@@ -92,6 +95,8 @@ pub struct Settings {
     pub operation_retention: Duration,
     /// The time for which the history is kept.
     pub history_retention: Duration,
+    /// The time for which an event of the audit is kept.
+    pub audit_retention: Duration,
     /// How much there may be.
     pub quotas: Quotas,
     /// The interval between sweeps of ended operations.
@@ -141,6 +146,7 @@ impl ProgressListener for WakeRequests {
 pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejection> {
     let Parts {
         store,
+        auditor,
         cloud,
         live,
         identity_provider,
@@ -200,6 +206,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         clock: Arc::clone(&clock),
         operation_retention: settings.operation_retention,
         history_retention: settings.history_retention,
+        audit_retention: settings.audit_retention,
         interval: settings.sweep_interval,
     };
     let keeper = Keeper {
@@ -234,7 +241,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         },
         settings.authentication,
     );
-    let routers = ucp_api::routers(app, authenticator, settings.api);
+    let routers = ucp_api::routers(app, auditor, authenticator, settings.api);
     Ok(Node {
         router: routers.api,
         probes: routers.probes,

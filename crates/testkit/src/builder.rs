@@ -1,10 +1,12 @@
 use std::any::Any;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_access::{DeniedType, Grant};
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
+use ucp_audit::{Waiting, auditing};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
@@ -15,6 +17,7 @@ use ucp_seal::Keyring;
 use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
+use crate::audit::Refusing;
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
 use crate::callers::{self, Callers, Names};
 use crate::crashes::{Crashes, Mishap};
@@ -39,6 +42,8 @@ pub struct Builder {
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
     verdict_wait: Duration,
+    audit: Waiting,
+    authentication: ucp_authentication::Settings,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
     seed: u64,
@@ -61,6 +66,8 @@ impl World {
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
+            audit: Waiting::No,
+            authentication: ucp_authentication::Settings::default(),
             mishap: None,
             pool: CpuPool::new(),
             seed: 7,
@@ -174,6 +181,25 @@ impl Builder {
         }
     }
 
+    /// Refuses callers that are not known. Then there is no group either.
+    pub fn requiring_authentication(self) -> Self {
+        Self {
+            authentication: ucp_authentication::Settings {
+                required: true,
+                ..self.authentication
+            },
+            ..self
+        }
+    }
+
+    /// Answers nothing that could not be recorded in the audit.
+    pub fn requiring_audit(self) -> Self {
+        Self {
+            audit: Waiting::Required,
+            ..self
+        }
+    }
+
     /// Brings about a mishap at this occurrence of a crash point, counted from [`World::may_crash`].
     pub(crate) fn with_mishap(self, mishap: Mishap, turn: CrashTurn) -> Self {
         Self {
@@ -201,8 +227,16 @@ impl Builder {
         let sealing = Keyring::from(encryption_key());
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
+        let audit_refuses = Arc::new(AtomicBool::new(false));
+        let audit = Refusing {
+            store: process.store(Arc::clone(&self.store)),
+            refuses: Arc::clone(&audit_refuses),
+        };
+        let (auditor, recorder) = auditing(Arc::new(audit), self.audit);
+        tokio::spawn(recorder.run());
         let parts = Parts {
             store: process.store(Arc::clone(&self.store)),
+            auditor: auditor.clone(),
             cloud: process.cloud(Arc::new(Ordered {
                 aws: aws.clone(),
                 hanging: hanging.clone(),
@@ -228,6 +262,7 @@ impl Builder {
             pool: self.pool.clone(),
             engine_pool: self.pool,
         };
+        let is_open = !self.authentication.required;
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,
             regions: self.regions,
@@ -235,6 +270,7 @@ impl Builder {
             access: self.access,
             quotas: self.quotas,
             schema_source: self.schema_source,
+            authentication: self.authentication,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
@@ -260,10 +296,14 @@ impl Builder {
             crashes,
             stalled: Mutex::default(),
             process,
+            auditor,
+            audit_refuses,
             log,
             _guard: self.guard,
         };
-        world.put_group("rg").await;
+        if is_open {
+            world.put_group("rg").await;
+        }
         world
     }
 }
@@ -302,6 +342,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
         grace: Duration::ZERO,
         operation_retention: Duration::ZERO,
         history_retention: Duration::ZERO,
+        audit_retention: Duration::ZERO,
         quotas: Quotas::default(),
         sweep_interval: Duration::ZERO,
         keep_interval: Duration::ZERO,

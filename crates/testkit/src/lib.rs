@@ -8,6 +8,7 @@
 //! scenario does not expect fails it.
 
 mod accounts;
+mod audit;
 mod aws;
 mod builder;
 mod callers;

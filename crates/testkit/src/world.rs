@@ -2,6 +2,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_api::PathBase;
+use ucp_audit::Auditor;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
 use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Target};
 use ucp_node::Node;
@@ -65,6 +67,8 @@ pub struct World {
     /// What a stalled worker has not done yet.
     pub(crate) stalled: Mutex<Option<Stepping>>,
     pub(crate) process: Arc<Process>,
+    pub(crate) auditor: Auditor,
+    pub(crate) audit_refuses: Arc<AtomicBool>,
     pub(crate) log: Arc<Log>,
     /// Keeps resources of the store alive.
     pub(crate) _guard: Box<dyn Any + Send>,
@@ -92,7 +96,10 @@ impl World {
             .oneshot(request)
             .await
             .expect("the router answers");
-        Reply::read(response).await
+        let reply = Reply::read(response).await;
+        // What a test counts does not depend on the time at which it is recorded.
+        self.auditor.flush().await;
+        reply
     }
 
     /// Sends a request with a JSON body (none when empty) while the engine steps what is due, so that the reply has the
@@ -155,6 +162,7 @@ impl World {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             operation_retention: retention,
             history_retention: retention,
+            audit_retention: retention,
             interval: retention,
         };
         sweeper.sweep().await.expect("the store answers")

@@ -10,6 +10,7 @@ use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
 use crate::access::Access;
+use crate::audit::Audit;
 use crate::rights::Rights;
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
@@ -80,6 +81,8 @@ pub(crate) struct Dev {
     pub(crate) aws: SimulatedAws,
     #[command(flatten)]
     pub(crate) clients: Clients,
+    #[command(flatten)]
+    pub(crate) audit: Audit,
     #[command(flatten)]
     pub(crate) work: Work,
 }
@@ -168,6 +171,8 @@ pub(crate) struct Serve {
     pub(crate) types: Types,
     #[command(flatten)]
     pub(crate) clients: Clients,
+    #[command(flatten)]
+    pub(crate) audit: Audit,
     #[command(flatten)]
     pub(crate) work: Work,
 }

@@ -73,6 +73,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         schema_source: arguments.schema_source.into(),
         sealing,
         clients: arguments.clients,
+        audit: arguments.audit,
         work: arguments.work,
         retry_after: arguments.retry_after,
         authentication: ucp_authentication::Settings::default(),

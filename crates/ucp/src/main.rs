@@ -6,6 +6,7 @@
 mod access;
 mod accounts;
 mod ambient;
+mod audit;
 mod cli;
 mod color;
 mod config;

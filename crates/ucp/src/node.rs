@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles};
+use ucp_audit::{Waiting, auditing};
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
 use ucp_listen::Tls;
@@ -20,6 +21,7 @@ use ucp_store::{LeaseTerm, Store};
 
 use crate::accounts::{OfAws, StoredCredentials, follow_changes};
 use crate::ambient::{OsEntropy, SystemClock};
+use crate::audit::Audit;
 use crate::cli::{Clients, Work};
 use crate::{connections, descriptors, pause, shutdown, version};
 
@@ -41,6 +43,7 @@ pub(crate) struct Node {
     pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
     pub(crate) clients: Clients,
+    pub(crate) audit: Audit,
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
     pub(crate) authentication: ucp_authentication::Settings,
@@ -119,6 +122,7 @@ impl Node {
             grace: shutdown::STEP_GRACE,
             operation_retention: self.work.operation_retention,
             history_retention: self.work.history_retention,
+            audit_retention: self.audit.audit_retention,
             quotas: Quotas {
                 planes: self.work.quota_planes,
                 credentials: self.work.quota_credentials,
@@ -132,8 +136,11 @@ impl Node {
             sweep_interval: SWEEP_INTERVAL,
             keep_interval: KEEP_INTERVAL,
         };
+        let (auditor, recorder) = auditing(self.store.clone(), Waiting::No);
+        following.spawn(recorder.run());
         let mut parts = ucp_node::Parts {
             store: self.store,
+            auditor: auditor.clone(),
             cloud: aws.clone(),
             live: aws.clone(),
             identity_provider: None,
@@ -178,6 +185,7 @@ impl Node {
             served?;
         }
         shutdown::requested(shutdown).await;
+        shutdown::drain(&auditor).await;
         Ok(())
     }
 }

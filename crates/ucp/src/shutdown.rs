@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use ucp_audit::Auditor;
 use ucp_store_sql::Sql;
 
 /// How long running steps may continue.
@@ -11,6 +12,8 @@ pub(crate) const STEP_GRACE: Duration = Duration::from_secs(6);
 /// How long open requests may continue.
 pub(crate) const REQUEST_GRACE: Duration = Duration::from_secs(8);
 
+/// How long the last events of the audit may take to be written.
+const DRAINING: Duration = Duration::from_millis(500);
 /// How long the database may take to close.
 const CLOSING: Duration = Duration::from_secs(1);
 /// How long the process may take to stop. Then it ends, whatever hangs.
@@ -40,6 +43,14 @@ pub(crate) fn on_signal() -> anyhow::Result<watch::Receiver<bool>> {
 pub(crate) async fn requested(mut shutdown: watch::Receiver<bool>) {
     // An error means that the sender is gone, which counts as a shutdown.
     let _ = shutdown.wait_for(|requested| *requested).await;
+}
+
+/// Writes the events of the last requests.
+pub(crate) async fn drain(auditor: &Auditor) {
+    let drained = tokio::time::timeout(DRAINING, auditor.flush()).await;
+    if drained.is_err() || auditor.is_failing() {
+        tracing::error!("audit events were lost at shutdown");
+    }
 }
 
 /// Closes the database, so that nothing deleted stays in its log. Whatever still uses it is not waited for.

@@ -24,6 +24,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "README.md",
     "access.md",
     "adopt.md",
+    "audit.md",
     "backup.md",
     "behind-a-proxy.md",
     "ci.md",

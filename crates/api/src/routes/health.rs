@@ -40,6 +40,17 @@ pub(crate) struct Readiness {
     authentication: Authentication,
     /// The ways in which a caller can be known.
     accepts: Vec<Accepted>,
+    /// Whether the audit records requests.
+    audit: AuditStatus,
+}
+
+/// Whether the audit records requests.
+#[derive(Debug, Serialize, ToSchema)]
+enum AuditStatus {
+    /// It does.
+    Recording,
+    /// The latest could not be recorded yet. If the audit is required, the process is not ready.
+    Failing,
 }
 
 /// Whether callers have to be known.
@@ -94,11 +105,15 @@ async fn get_health() -> Json<Health> {
 /// Readiness of the process.
 ///
 /// The process is ready when the store is available, its workers, if it has any, claim operations, and the clock of its
-/// machine agrees with the database's.
+/// machine agrees with the database's. If the audit is required, it must also record requests.
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readiness>) {
     let (code, status) = match api.app.is_ready().await {
+        Ok(()) if !api.auditor.is_able() => {
+            tracing::warn!("not ready: the audit, which is required, does not record requests");
+            (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
+        }
         Ok(()) => (StatusCode::OK, HealthStatus::Ok),
         Err(rejection) => {
             tracing::warn!(error = %ucp_model::chain(&rejection), "not ready");
@@ -114,6 +129,10 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readine
         status,
         authentication,
         accepts: ways.map(Accepted::from).collect(),
+        audit: match api.auditor.is_failing() {
+            true => AuditStatus::Failing,
+            false => AuditStatus::Recording,
+        },
     };
     (code, Json(readiness))
 }

@@ -1,5 +1,6 @@
 //! The handlers, one file per noun. Each makes one call to the app and turns the outcome into a response.
 
+mod audit_events;
 mod aws_resources;
 mod azure_credentials;
 mod credentials;
@@ -35,6 +36,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(credentials::routes())
         .merge(azure_credentials::routes())
         .merge(operations::routes())
+        .merge(audit_events::routes())
         .merge(version::routes())
 }
 

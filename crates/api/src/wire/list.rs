@@ -5,6 +5,7 @@ use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
 use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::audit_events::AuditEventBody;
 use super::credentials::CredentialBody;
 use super::groups::ResourceGroupBody;
 use super::leftovers::LeftoverBody;
@@ -14,6 +15,7 @@ use super::references::ReferenceBody;
 use super::resource_types::ResourceProviderSummary;
 use super::resources::AwsResource;
 
+pub(crate) type AuditEventList = List<AuditEventBody>;
 pub(crate) type AwsResourceList = List<AwsResource>;
 pub(crate) type CredentialList = List<CredentialBody>;
 pub(crate) type LeftoverList = List<LeftoverBody>;

@@ -1,5 +1,6 @@
 //! Wire types: the bodies of requests and replies, as described by the OpenAPI document.
 
+mod audit_events;
 mod credentials;
 mod error;
 mod groups;
@@ -21,7 +22,7 @@ pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody, Update
 pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
 pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
-    AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
+    AuditEventList, AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
     PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};

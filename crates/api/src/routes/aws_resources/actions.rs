@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ucp_app::{DeleteResource, ImportOutcome, ReadResource};
+use ucp_app::{DeleteResource, ImportOutcome, ReadResource, Selector, TrackedBy};
+use ucp_model::{GroupId, ReferenceId, TypeName};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -53,6 +54,9 @@ async fn put_aws_resource(
     }
     let request: ActionRequest = JsonObject(body).read()?;
     let declared = request.put(scope, type_name, None);
+    if let Some(tracked_by) = &declared.tracked_by {
+        note(&context, tracked_by, &declared.type_name);
+    }
     put(api, declared, StatusCode::CREATED, &context).await
 }
 
@@ -98,6 +102,10 @@ async fn delete_aws_resource(
         type_name: path.type_name()?,
         resource: body.read::<ActionRequest>()?.selector(),
     };
+    match &meant.resource {
+        Selector::Reference(tracked_by) => note(&context, tracked_by, &meant.type_name),
+        Selector::Name(_) | Selector::Parts(_) => {}
+    }
     delete(api, meant, &context).await
 }
 
@@ -118,6 +126,9 @@ async fn import_aws_resource(
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let import = body.read::<ImportRequest>()?.import(scope, type_name);
+    if let Some(tracked_by) = &import.tracked_by {
+        note(&context, tracked_by, &import.type_name);
+    }
     let caller = context.caller.clone();
     let imported = to_the_end(async move { api.app.import_resource(import, &caller).await });
     match imported.await? {
@@ -129,5 +140,20 @@ async fn import_aws_resource(
             Some(failure) => Err(Problem::ended(failure.clone())),
             None => Ok(context.accepted(&*operation)),
         },
+    }
+}
+
+/// Notes for the audit which reference the body names, if it names one.
+fn note(context: &RequestContext, tracked_by: &TrackedBy, type_name: &TypeName) {
+    let of_group = |group: GroupId| {
+        let alias = tracked_by.alias.as_deref()?;
+        ReferenceId::new(group, type_name.clone(), alias).ok()
+    };
+    let reference = match tracked_by.id.parse::<GroupId>() {
+        Ok(group) => of_group(group),
+        Err(_) => tracked_by.id.parse().ok(),
+    };
+    if let Some(reference) = reference {
+        context.noted.about(reference);
     }
 }

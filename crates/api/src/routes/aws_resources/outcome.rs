@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
 use ucp_model::Target;
 
+use crate::audited::CameOf;
 use crate::context::RequestContext;
 use crate::detached::to_the_end;
 use crate::problem::Problem;
@@ -32,7 +33,10 @@ pub(super) async fn put(
     let body = AwsResource::of(&outcome.type_name, target, outcome.properties)
         .with_warnings(outcome.warnings);
     Ok(match &outcome.operation {
-        None => Json(body.in_state("Succeeded")).into_response(),
+        None => {
+            let unchanged = outcome.is_unchanged.then_some(Extension(CameOf::Unchanged));
+            (unchanged, Json(body.in_state("Succeeded"))).into_response()
+        }
         Some(operation) => context.under_way(accepted, body.in_state("Provisioning"), operation),
     })
 }

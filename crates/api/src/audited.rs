@@ -1,0 +1,226 @@
+//! Every request that changes something, and every refusal, is recorded.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use ucp_access::{ANONYMOUS, Principal};
+use ucp_audit::{AuditEvent, AuditOutcome};
+use ucp_listen::Peer;
+use ucp_model::{CorrelationId, ErrorCode, Failure, OperationId};
+
+use crate::action::{self, Action, Effect, action};
+use crate::context::RequestId;
+use crate::logged;
+use crate::problem::Problem;
+use crate::state::Api;
+
+/// In the extensions of a reply: what came of the request, as far as the status does not say it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CameOf {
+    /// The operation goes on.
+    Accepted(OperationId),
+    /// There was nothing to do.
+    Unchanged,
+}
+
+/// What a request turns out to be on its way in. It outlives a request that is given up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Noted(Arc<Mutex<Notes>>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    /// The name of the caller, once it is known.
+    caller: Option<String>,
+    /// What is asked for, if a route serves it.
+    action: Option<Action>,
+    /// What the body says that it is about.
+    id: Option<String>,
+}
+
+impl Noted {
+    /// Notes what the request is about, if that is not what its path names.
+    pub(crate) fn about(&self, id: impl ToString) {
+        self.notes().id = Some(id.to_string());
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that has not been answered yet.
+struct Asked {
+    api: Arc<Api>,
+    noted: Noted,
+    method: Method,
+    peer: Option<Peer>,
+    /// The canonical path.
+    path: String,
+    correlation_id: CorrelationId,
+    request_id: String,
+}
+
+impl Asked {
+    /// Returns the event of a reply, if it is one. Reads that are answered are none.
+    fn answered(&self, response: &Response) -> Option<AuditEvent> {
+        let status = response.status();
+        let problem = response.extensions().get::<Problem>();
+        let code = problem.map(Problem::code);
+        let came_of = response.extensions().get::<CameOf>();
+        let (is_write, is_known) = {
+            let notes = self.noted.notes();
+            let effect = notes.action.as_ref().map(|action| action.effect);
+            (effect == Some(Effect::Write), notes.caller.is_some())
+        };
+        let is_refused = match status {
+            StatusCode::UNAUTHORIZED => true,
+            StatusCode::TOO_MANY_REQUESTS => !is_known,
+            _ => code == Some(ErrorCode::AuthorizationFailed.as_str()),
+        };
+        if !is_write && !is_refused {
+            return None;
+        }
+        let outcome = match came_of {
+            _ if is_refused => AuditOutcome::Refused,
+            _ if problem.is_some() || status.is_client_error() || status.is_server_error() => {
+                AuditOutcome::Failed
+            }
+            Some(CameOf::Unchanged) => AuditOutcome::Unchanged,
+            Some(CameOf::Accepted(_)) | None => AuditOutcome::Allowed,
+        };
+        let operation = match came_of {
+            Some(CameOf::Accepted(id)) => Some(*id),
+            Some(CameOf::Unchanged) | None => None,
+        };
+        Some(AuditEvent {
+            status: Some(status.as_u16()),
+            code: code.map(str::to_owned),
+            operation,
+            ..self.event(outcome)
+        })
+    }
+
+    /// Returns the event of a request that was given up, if it may have changed something.
+    fn unanswered(&self) -> Option<AuditEvent> {
+        let effect = self
+            .noted
+            .notes()
+            .action
+            .as_ref()
+            .map(|action| action.effect);
+        (effect == Some(Effect::Write)).then(|| self.event(AuditOutcome::Unanswered))
+    }
+
+    fn event(&self, outcome: AuditOutcome) -> AuditEvent {
+        let notes = self.noted.notes();
+        let action = notes.action.as_ref().map(|action| action.name.clone());
+        let id = match (&notes.id, &notes.action) {
+            (Some(id), _) => id.clone(),
+            (None, Some(_)) => action::id(&self.path).to_owned(),
+            // Whatever a stranger has sent.
+            (None, None) => logged::shown(&self.path),
+        };
+        AuditEvent {
+            at: self.api.app.time(),
+            caller: notes.caller.clone().unwrap_or_else(|| ANONYMOUS.to_owned()),
+            peer: self
+                .peer
+                .map(|Peer(address)| address.ip().to_canonical().to_string()),
+            action: action.unwrap_or_else(|| logged::shown(self.method.as_str())),
+            id,
+            outcome,
+            status: None,
+            code: None,
+            correlation_id: self.correlation_id.clone(),
+            request_id: self.request_id.clone(),
+            operation: None,
+            suppressed: 0,
+        }
+    }
+}
+
+/// Records the request when it is dropped, since nobody answers it then.
+struct Unanswered(Option<Asked>);
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        let Some(asked) = &self.0 else { return };
+        if let Some(event) = asked.unanswered() {
+            asked.api.auditor.note(event);
+        }
+    }
+}
+
+/// Records what came of the request. What must be recorded and cannot is not answered.
+pub(crate) async fn recorded(
+    State(api): State<Arc<Api>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let noted = Noted::default();
+    let extensions = request.extensions();
+    let correlation_id = extensions.get::<CorrelationId>().cloned();
+    let request_id = extensions.get::<RequestId>().cloned();
+    let (Some(correlation_id), Some(RequestId(request_id))) = (correlation_id, request_id) else {
+        return Problem::internal().into_response();
+    };
+    let asked = Asked {
+        api: Arc::clone(&api),
+        noted: noted.clone(),
+        method: request.method().clone(),
+        peer: extensions.get::<Peer>().copied(),
+        path: request.uri().path().to_owned(),
+        correlation_id,
+        request_id,
+    };
+    request.extensions_mut().insert(noted);
+    let mut unanswered = Unanswered(Some(asked));
+    let response = next.run(request).await;
+    let event = unanswered
+        .0
+        .take()
+        .and_then(|asked| asked.answered(&response));
+    let Some(event) = event else {
+        return response;
+    };
+    match api.auditor.record(event).await {
+        Ok(()) => response,
+        // It says already that the server cannot do it.
+        Err(_) if response.status() == StatusCode::SERVICE_UNAVAILABLE => response,
+        Err(_) => not_recorded(
+            "The audit, which this server requires, could not record this request. What it asked for may have been done: \
+             read what it concerns before you send it again.",
+        ),
+    }
+}
+
+/// Notes who sends a request and what it asks for. Nothing is changed that could not be recorded.
+pub(crate) async fn noted(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    let principal = extensions.get::<Arc<Principal>>();
+    let (Some(noted), Some(matched)) = (extensions.get::<Noted>(), extensions.get::<MatchedPath>())
+    else {
+        return Problem::internal().into_response();
+    };
+    let action = action(request.method(), matched.as_str(), request.uri().path());
+    let effect = action.effect;
+    {
+        let mut notes = noted.notes();
+        notes.caller = principal.map(|principal| principal.name.clone());
+        notes.action = Some(action);
+    }
+    if effect == Effect::Write && !api.auditor.is_able() {
+        return not_recorded(
+            "The audit, which this server requires, cannot record requests at the moment. Nothing was done. Try again later.",
+        );
+    }
+    next.run(request).await
+}
+
+fn not_recorded(message: &str) -> Response {
+    let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure).into_response()
+}

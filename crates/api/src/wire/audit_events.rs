@@ -1,0 +1,97 @@
+use serde::Serialize;
+use ucp_app::{AuditOutcome, StoredAuditEvent};
+use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Type};
+
+/// An event of the audit: a request that changes something, or that was refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AuditEventBody {
+    /// The name, which no other event has.
+    #[schema(example = "1767323045120-42")]
+    name: String,
+    /// The ARM type.
+    #[schema(example = "System.Resources/auditEvents")]
+    r#type: &'static str,
+    /// What was recorded.
+    properties: AuditEventProperties,
+}
+
+/// What was recorded of a request. It has nothing of the body, the query and the headers of the request but ids.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuditEventProperties {
+    /// When it was answered.
+    #[schema(format = DateTime, example = "2026-01-02T03:04:05.12Z")]
+    at: String,
+    /// Who sent it.
+    #[schema(example = "token:ci")]
+    caller: String,
+    /// The address that it came from. Behind a proxy it is the proxy's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "192.0.2.1")]
+    peer: Option<String>,
+    /// What was asked for; the method if the request names nothing that there is.
+    #[schema(example = "System.Resources/resourceGroups/write")]
+    action: String,
+    /// The id of what it is about: of the reference, if the body names one.
+    #[schema(example = "/planes/radius/local/resourcegroups/demo")]
+    id: String,
+    #[schema(schema_with = outcomes)]
+    outcome: &'static str,
+    /// The status of the reply; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 200)]
+    status: Option<u16>,
+    /// The error code of the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "Conflict")]
+    code: Option<String>,
+    /// The `x-ms-correlation-request-id` of the request.
+    correlation_id: String,
+    /// The `x-ms-request-id` of the reply.
+    request_id: String,
+    /// The UUID of the operation that was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uuid")]
+    operation_id: Option<String>,
+    /// How many events were not kept since the one before, because there were too many.
+    #[serde(skip_serializing_if = "is_zero")]
+    suppressed: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn outcomes() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(
+            "What came of it. `Allowed`: it was done or accepted. `Refused`: the caller is unknown, is not allowed to do this, or does it too often. `Failed`: it could not be done. `Unanswered`: the client left before the reply, and it may have been done. `Unchanged`, that there was nothing to do, is only in the audit log.",
+        ))
+        .enum_values(Some(AuditOutcome::ALL.map(AuditOutcome::as_str)))
+}
+
+impl From<StoredAuditEvent> for AuditEventBody {
+    fn from(stored: StoredAuditEvent) -> Self {
+        let StoredAuditEvent { place, event } = stored;
+        Self {
+            name: place.to_string(),
+            r#type: "System.Resources/auditEvents",
+            properties: AuditEventProperties {
+                at: event.at.to_string(),
+                caller: event.caller,
+                peer: event.peer,
+                action: event.action,
+                id: event.id,
+                outcome: event.outcome.as_str(),
+                status: event.status,
+                code: event.code,
+                correlation_id: event.correlation_id.as_str().to_owned(),
+                request_id: event.request_id,
+                operation_id: event.operation.map(|id| id.to_string()),
+                suppressed: event.suppressed,
+            },
+        }
+    }
+}

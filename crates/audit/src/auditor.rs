@@ -1,0 +1,130 @@
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{OwnedPermit, Sender};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use ucp_store::{AuditEvent, AuditOutcome};
+
+use crate::flood::Floods;
+use crate::recorder::Entry;
+use crate::{Shared, Waiting};
+
+/// How long a request waits for its event to be written.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An event could not be recorded where it must be. The log has the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("the audit event could not be recorded")]
+pub struct NotRecorded;
+
+/// Takes the events of requests.
+#[derive(Clone, Debug)]
+pub struct Auditor {
+    sender: Sender<Entry>,
+    waiting: Waiting,
+    shared: Arc<Shared>,
+    floods: Arc<Mutex<Floods>>,
+}
+
+impl Auditor {
+    pub(crate) fn new(sender: Sender<Entry>, waiting: Waiting, shared: Arc<Shared>) -> Self {
+        Self {
+            sender,
+            waiting,
+            shared,
+            floods: Arc::default(),
+        }
+    }
+
+    /// Records an event. If that is required, it is written when this returns.
+    pub async fn record(&self, event: AuditEvent) -> Result<(), NotRecorded> {
+        match self.waiting {
+            Waiting::No => {
+                self.note(event);
+                Ok(())
+            }
+            Waiting::Required => {
+                let recorded = timeout(PATIENCE, self.written(event)).await;
+                recorded.unwrap_or(Err(NotRecorded))
+            }
+        }
+    }
+
+    /// Records an event that nobody waits for. Without room for it, it is only counted.
+    pub fn note(&self, event: AuditEvent) {
+        let Some(event) = self.admitted(event) else {
+            return;
+        };
+        let entry = Entry {
+            event: Some(event),
+            written: None,
+        };
+        if self.sender.try_send(entry).is_err() {
+            self.suppress();
+        }
+    }
+
+    /// Returns whether requests that must be recorded can be answered, as far as is known.
+    pub fn is_able(&self) -> bool {
+        match self.waiting {
+            Waiting::No => true,
+            Waiting::Required => !self.is_failing(),
+        }
+    }
+
+    /// Returns whether the latest events could not be written.
+    pub fn is_failing(&self) -> bool {
+        self.shared.is_failing.load(Ordering::Relaxed)
+    }
+
+    /// Waits until it was tried to write all events that were recorded before.
+    pub async fn flush(&self) {
+        // An error means that nobody writes any more.
+        let _ = self.turn(None).await;
+    }
+
+    async fn written(&self, event: AuditEvent) -> Result<(), NotRecorded> {
+        let Some(event) = self.admitted(event) else {
+            return Ok(());
+        };
+        self.turn(Some(event)).await
+    }
+
+    /// Waits for the turn of the recorder in which it writes an event.
+    async fn turn(&self, event: Option<AuditEvent>) -> Result<(), NotRecorded> {
+        let permit = self.sender.clone().reserve_owned().await;
+        let permit: OwnedPermit<Entry> = permit.map_err(|_| NotRecorded)?;
+        let (written, answer) = oneshot::channel();
+        permit.send(Entry {
+            event,
+            written: Some(written),
+        });
+        match answer.await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(NotRecorded),
+        }
+    }
+
+    /// Returns the event as it is to be stored, if it is to be.
+    fn admitted(&self, event: AuditEvent) -> Option<AuditEvent> {
+        if event.outcome == AuditOutcome::Unchanged {
+            return None;
+        }
+        let mut floods = self.floods.lock().unwrap_or_else(PoisonError::into_inner);
+        if !floods.admit(&event) {
+            self.suppress();
+            return None;
+        }
+        let suppressed = self.shared.suppressed.swap(0, Ordering::Relaxed);
+        Some(AuditEvent {
+            suppressed,
+            ..event
+        })
+    }
+
+    fn suppress(&self) {
+        self.shared.suppressed.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,50 @@
+//! Records the audit: who asked for what, and whether he was let.
+//!
+//! Requests hand their events to an [`Auditor`]. A [`Recorder`], which runs beside them, writes what has come together
+//! since its last turn in one batch. What it cannot write it keeps, as far as its room goes, and tries again. By default
+//! requests do not wait for it; if the audit is required, they are answered only after their event is written.
+
+mod auditor;
+mod flood;
+mod recorder;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use tokio::sync::mpsc;
+use ucp_store::AuditEvents;
+pub use ucp_store::{AuditEvent, AuditOutcome};
+
+pub use crate::auditor::{Auditor, NotRecorded};
+pub use crate::recorder::Recorder;
+
+/// The number of events that may wait to be written.
+const ROOM: usize = 10_000;
+
+/// Whether requests wait for their events to be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// They do not. If the process dies, the events of the last moments may be lost.
+    #[default]
+    No,
+    /// They do, and what cannot be recorded is not answered.
+    Required,
+}
+
+/// What requests and the recorder share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether the last batch could not be written.
+    is_failing: AtomicBool,
+    /// The number of events that were not stored since the last one that is.
+    suppressed: AtomicU64,
+}
+
+/// Creates an auditor, and the recorder that writes to `store` what it is given.
+pub fn auditing(store: Arc<dyn AuditEvents>, waiting: Waiting) -> (Auditor, Recorder) {
+    let (sender, receiver) = mpsc::channel(ROOM);
+    let shared = Arc::new(Shared::default());
+    let auditor = Auditor::new(sender, waiting, Arc::clone(&shared));
+    let recorder = Recorder::new(receiver, store, shared);
+    (auditor, recorder)
+}

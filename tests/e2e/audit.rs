@@ -1,0 +1,316 @@
+//! The audit: who asked for what, and whether he was let.
+
+mod lists;
+mod required;
+
+use serde_json::{Value, json};
+use ucp_store::{AuditEvent, AuditOutcome};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, StoreKind, World, apply, on_every_store, tracked_by};
+
+const API: &str = "api-version=2023-10-01-preview";
+const VPC: &str = "AWS.EC2/VPC";
+
+/// The path of the group `rg`, as it is recorded.
+const RG: &str = "/planes/radius/local/resourcegroups/rg";
+
+/// The events since the world was built.
+async fn since_built(world: &World) -> Vec<AuditEvent> {
+    world.audited().await.split_off(1)
+}
+
+/// Each route of the document, with a value for each part of the path.
+fn routes() -> Vec<(String, String)> {
+    let document: Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let mut routes = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let plane = match path.split('/').nth(2) {
+            Some("aws" | "azure") => "aws",
+            _ => "local",
+        };
+        let sample = path
+            .replace("/planes/{type}", "/planes/radius")
+            .replace(
+                "/resourcegroups/{group}/providers/{namespace}/{type}",
+                "/resourcegroups/rg/providers/AWS.EC2/VPC:reference",
+            )
+            .replace("{plane}", plane)
+            .replace("{group}", "rg")
+            .replace("{account}", ACCOUNT)
+            .replace("{region}", REGION)
+            .replace("{namespace}", "AWS.EC2")
+            .replace("{type}", "VPC")
+            .replace("{identifier}", "vpc-1")
+            .replace("{alias}", "a")
+            .replace("{credential}", "default")
+            .replace("{code}", "Conflict")
+            .replace("{id}", "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e");
+        assert!(!sample.contains('{'), "{sample}");
+        for method in methods.as_object().unwrap().keys() {
+            let is_method =
+                ["get", "put", "post", "patch", "delete", "head"].contains(&method.as_str());
+            if is_method {
+                routes.push((method.to_uppercase(), sample.clone()));
+            }
+        }
+    }
+    routes
+}
+
+/// Whatever comes of it, a request that may change something is one event, and a read is none.
+#[apply(on_every_store)]
+async fn every_write_is_an_event_and_no_read_is(world: &World) {
+    world.tolerate_log("AWS did not answer a read");
+    let mut count = world.audited().await.len();
+    let routes = routes();
+    assert!(routes.len() > 40, "{routes:?}");
+    for (method, path) in routes {
+        let is_write = method != "GET" && !path.ends_with("/:get");
+        let body = if method == "GET" {
+            ""
+        } else {
+            r#"{"location":"global"}"#
+        };
+        let reply = world.call(&method, &format!("{path}?{API}"), body).await;
+        let events = world.audited().await;
+        assert_eq!(
+            events.len() - count,
+            usize::from(is_write),
+            "{method} {path}: {}",
+            reply.status
+        );
+        count = events.len();
+        let Some(event) = events.last().filter(|_| is_write) else {
+            continue;
+        };
+        assert_eq!(event.status, Some(reply.status));
+        assert_eq!(Some(&*event.request_id), reply.header("x-ms-request-id"));
+        let expected = path.split("/:").next().unwrap();
+        assert_eq!(event.id, expected, "{method} {path}");
+        let verb = event.action.rsplit('/').next().unwrap();
+        assert!(
+            ["write", "delete", "action"].contains(&verb),
+            "{}",
+            event.action
+        );
+        let is_done = (200..300).contains(&reply.status);
+        let outcome = match is_done {
+            true => AuditOutcome::Allowed,
+            false => AuditOutcome::Failed,
+        };
+        assert_eq!(event.outcome, outcome, "{method} {path}: {}", reply.text);
+        assert_eq!(event.code.as_deref(), (!is_done).then(|| reply.code()));
+    }
+    world.settle().await;
+}
+
+#[apply(on_every_store)]
+async fn an_event_says_who_asked_for_what_and_what_came_of_it(world: &World) {
+    let headers = [("x-ms-correlation-request-id", "deployment-7")];
+    let path = "/planes/radius/LOCAL/resourceGroups/RG2";
+    let group = world
+        .send_with(
+            &headers,
+            "PUT",
+            &format!("{path}?{API}"),
+            r#"{"location":"global"}"#,
+        )
+        .await;
+    let group = group.expect(200);
+    let put = world
+        .put(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await
+        .expect(201);
+    let refused = world
+        .put(
+            VPC,
+            "main",
+            json!({"CidrBlock": "10.0.0.0/16", "Nonsense": 1}),
+        )
+        .await;
+    world.settle().await;
+    let events = since_built(world).await;
+    let [of_group, of_put, of_refused] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(of_group.caller, "anonymous");
+    assert_eq!(of_group.action, "System.Resources/resourceGroups/write");
+    assert_eq!(of_group.id, "/planes/radius/LOCAL/resourcegroups/RG2");
+    assert_eq!(of_group.outcome, AuditOutcome::Allowed);
+    assert_eq!(of_group.correlation_id.as_str(), "deployment-7");
+    assert_eq!(Some(&*of_group.request_id), group.header("x-ms-request-id"));
+    assert_eq!(of_group.operation, None);
+    let reference = format!("{RG}/providers/AWS.EC2/VPC:reference/main");
+    assert_eq!(of_put.action, "AWS.EC2/VPC/write");
+    assert_eq!(of_put.id, reference);
+    assert_eq!(of_put.status, Some(201));
+    let operation = of_put.operation.unwrap().to_string();
+    assert!(put.status_url().ends_with(&operation));
+    assert_eq!(of_refused.id, reference);
+    assert_eq!(of_refused.outcome, AuditOutcome::Failed);
+    assert_eq!(of_refused.code.as_deref(), Some(refused.code()));
+}
+
+/// A reference is named whichever way the body names it.
+#[apply(on_every_store)]
+async fn the_reference_is_named_that_the_body_names(world: &World) {
+    for (action, body) in [
+        (
+            "put",
+            json!({"alias": "a", "trackedBy": GROUP, "properties": {}}),
+        ),
+        ("delete", json!({"trackedBy": tracked_by(VPC, "a")})),
+        (
+            "import",
+            json!({"alias": "a", "trackedBy": GROUP, "primaryIdentifier": "vpc-0"}),
+        ),
+    ] {
+        world.post(VPC, action, &body).await;
+        world.settle().await;
+        let events = world.audited().await;
+        let id = &events.last().unwrap().id;
+        assert_eq!(
+            *id,
+            format!("{RG}/providers/AWS.EC2/VPC:reference/a"),
+            "{action}"
+        );
+    }
+}
+
+/// Not even a statement. Whoever adopts a resource changes what the alias stands for.
+#[apply(on_every_store)]
+async fn a_put_that_changes_nothing_is_no_event(world: &World) {
+    let properties = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put_and_settle(VPC, "main", properties.clone()).await;
+    let (count, statements) = (
+        world.audited().await.len(),
+        world.asked_store("append_audit_events"),
+    );
+    for _ in 0..3 {
+        world.put(VPC, "main", properties.clone()).await.expect(200);
+        world.clock.advance(std::time::Duration::from_secs(120));
+    }
+    assert_eq!(world.audited().await.len(), count);
+    assert_eq!(world.asked_store("append_audit_events"), statements);
+    let name = json!({"LogGroupName": "logs"});
+    world
+        .put_and_settle("AWS.Logs/LogGroup", "one", name.clone())
+        .await;
+    let count = world.audited().await.len();
+    world
+        .put("AWS.Logs/LogGroup", "two", name.clone())
+        .await
+        .expect(200);
+    let events = world.audited().await;
+    assert_eq!(events.len(), count + 1, "it was adopted");
+    assert!(events.last().unwrap().id.ends_with("/two"));
+    world
+        .put("AWS.Logs/LogGroup", "two", name)
+        .await
+        .expect(200);
+    assert_eq!(world.audited().await.len(), count + 1);
+}
+
+#[apply(on_every_store)]
+async fn a_refusal_is_an_event_even_of_a_read(world: &World) {
+    let headers = [("origin", "https://evil.example")];
+    world
+        .send_with(&headers, "GET", GROUP, "")
+        .await
+        .expect(403);
+    let events = since_built(world).await;
+    let [refused] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(refused.outcome, AuditOutcome::Refused);
+    assert_eq!(refused.code.as_deref(), Some("AuthorizationFailed"));
+    assert_eq!((&*refused.action, &*refused.id), ("GET", RG));
+}
+
+/// A client that leaves does not get around the audit.
+#[apply(on_every_store)]
+async fn a_request_whose_client_leaves_is_an_event(world: &World) {
+    world.hold_next_read();
+    let properties = json!({"LogGroupName": "logs"});
+    let put = world.put("AWS.Logs/LogGroup", "one", properties);
+    tokio::select! {
+        reply = put => panic!("{reply:?}"),
+        () = world.is_read_held() => {}
+    }
+    world.release_reads();
+    let events = since_built(world).await;
+    let [left] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(left.outcome, AuditOutcome::Unanswered);
+    assert_eq!(left.status, None);
+    assert!(left.id.ends_with("/one"));
+    while world.asked_store("accept_operation") == 0 {
+        tokio::task::yield_now().await;
+    }
+    world.settle().await;
+}
+
+/// Nothing of bodies, queries and headers is recorded.
+#[apply(on_every_store)]
+async fn secrets_are_not_recorded(world: &World) {
+    const CANARY: &str = "canary-3f9a";
+    let credential = json!({"location": "global", "properties": {"kind": "AccessKey",
+        "accessKeyId": "AKIA1", "secretAccessKey": CANARY, "storage": {"kind": "Internal"}}});
+    let headers = [
+        ("authorization", "Bearer canary-3f9a"),
+        ("x-remote-user", CANARY),
+        ("cookie", CANARY),
+    ];
+    let credentials = "/planes/aws/aws/providers/System.AWS/credentials/default";
+    let vpcs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}");
+    for (method, path, body) in [
+        ("PUT", credentials.to_owned(), credential.to_string()),
+        (
+            "PUT",
+            credentials.to_owned(),
+            format!("{{\"{CANARY}\": 1}}"),
+        ),
+        (
+            "POST",
+            format!("{vpcs}/:put"),
+            json!({"trackedBy": CANARY, "properties": {"CidrBlock": CANARY}}).to_string(),
+        ),
+        ("DELETE", credentials.to_owned(), String::new()),
+    ] {
+        let path = format!("{path}?{API}&sig={CANARY}");
+        world.send_with(&headers, method, &path, &body).await;
+    }
+    let events = since_built(world).await;
+    assert_eq!(events.len(), 4);
+    let recorded = format!("{events:?}");
+    assert!(!recorded.contains(CANARY), "{recorded}");
+}
+
+/// Requests of unknown callers cannot fill the store. What is not stored is counted.
+#[apply(on_every_store)]
+async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
+    let Some(builder) = World::builder().requiring_authentication().on(kind).await else {
+        return;
+    };
+    let world = builder.build().await;
+    let headers = [("authorization", "Bearer canary-3f9a")];
+    for _ in 0..70 {
+        let reply = world.send_with(&headers, "GET", GROUP, "").await;
+        assert_eq!(reply.status, 401, "{}", reply.text);
+    }
+    world.clock.advance(std::time::Duration::from_secs(60));
+    world.send_with(&[], "PUT", GROUP, "{}").await.expect(401);
+    let events = world.audited().await;
+    assert_eq!(events.len(), 61);
+    let (first, last) = (&events[0], &events[60]);
+    assert_eq!(first.outcome, AuditOutcome::Refused);
+    assert_eq!(first.code.as_deref(), Some("AuthenticationFailed"));
+    assert_eq!(
+        (&*first.caller, &*first.action, &*first.id),
+        ("anonymous", "GET", RG)
+    );
+    assert_eq!((first.suppressed, last.suppressed), (0, 10));
+    assert_eq!(last.action, "PUT");
+    assert!(!format!("{events:?}").contains("canary"));
+    world.finish().await;
+}
