@@ -2,6 +2,7 @@
 //! clients, logs, shutdown.
 
 mod accounts;
+mod audit;
 mod chaos;
 mod client;
 mod clients;

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use ucp_store::{AuditEvent, AuditOutcome};
 
 use crate::flood::Floods;
-use crate::recorder::Entry;
+use crate::recorder::{Entry, Place};
 use crate::{Shared, Waiting};
 
 /// How long a request waits for its event to be written.
@@ -24,15 +24,23 @@ pub struct NotRecorded;
 pub struct Auditor {
     sender: Sender<Entry>,
     waiting: Waiting,
+    /// Whether there is a log. It has every event.
+    is_logged: bool,
     shared: Arc<Shared>,
     floods: Arc<Mutex<Floods>>,
 }
 
 impl Auditor {
-    pub(crate) fn new(sender: Sender<Entry>, waiting: Waiting, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(
+        sender: Sender<Entry>,
+        waiting: Waiting,
+        is_logged: bool,
+        shared: Arc<Shared>,
+    ) -> Self {
         Self {
             sender,
             waiting,
+            is_logged,
             shared,
             floods: Arc::default(),
         }
@@ -54,15 +62,17 @@ impl Auditor {
 
     /// Records an event that nobody waits for. Without room for it, it is only counted.
     pub fn note(&self, event: AuditEvent) {
-        let Some(event) = self.admitted(event) else {
+        let Some((event, place)) = self.admitted(event) else {
             return;
         };
+        let lost = event.suppressed + 1;
         let entry = Entry {
-            event: Some(event),
+            event: Some((event, place)),
             written: None,
         };
-        if self.sender.try_send(entry).is_err() {
-            self.suppress();
+        // What is not for the store is counted already.
+        if self.sender.try_send(entry).is_err() && place == Place::Store {
+            self.suppress(lost);
         }
     }
 
@@ -93,7 +103,7 @@ impl Auditor {
     }
 
     /// Waits for the turn of the recorder in which it writes an event.
-    async fn turn(&self, event: Option<AuditEvent>) -> Result<(), NotRecorded> {
+    async fn turn(&self, event: Option<(AuditEvent, Place)>) -> Result<(), NotRecorded> {
         let permit = self.sender.clone().reserve_owned().await;
         let permit: OwnedPermit<Entry> = permit.map_err(|_| NotRecorded)?;
         let (written, answer) = oneshot::channel();
@@ -107,24 +117,26 @@ impl Auditor {
         }
     }
 
-    /// Returns the event as it is to be stored, if it is to be.
-    fn admitted(&self, event: AuditEvent) -> Option<AuditEvent> {
+    /// Returns where an event is to be written, if anywhere.
+    fn admitted(&self, event: AuditEvent) -> Option<(AuditEvent, Place)> {
+        let only_log = |event| self.is_logged.then_some((event, Place::OnlyLog));
         if event.outcome == AuditOutcome::Unchanged {
-            return None;
+            return only_log(event);
         }
         let mut floods = self.floods.lock().unwrap_or_else(PoisonError::into_inner);
         if !floods.admit(&event) {
-            self.suppress();
-            return None;
+            self.suppress(1);
+            return only_log(event);
         }
         let suppressed = self.shared.suppressed.swap(0, Ordering::Relaxed);
-        Some(AuditEvent {
+        let event = AuditEvent {
             suppressed,
             ..event
-        })
+        };
+        Some((event, Place::Store))
     }
 
-    fn suppress(&self) {
-        self.shared.suppressed.fetch_add(1, Ordering::Relaxed);
+    fn suppress(&self, count: u64) {
+        self.shared.suppressed.fetch_add(count, Ordering::Relaxed);
     }
 }

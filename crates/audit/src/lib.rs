@@ -6,6 +6,7 @@
 
 mod auditor;
 mod flood;
+mod lines;
 mod recorder;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use ucp_store::AuditEvents;
 pub use ucp_store::{AuditEvent, AuditOutcome};
 
 pub use crate::auditor::{Auditor, NotRecorded};
+pub use crate::lines::Lines;
 pub use crate::recorder::Recorder;
 
 /// The number of events that may wait to be written.
@@ -40,11 +42,15 @@ struct Shared {
     suppressed: AtomicU64,
 }
 
-/// Creates an auditor, and the recorder that writes to `store` what it is given.
-pub fn auditing(store: Arc<dyn AuditEvents>, waiting: Waiting) -> (Auditor, Recorder) {
+/// Creates an auditor, and the recorder that writes what it is given to `store`, and to the log in `lines`.
+pub fn auditing(
+    store: Arc<dyn AuditEvents>,
+    lines: Option<Lines>,
+    waiting: Waiting,
+) -> (Auditor, Recorder) {
     let (sender, receiver) = mpsc::channel(ROOM);
     let shared = Arc::new(Shared::default());
-    let auditor = Auditor::new(sender, waiting, Arc::clone(&shared));
-    let recorder = Recorder::new(receiver, store, shared);
+    let auditor = Auditor::new(sender, waiting, lines.is_some(), Arc::clone(&shared));
+    let recorder = Recorder::new(receiver, shared, store, lines);
     (auditor, recorder)
 }

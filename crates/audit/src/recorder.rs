@@ -8,6 +8,7 @@ use tokio::sync::oneshot::Sender;
 use tokio::time::timeout;
 use ucp_store::{AuditEvent, AuditEvents};
 
+use crate::lines::Lines;
 use crate::{ROOM, Shared};
 
 /// The number of events written in one statement.
@@ -19,31 +20,47 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The event; `None` to be told when those before are written.
-    pub(crate) event: Option<AuditEvent>,
+    pub(crate) event: Option<(AuditEvent, Place)>,
     /// Told whether everything up to this entry is written.
     pub(crate) written: Option<Sender<bool>>,
+}
+
+/// Where an event is written, besides the log, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// To the store.
+    Store,
+    /// Nowhere.
+    OnlyLog,
 }
 
 /// Writes the events of the requests of a process.
 pub struct Recorder {
     receiver: Receiver<Entry>,
-    store: Arc<dyn AuditEvents>,
     shared: Arc<Shared>,
+    store: Arc<dyn AuditEvents>,
     /// Those that are not in the store yet.
     unstored: VecDeque<AuditEvent>,
+    /// The log, if there is one.
+    lines: Option<Lines>,
+    /// Those that are not in the log yet.
+    unlogged: VecDeque<AuditEvent>,
 }
 
 impl Recorder {
     pub(crate) fn new(
         receiver: Receiver<Entry>,
-        store: Arc<dyn AuditEvents>,
         shared: Arc<Shared>,
+        store: Arc<dyn AuditEvents>,
+        lines: Option<Lines>,
     ) -> Self {
         Self {
             receiver,
-            store,
             shared,
+            store,
             unstored: VecDeque::new(),
+            lines,
+            unlogged: VecDeque::new(),
         }
     }
 
@@ -61,7 +78,8 @@ impl Recorder {
 
     /// Waits for events, or until it is time to try again. Returns false once there will be no more.
     async fn collect(&mut self, waiting: &mut Vec<Sender<bool>>) -> bool {
-        let first = match self.unstored.is_empty() {
+        let is_done = self.unstored.is_empty() && self.unlogged.is_empty();
+        let first = match is_done {
             true => self.receiver.recv().await,
             false => match timeout(PAUSE, self.receiver.recv()).await {
                 Ok(entry) => entry,
@@ -81,31 +99,43 @@ impl Recorder {
         true
     }
 
+    /// Takes what there is room for. What does not go into the store is counted, and what does not go into the log is in
+    /// the store.
     fn take(&mut self, entry: Entry, waiting: &mut Vec<Sender<bool>>) {
         waiting.extend(entry.written);
-        let Some(event) = entry.event else {
+        let Some((event, place)) = entry.event else {
             return;
         };
-        if self.unstored.len() < ROOM {
-            self.unstored.push_back(event);
-        } else {
-            let lost = event.suppressed + 1;
-            self.shared.suppressed.fetch_add(lost, Ordering::Relaxed);
+        if self.lines.is_some() && self.unlogged.len() < ROOM {
+            self.unlogged.push_back(event.clone());
+        }
+        match place {
+            Place::OnlyLog => {}
+            Place::Store if self.unstored.len() < ROOM => self.unstored.push_back(event),
+            Place::Store => {
+                let lost = event.suppressed + 1;
+                self.shared.suppressed.fetch_add(lost, Ordering::Relaxed);
+            }
         }
     }
 
     /// Writes what there is. Returns whether nothing is left.
     async fn write(&mut self) -> bool {
+        let logged = self.log().await.map_err(|error| error.to_string());
         let stored = self.store().await;
-        let is_failing = stored.is_err();
+        let stored = stored.map_err(|error| ucp_model::chain(&error).to_string());
+        let failure = logged.err().or(stored.err());
+        let is_failing = failure.is_some();
         let was_failing = self.shared.is_failing.swap(is_failing, Ordering::Relaxed);
-        match stored {
-            Err(error) if !was_failing => tracing::warn!(
-                error = %ucp_model::chain(&error),
-                "audit events could not be stored; it is tried again"
-            ),
-            Ok(()) if was_failing => tracing::info!("audit events are stored again"),
-            Ok(()) | Err(_) => {}
+        match failure {
+            Some(error) if !was_failing => {
+                tracing::warn!(
+                    error,
+                    "audit events could not be recorded; it is tried again"
+                );
+            }
+            None if was_failing => tracing::info!("audit events are recorded again"),
+            None | Some(_) => {}
         }
         !is_failing
     }
@@ -118,5 +148,25 @@ impl Recorder {
             self.unstored.drain(..count);
         }
         Ok(())
+    }
+
+    /// Writes to the log, outside of the threads that serve requests: a pipe that nobody reads takes nothing.
+    async fn log(&mut self) -> std::io::Result<()> {
+        if self.unlogged.is_empty() {
+            return Ok(());
+        }
+        let Some(mut lines) = self.lines.take() else {
+            return Err(std::io::Error::other("the log was lost"));
+        };
+        let mut events = std::mem::take(&mut self.unlogged);
+        let written = tokio::task::spawn_blocking(move || {
+            let (count, written) = lines.write(events.make_contiguous());
+            events.drain(..count);
+            (lines, events, written)
+        });
+        let (lines, events, written) = written.await?;
+        self.lines = Some(lines);
+        self.unlogged = events;
+        written
     }
 }

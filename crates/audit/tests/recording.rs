@@ -61,7 +61,7 @@ impl Moody {
 
 fn start(waiting: Waiting) -> (Auditor, Arc<Moody>) {
     let store = Arc::new(Moody::default());
-    let (auditor, recorder) = auditing(store.clone(), waiting);
+    let (auditor, recorder) = auditing(store.clone(), None, waiting);
     tokio::spawn(recorder.run());
     (auditor, store)
 }

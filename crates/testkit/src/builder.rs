@@ -6,7 +6,7 @@ use std::time::Duration;
 use ucp_access::{DeniedType, Grant};
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
-use ucp_audit::{Waiting, auditing};
+use ucp_audit::{Lines, Waiting, auditing};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
@@ -43,6 +43,7 @@ pub struct Builder {
     schema_source: SchemaSource,
     verdict_wait: Duration,
     audit: Waiting,
+    audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
@@ -67,6 +68,7 @@ impl World {
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
             audit: Waiting::No,
+            audit_log: None,
             authentication: ucp_authentication::Settings::default(),
             mishap: None,
             pool: CpuPool::new(),
@@ -192,6 +194,14 @@ impl Builder {
         }
     }
 
+    /// Writes the audit to a log, too.
+    pub fn logging_audit(self, lines: Lines) -> Self {
+        Self {
+            audit_log: Some(lines),
+            ..self
+        }
+    }
+
     /// Answers nothing that could not be recorded in the audit.
     pub fn requiring_audit(self) -> Self {
         Self {
@@ -232,7 +242,7 @@ impl Builder {
             store: process.store(Arc::clone(&self.store)),
             refuses: Arc::clone(&audit_refuses),
         };
-        let (auditor, recorder) = auditing(Arc::new(audit), self.audit);
+        let (auditor, recorder) = auditing(Arc::new(audit), self.audit_log, self.audit);
         tokio::spawn(recorder.run());
         let parts = Parts {
             store: process.store(Arc::clone(&self.store)),

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles};
-use ucp_audit::{Waiting, auditing};
+use ucp_audit::auditing;
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
 use ucp_listen::Tls;
@@ -136,7 +136,8 @@ impl Node {
             sweep_interval: SWEEP_INTERVAL,
             keep_interval: KEEP_INTERVAL,
         };
-        let (auditor, recorder) = auditing(self.store.clone(), Waiting::No);
+        let (lines, waiting) = (self.audit.lines()?, self.audit.waiting());
+        let (auditor, recorder) = auditing(self.store.clone(), lines, waiting);
         following.spawn(recorder.run());
         let mut parts = ucp_node::Parts {
             store: self.store,

@@ -25,7 +25,7 @@ async fn what_cannot_be_recorded_is_not_answered(kind: StoreKind) {
     let Some(world) = world(kind).await else {
         return;
     };
-    world.expect_log("audit events could not be stored");
+    world.expect_log("audit events could not be recorded");
     world.expect_log("not ready");
     let path = format!("{GROUP}-2?{API}");
     let body = r#"{"location":"global"}"#;
@@ -91,7 +91,7 @@ async fn an_answered_request_is_recorded(kind: StoreKind) {
 /// Without that, requests do not wait for the audit.
 #[apply(on_every_store)]
 async fn by_default_nobody_waits_for_the_audit(world: &World) {
-    world.expect_log("audit events could not be stored");
+    world.expect_log("audit events could not be recorded");
     world.refuse_audit(true);
     world.put_group("a").await;
     let ready = world.get("/readyz").await.expect(200);

@@ -1,0 +1,140 @@
+//! The audit log.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use ucp_audit::{AuditEvent, AuditOutcome, Auditor, Lines, Waiting, auditing};
+use ucp_model::{CorrelationId, Timestamp};
+use ucp_store::{AuditEvents, AuditPlace, Memory};
+
+fn start(path: &Path, waiting: Waiting) -> (Auditor, Arc<Memory>) {
+    let store = Arc::new(Memory::new());
+    let lines = Lines::to_file(path.to_owned()).unwrap();
+    let (auditor, recorder) = auditing(store.clone(), Some(lines), waiting);
+    tokio::spawn(recorder.run());
+    (auditor, store)
+}
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("audit.log");
+    (folder, path)
+}
+
+fn event(status: u16, outcome: AuditOutcome) -> AuditEvent {
+    AuditEvent {
+        at: Timestamp::from_millis(1_767_225_600_000),
+        caller: "anonymous".to_owned(),
+        peer: Some("192.0.2.1".to_owned()),
+        action: "AWS.EC2/VPC/write".to_owned(),
+        id: "/planes/a\"b".to_owned(),
+        outcome,
+        status: Some(status),
+        code: None,
+        correlation_id: CorrelationId::new("deployment"),
+        request_id: "request".to_owned(),
+        operation: None,
+        suppressed: 0,
+    }
+}
+
+fn allowed(status: u16) -> AuditEvent {
+    event(status, AuditOutcome::Allowed)
+}
+
+/// The statuses of the lines of a file.
+fn statuses(path: &Path) -> Vec<u64> {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| line["status"].as_u64().unwrap()).collect()
+}
+
+async fn stored(store: &Memory) -> usize {
+    let since = Timestamp::default();
+    let listed = store.list_audit_events(since, AuditPlace::END, 100_000);
+    listed.await.unwrap().len()
+}
+
+#[tokio::test]
+async fn an_event_is_a_line_that_only_its_owner_reads() {
+    let (_folder, path) = folder();
+    fs::write(&path, "{\"status\":1}\n").unwrap();
+    fs::remove_file(&path).unwrap();
+    let (auditor, _) = start(&path, Waiting::Required);
+    auditor.record(allowed(200)).await.unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let line = r#"{"at":"2026-01-01T00:00:00Z","caller":"anonymous","peer":"192.0.2.1","action":"AWS.EC2/VPC/write","id":"/planes/a\"b","outcome":"Allowed","status":200,"correlationId":"deployment","requestId":"request"}"#;
+    assert_eq!(text, format!("{line}\n"));
+    let mode = path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // It goes on where another process has stopped.
+    let (auditor, _) = start(&path, Waiting::Required);
+    auditor.record(allowed(201)).await.unwrap();
+    assert_eq!(statuses(&path), [200, 201]);
+}
+
+/// As `logrotate` does it, with and without creating the new file.
+#[tokio::test]
+async fn a_file_that_was_renamed_away_is_left() {
+    let (folder, path) = folder();
+    let (auditor, _) = start(&path, Waiting::Required);
+    auditor.record(allowed(200)).await.unwrap();
+    let first = folder.path().join("audit.log.1");
+    fs::rename(&path, &first).unwrap();
+    auditor.record(allowed(201)).await.unwrap();
+    let second = folder.path().join("audit.log.2");
+    fs::rename(&path, &second).unwrap();
+    fs::write(&path, "").unwrap();
+    auditor.record(allowed(202)).await.unwrap();
+    for (path, status) in [(&first, 200), (&second, 201), (&path, 202)] {
+        assert_eq!(statuses(path), [status]);
+    }
+}
+
+#[tokio::test]
+async fn the_log_has_what_the_store_has_not() {
+    let (_folder, path) = folder();
+    let (auditor, store) = start(&path, Waiting::No);
+    auditor.note(event(200, AuditOutcome::Unchanged));
+    for _ in 0..100 {
+        auditor.note(event(401, AuditOutcome::Refused));
+    }
+    auditor.flush().await;
+    assert_eq!(statuses(&path).len(), 101);
+    assert_eq!(stored(&store).await, 60);
+}
+
+/// What is in the store is not written there again once the file takes lines.
+#[tokio::test]
+async fn what_the_log_does_not_take_is_not_recorded() {
+    let (folder, path) = folder();
+    let logs = folder.path().join("logs");
+    let moved = folder.path().join("moved");
+    fs::create_dir(&logs).unwrap();
+    let path = logs.join(path.file_name().unwrap());
+    let (auditor, store) = start(&path, Waiting::Required);
+    fs::rename(&logs, &moved).unwrap();
+    auditor.record(allowed(200)).await.unwrap_err();
+    auditor.record(allowed(201)).await.unwrap_err();
+    assert!(!auditor.is_able());
+    fs::rename(&moved, &logs).unwrap();
+    auditor.record(allowed(202)).await.unwrap();
+    assert!(auditor.is_able());
+    assert_eq!(statuses(&path), [200, 201, 202]);
+    assert_eq!(stored(&store).await, 3);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told() {
+    let (auditor, store) = start(Path::new("/dev/full"), Waiting::Required);
+    auditor.record(allowed(200)).await.unwrap_err();
+    assert!(auditor.is_failing());
+    assert_eq!(stored(&store).await, 1);
+    assert!(Lines::to_file("/nowhere/audit.log".into()).is_err());
+}
