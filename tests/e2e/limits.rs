@@ -96,6 +96,27 @@ const SHOWN: &[(&str, Shown)] = &[
             "a_deletion_that_takes_long_is_polled",
         ),
     ),
+    (
+        "tokens",
+        By(
+            "crates/store/src/conformance/tokens.rs",
+            "tokens_have_a_limit_and_an_end",
+        ),
+    ),
+    (
+        "token-age",
+        By(
+            "tests/e2e/authentication.rs",
+            "a_revoked_token_is_refused_within_five_seconds",
+        ),
+    ),
+    (
+        "caller-groups",
+        By(
+            "crates/authentication/src/names.rs",
+            "no_source_makes_names_of_another",
+        ),
+    ),
     ("plane-name", Here(200, requests::plane_name)),
     ("group-name", Here(200, requests::group_name)),
     ("alias", Here(201, requests::alias)),

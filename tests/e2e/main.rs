@@ -6,6 +6,7 @@
 
 mod absence;
 mod audit;
+mod authentication;
 mod aws_errors;
 mod azure_credentials;
 mod bad_input;

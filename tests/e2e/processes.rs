@@ -25,4 +25,5 @@ mod secrets;
 mod slow_readers;
 mod story;
 mod tls;
+mod tokens;
 mod two_replicas;

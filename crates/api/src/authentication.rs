@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Span;
 use ucp_access::Principal;
-use ucp_authentication::{Authenticator, Presented, Refused};
+use ucp_authentication::{Presented, Refused};
 use ucp_listen::{ClientCertificate, OverTls, Peer};
 use ucp_model::{ErrorCode, Failure};
 use zeroize::Zeroizing;
@@ -36,7 +36,8 @@ pub(crate) async fn authenticated(
 ) -> Response {
     let over_tls = request.extensions().get::<OverTls>();
     let certificate = over_tls.and_then(|over_tls| over_tls.client.clone());
-    let presented = take(request.headers_mut(), certificate, &api.authenticator);
+    let trusts = |certificate: &ClientCertificate| api.authenticator.trusts(certificate);
+    let presented = take(request.headers_mut(), certificate, trusts);
     if is_public(request.uri().path()) {
         return next.run(request).await;
     }
@@ -68,11 +69,9 @@ pub(crate) fn is_public(path: &str) -> bool {
 fn take(
     headers: &mut HeaderMap,
     certificate: Option<Arc<ClientCertificate>>,
-    authenticator: &Authenticator,
+    trusts: impl Fn(&ClientCertificate) -> bool,
 ) -> Presented {
-    let of_proxy = certificate.as_deref();
-    let of_proxy = of_proxy.is_some_and(|certificate| authenticator.trusts(certificate));
-    let presented = if of_proxy {
+    let presented = if certificate.as_deref().is_some_and(trusts) {
         word_of_proxy(headers)
     } else {
         match (bearer(headers), certificate) {
@@ -171,7 +170,7 @@ fn challenge(challenge: HeaderValue, message: String) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use ucp_authentication::{Parts, Settings};
+    use ucp_authentication::Settings;
     use ucp_listen::Authority;
 
     use super::*;
@@ -195,12 +194,12 @@ mod tests {
             proxies: proxies.map(|names| names.iter().map(|&name| name.to_owned()).collect()),
             ..Settings::default()
         };
-        let authenticator = Authenticator::new(Parts::default(), settings);
         let mut headers = HeaderMap::new();
         for (name, value) in given {
             headers.append(*name, value.parse().unwrap());
         }
-        let presented = take(&mut headers, certificate.cloned(), &authenticator);
+        let trusts = |certificate: &ClientCertificate| settings.trust(certificate);
+        let presented = take(&mut headers, certificate.cloned(), trusts);
         let said = match presented {
             Presented::Nothing => "nothing".to_owned(),
             Presented::Bearer(token) => format!("bearer {}", *token),

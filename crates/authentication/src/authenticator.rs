@@ -3,10 +3,14 @@ use std::sync::Arc;
 
 use ucp_access::{Principal, Source};
 use ucp_listen::{Authority, ClientCertificate};
+use ucp_model::Clock;
+use ucp_store::Tokens;
 
+use crate::known_tokens::KnownTokens;
 use crate::names;
 use crate::presented::Presented;
 use crate::provider::{IdentityProvider, Refused};
+use crate::token_text;
 
 /// How callers are known.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +23,26 @@ pub struct Settings {
     pub proxies: Option<Vec<String>>,
 }
 
+impl Settings {
+    /// Returns whether the certificate is that of a proxy that says itself who calls.
+    pub fn trust(&self, certificate: &ClientCertificate) -> bool {
+        let Some(allowed) = &self.proxies else {
+            return false;
+        };
+        let is_allowed = match &certificate.common_name {
+            Some(name) => allowed.is_empty() || allowed.contains(name),
+            None => allowed.is_empty(),
+        };
+        is_allowed && certificate.is_signed_by(Authority::OfProxies)
+    }
+}
+
 /// What an [`Authenticator`] needs.
-#[derive(Clone, Debug, Default)]
 pub struct Parts {
+    /// The tokens of this server.
+    pub tokens: Arc<dyn Tokens>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
     /// Who vouches for users by other bearer tokens.
     pub provider: Option<Arc<dyn IdentityProvider>>,
 }
@@ -29,6 +50,8 @@ pub struct Parts {
 /// A way to authenticate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// A token of this server.
+    Token,
     /// A token of an identity provider.
     Oidc,
     /// The certificate of a client.
@@ -39,7 +62,8 @@ pub enum Way {
 
 /// Tells who calls.
 pub struct Authenticator {
-    parts: Parts,
+    tokens: KnownTokens,
+    provider: Option<Arc<dyn IdentityProvider>>,
     settings: Settings,
     nobody: Arc<Principal>,
 }
@@ -56,7 +80,8 @@ impl Authenticator {
     /// Creates an authenticator.
     pub fn new(parts: Parts, settings: Settings) -> Self {
         Self {
-            parts,
+            tokens: KnownTokens::new(parts.tokens, parts.clock),
+            provider: parts.provider,
             settings,
             nobody: Arc::new(Principal::anonymous()),
         }
@@ -75,7 +100,8 @@ impl Authenticator {
     /// Returns the ways in which callers may be known.
     pub fn ways(&self) -> Vec<Way> {
         let ways = [
-            (Way::Oidc, self.parts.provider.is_some()),
+            (Way::Token, true),
+            (Way::Oidc, self.provider.is_some()),
             (Way::Certificate, self.settings.certificates),
             (Way::RequestHeader, self.settings.proxies.is_some()),
         ];
@@ -85,14 +111,7 @@ impl Authenticator {
 
     /// Returns whether the certificate is that of a proxy that says itself who calls.
     pub fn trusts(&self, certificate: &ClientCertificate) -> bool {
-        let Some(allowed) = &self.settings.proxies else {
-            return false;
-        };
-        let is_allowed = match &certificate.common_name {
-            Some(name) => allowed.is_empty() || allowed.contains(name),
-            None => allowed.is_empty(),
-        };
-        is_allowed && certificate.is_signed_by(Authority::OfProxies)
+        self.settings.trust(certificate)
     }
 
     /// Returns who calls. `None` if nothing says so.
@@ -100,7 +119,13 @@ impl Authenticator {
         let principal = match presented {
             Presented::Nothing => return Ok(None),
             Presented::Unreadable(reason) => return Err(Refused::invalid(reason)),
-            Presented::Bearer(token) => self.bearer(&token).await?,
+            Presented::Bearer(token) if token.starts_with(token_text::START) => {
+                return self.tokens.verify(&token).await.map(Some);
+            }
+            Presented::Bearer(token) => match &self.provider {
+                Some(provider) => provider.verify(&token).await?,
+                None => return Err(Refused::invalid("The token is not one of this server.")),
+            },
             Presented::Certificate(certificate) => {
                 // A proxy is nobody itself.
                 if !certificate.is_signed_by(Authority::OfClients) {
@@ -120,15 +145,8 @@ impl Authenticator {
                 grants: Vec::new(),
             },
         };
-        let prefix = self.parts.provider.as_ref();
+        let prefix = self.provider.as_ref();
         let prefix = prefix.map(|provider| provider.prefix());
         names::judge(principal, prefix).map(|principal| Some(Arc::new(principal)))
-    }
-
-    async fn bearer(&self, token: &str) -> Result<Principal, Refused> {
-        match &self.parts.provider {
-            Some(provider) => provider.verify(token).await,
-            None => Err(Refused::invalid("The token is not one of this server.")),
-        }
     }
 }

@@ -5,10 +5,14 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod authenticator;
+mod known_tokens;
 mod names;
 mod presented;
 mod provider;
+mod token_text;
 
 pub use authenticator::{Authenticator, Parts, Settings, Way};
+pub use known_tokens::LIMITS;
 pub use presented::Presented;
 pub use provider::{IdentityProvider, Refused};
+pub use token_text::NewToken;

@@ -99,6 +99,8 @@ mod tests {
         assert!(is_refused(of(Source::Oidc, "token:ci", "ops"), Some("")));
         assert!(is_refused(of(Source::Oidc, "anonymous", "ops"), Some("")));
         let mut many = of(Source::Oidc, "oidc:ada", "ops");
+        many.groups = vec!["ops".to_owned(); GROUPS_MAX];
+        assert!(!is_refused(many.clone(), None));
         many.groups = vec!["ops".to_owned(); GROUPS_MAX + 1];
         assert!(is_refused(many, None));
     }

@@ -176,6 +176,14 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             timeout: settings.read_timeout,
         },
     ));
+    let authenticator = Authenticator::new(
+        ucp_authentication::Parts {
+            tokens: store.clone(),
+            clock: Arc::clone(&clock),
+            provider: identity_provider,
+        },
+        settings.authentication,
+    );
     let app = App::new(ucp_app::Parts {
         store: Arc::clone(&store),
         live: Arc::new(ReadOnly {
@@ -235,12 +243,6 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
-    let authenticator = Authenticator::new(
-        ucp_authentication::Parts {
-            provider: identity_provider,
-        },
-        settings.authentication,
-    );
     let routers = ucp_api::routers(app, auditor, authenticator, settings.api);
     Ok(Node {
         router: routers.api,

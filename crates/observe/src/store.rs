@@ -15,7 +15,7 @@ use ucp_store::{
     Leases, Leftovers, LiveOperations, NewOperation, OperationPage, Operations, Planes,
     Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate, References, Retried,
     Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
-    StoredCredential, TypeSchema, TypeSchemas,
+    StoredCredential, Token, Tokens, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -242,6 +242,16 @@ observed! {
             limit: usize
         ) -> Vec<Leftover>;
         fn retry_leftover(id: &LeftoverId, new: NewOperation) -> Retried;
+    }
+}
+
+observed! {
+    Tokens {
+        fn create_token(token: Token) -> bool;
+        fn get_token(id: &str) -> Option<Token>;
+        fn list_tokens(after: Option<&str>, limit: usize) -> Vec<Token>;
+        fn revoke_token(id: &str, now: Timestamp) -> bool;
+        fn note_token_use(id: &str, at: Timestamp) -> ();
     }
 }
 

@@ -42,6 +42,7 @@ mod store;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod type_schemas;
 mod unreadable;
 

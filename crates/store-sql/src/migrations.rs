@@ -33,6 +33,7 @@ macro_rules! files {
             "0018_takeovers",
             "0019_ambient_credentials",
             "0020_abandoned_creates",
+            "0021_tokens",
             "0023_audit_events",
             "0024_callers",
         )

@@ -71,7 +71,7 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     "audit_events",
     "operations",
     "resource_references",
@@ -80,6 +80,7 @@ const TABLES: [&str; 8] = [
     "events",
     "type_schemas",
     "leftovers",
+    "tokens",
 ];
 
 /// Returns what `statement` reads, according to Postgres, and undoes it.

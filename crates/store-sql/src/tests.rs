@@ -27,7 +27,7 @@ use crate::testing::{self, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
     migrations, operation_row, operations, planes, reference_row, references, sealed, store,
-    type_schemas,
+    tokens, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -128,6 +128,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("operations", operations::STATEMENTS),
         ("planes", planes::STATEMENTS),
         ("sealed", sealed::STATEMENTS),
+        ("tokens", tokens::STATEMENTS),
         ("type_schemas", type_schemas::STATEMENTS),
     ]
     .into_iter()

@@ -23,6 +23,7 @@ mod references;
 pub mod rules;
 mod sealed;
 mod store;
+mod tokens;
 mod type_schemas;
 
 pub use audit_events::{
@@ -46,4 +47,5 @@ pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
 pub use sealed::{Cipher, Documents, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 pub use store::{Reachable, Store};
+pub use tokens::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState, Tokens};
 pub use type_schemas::{TypeSchema, TypeSchemas};

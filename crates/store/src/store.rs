@@ -3,7 +3,7 @@ use ucp_model::Timestamp;
 
 use crate::{
     AuditEvents, Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References,
-    SealedValues, TypeSchemas,
+    SealedValues, Tokens, TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -28,6 +28,7 @@ pub trait Store:
     + Operations
     + Leases
     + Leftovers
+    + Tokens
     + TypeSchemas
     + SealedValues
     + AuditEvents
@@ -43,7 +44,7 @@ impl<S> Store for S where
         + Operations
         + Leases
         + Leftovers
-        + Leftovers
+        + Tokens
         + TypeSchemas
         + SealedValues
         + AuditEvents

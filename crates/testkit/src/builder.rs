@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ucp_access::{DeniedType, Grant};
+use ucp_access::{DeniedType, Grant, Role};
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
 use ucp_audit::{Lines, Waiting, auditing};
@@ -183,15 +183,10 @@ impl Builder {
         }
     }
 
-    /// Refuses callers that are not known. Then there is no group either.
-    pub fn requiring_authentication(self) -> Self {
-        Self {
-            authentication: ucp_authentication::Settings {
-                required: true,
-                ..self.authentication
-            },
-            ..self
-        }
+    /// Refuses callers that are not known.
+    pub fn requiring_authentication(mut self) -> Self {
+        self.authentication.required = true;
+        self
     }
 
     /// Writes the audit to a log, too.
@@ -272,7 +267,6 @@ impl Builder {
             pool: self.pool.clone(),
             engine_pool: self.pool,
         };
-        let is_open = !self.authentication.required;
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,
             regions: self.regions,
@@ -284,6 +278,7 @@ impl Builder {
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
+        let is_required = settings.authentication.required;
         match self.callers {
             Callers::Anybody => {}
             Callers::Known => {
@@ -311,7 +306,11 @@ impl Builder {
             log,
             _guard: self.guard,
         };
-        if is_open {
+        if is_required {
+            let owner = world.token("world", Role::Owner, &["/"], None).await;
+            let group = world.put_group_as(&owner, "rg").await;
+            group.expect(200);
+        } else {
             world.put_group("rg").await;
         }
         world

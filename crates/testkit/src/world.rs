@@ -10,14 +10,18 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+use ucp_access::Role;
 use ucp_api::PathBase;
 use ucp_audit::Auditor;
+use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
-use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, ReferenceId, Target};
+use ucp_model::{
+    Clock, GroupId, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target,
+};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
-use ucp_store::{Error, LeaseTerm, SealedPlace, Store, Stored};
+use ucp_store::{Error, LeaseTerm, SealedPlace, Store, Stored, Token};
 
 use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
@@ -85,6 +89,47 @@ impl World {
             Callers::Known => self.call_as(ROOT, "PUT", &path, &body).await,
         }
         .expect(200);
+    }
+
+    /// Creates a resource group with a token.
+    pub async fn put_group_as(&self, token: &str, name: &str) -> Reply {
+        let base = &self.path_base;
+        let path = format!("{base}/planes/radius/local/resourceGroups/{name}?{API_VERSION}");
+        let bearer = format!("Bearer {token}");
+        let body = json!({"location": "global"}).to_string();
+        self.send_with(&[("authorization", &bearer)], "PUT", &path, &body)
+            .await
+    }
+
+    /// Makes a token, whose callers are named `token:` and `name`.
+    pub async fn token(
+        &self,
+        name: &str,
+        role: Role,
+        scopes: &[&str],
+        lifetime: Option<Duration>,
+    ) -> String {
+        // Made by another process.
+        let others = self.store.list_tokens(None, usize::MAX).await;
+        let others = others.expect("the store answers").len();
+        let seed = u64::try_from(others).expect("few tokens");
+        let new = NewToken::draw(&SeededEntropy::new(seed));
+        let scopes = scopes.iter().map(|scope| scope.parse().expect("a scope"));
+        let now = self.clock.now();
+        let token = Token {
+            id: new.id.clone(),
+            name: name.to_owned(),
+            digest: new.digest,
+            role,
+            scopes: scopes.collect(),
+            created_at: now,
+            expires_at: lifetime.map(|lifetime| now.after(lifetime)),
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let created = self.store.create_token(token).await;
+        assert!(created.expect("the store answers"));
+        (*new.text).clone()
     }
 
     /// Sends a request without stepping the engine, as on a server whose workers are all busy.

@@ -12,6 +12,7 @@ use ucp_model::{TypeName, valid_tag};
 use crate::access::Access;
 use crate::audit::Audit;
 use crate::rights::Rights;
+use crate::token::TokenCommand;
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]
@@ -31,6 +32,9 @@ pub(crate) enum Command {
     Migrate(Migrate),
     /// Re-encrypts the database under another encryption key, while servers run.
     RotateKey(RotateKey),
+    /// Makes, lists and revokes tokens, by which servers know their callers.
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Runs only the simulated AWS.
     Simulator(Simulator),
     /// Shows what a put would do, without AWS and without a server.

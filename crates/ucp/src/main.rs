@@ -25,6 +25,7 @@ mod serve;
 mod shutdown;
 mod simulator;
 mod telemetry;
+mod token;
 mod types;
 mod version;
 
@@ -73,6 +74,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             work(Format::Human, QUIET, migration)
         }
         Command::RotateKey(arguments) => work(Format::Human, QUIET, rotate_key::run(arguments)),
+        Command::Token(command) => work(Format::Human, QUIET, token::run(command)),
         Command::Simulator(arguments) => work(Format::Human, QUIET, simulator::run(arguments)),
         Command::Plan(arguments) => plan::run(*arguments),
         Command::Openapi => {

@@ -112,7 +112,7 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
         .await;
     assert_eq!(status, 200);
     assert_eq!(body["authentication"], "Required");
-    assert_eq!(body["accepts"], json!(["Certificate"]));
+    assert_eq!(body["accepts"], json!(["Token", "Certificate"]));
 
     let put = format!(
         "{url}/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put"

@@ -25,6 +25,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "access.md",
     "adopt.md",
     "audit.md",
+    "authentication.md",
     "backup.md",
     "behind-a-proxy.md",
     "ci.md",

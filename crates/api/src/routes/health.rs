@@ -65,6 +65,8 @@ enum Authentication {
 /// A way in which a caller can be known.
 #[derive(Debug, Serialize, ToSchema)]
 enum Accepted {
+    /// By a token of this server.
+    Token,
     /// By a token of an OpenID Connect issuer.
     Oidc,
     /// By the certificate of the client.
@@ -76,6 +78,7 @@ enum Accepted {
 impl From<Way> for Accepted {
     fn from(way: Way) -> Self {
         match way {
+            Way::Token => Self::Token,
             Way::Oidc => Self::Oidc,
             Way::Certificate => Self::Certificate,
             Way::RequestHeader => Self::RequestHeader,

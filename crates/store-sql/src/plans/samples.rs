@@ -67,6 +67,9 @@ INSERT INTO leftovers (key, register_key, subject_key, target_key, name, plane, 
     SELECT 'leftover-' || i, 'group-' || (i / 20), 'left-' || i, 'left-' || i, '', '', '', '', '',
         CASE WHEN i < 4000 THEN 'Undeleted' ELSE 'Salvage' END, '', 1, 0, i
     FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
+    SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
 
 /// The sealed values are binary, which the databases spell differently.
@@ -481,6 +484,20 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "sealed::RESEAL_LOOK",
             (values!["operation-4001", bytes(), bytes()], 1),
         ),
+        (
+            "tokens::INSERT",
+            (
+                values!["token-new", "name", "", "owner", "[]", 1, no_time, 9],
+                0,
+            ),
+        ),
+        ("tokens::COUNT_VALID", (values![2_000, limit], PAGE)),
+        // Twice: the rows are found, and then removed.
+        ("tokens::REMOVE_ENDED", (values![4_000, limit], 3 * PAGE)),
+        ("tokens::GET", (values!["token-200"], 1)),
+        ("tokens::LIST", (values!["token-2", limit], PAGE)),
+        ("tokens::REVOKE", (values!["token-200", 9], 1)),
+        ("tokens::NOTE_USE", (values!["token-200", 9], 1)),
         (
             "type_schemas::PUT",
             (values!["type-100", "new", "{}", true, 9_000], 0),

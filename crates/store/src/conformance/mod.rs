@@ -30,6 +30,7 @@ pub mod resolving;
 pub mod respelling;
 mod stage;
 pub mod stepping;
+pub mod tokens;
 pub mod type_schemas;
 
 /// Makes each case a test. `$fresh` is an async function without arguments that returns an empty store as
@@ -146,6 +147,12 @@ macro_rules! conformance {
                 json_survives
                 the_first_digest_key_stays
                 the_store_answers
+            }
+            tokens {
+                a_token_is_remembered
+                a_token_is_revoked_once
+                the_last_use_of_a_token_is_remembered
+                tokens_have_a_limit_and_an_end
             }
             counting {
                 a_count_has_a_limit

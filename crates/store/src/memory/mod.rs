@@ -10,6 +10,7 @@ mod planes;
 mod references;
 mod sealed;
 mod tables;
+mod tokens;
 mod type_schemas;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@ use ucp_model::{
 use crate::rules::{Alias, Claimant};
 use crate::{
     AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget, Sealed,
-    SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, TypeSchema, place,
+    SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, Token, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -23,6 +23,7 @@ pub(super) struct Tables {
     pub(super) operations: BTreeMap<OperationId, Row>,
     pub(super) events: Vec<Event>,
     pub(super) leftovers: BTreeMap<String, Leftover>,
+    pub(super) tokens: BTreeMap<String, Token>,
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) digest_key: Option<SealedKey>,

@@ -1,0 +1,286 @@
+//! The tokens that were read lately. A request with one of them reads nothing from the store.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use subtle::ConstantTimeEq as _;
+use tokio::sync::OnceCell;
+use ucp_access::{Grant, Principal, Source, Subject, TOKEN_PREFIX};
+use ucp_model::{Beyond, Clock, ErrorCode, Limit, Most, Timestamp};
+use ucp_store::{Error, TOKENS_MAX, Token, TokenState, Tokens};
+
+use crate::names::GROUPS_MAX;
+use crate::provider::Refused;
+use crate::token_text::Given;
+
+/// How long a token is used as it was read. A token that was revoked since is refused after this time everywhere.
+const FRESH: Duration = Duration::from_secs(5);
+/// How often the use of a token is recorded.
+const NOTED: Duration = Duration::from_secs(60);
+/// How many tokens are known at a time, those that were looked up in vain too.
+const KNOWN_MAX: usize = 4_096;
+
+/// What is limited of tokens.
+pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "tokens",
+        what: "The tokens that are valid at a time",
+        most: Most::Number(TOKENS_MAX),
+        beyond: Beyond::Told("`ucp token create` fails, and says so."),
+    },
+    Limit {
+        name: "token-age",
+        what: "The time that a token which was revoked is still accepted for",
+        most: Most::Time(FRESH),
+        beyond: Beyond::refused(401, ErrorCode::AuthenticationFailed),
+    },
+    Limit {
+        name: "caller-groups",
+        what: "The groups of a caller, by a certificate, a proxy or an identity provider",
+        most: Most::Number(GROUPS_MAX),
+        beyond: Beyond::refused(401, ErrorCode::AuthenticationFailed),
+    },
+];
+
+/// Knows the callers of tokens.
+pub(crate) struct KnownTokens {
+    store: Arc<dyn Tokens>,
+    clock: Arc<dyn Clock>,
+    read: Mutex<HashMap<String, Arc<Reading>>>,
+}
+
+/// A token that was read, or is being read for all who wait for it.
+struct Reading {
+    began: Timestamp,
+    /// `None` if it does not exist.
+    found: OnceCell<Option<Known>>,
+}
+
+struct Known {
+    token: Token,
+    principal: Arc<Principal>,
+    /// Whether this use of the token has been recorded, or need not be.
+    is_noted: AtomicBool,
+}
+
+impl Reading {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        // A clock that was set back must not keep what was read for longer.
+        self.began <= now && now.since(self.began) < FRESH
+    }
+
+    fn is_in_vain(&self) -> bool {
+        self.found.get().is_some_and(Option::is_none)
+    }
+}
+
+impl KnownTokens {
+    pub(crate) fn new(store: Arc<dyn Tokens>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            clock,
+            read: Mutex::default(),
+        }
+    }
+
+    /// Returns the caller who has the token.
+    pub(crate) async fn verify(&self, text: &str) -> Result<Arc<Principal>, Refused> {
+        let cut_off = || Refused::invalid("The token is not complete, or is misspelt.");
+        let given = Given::split(text).ok_or_else(cut_off)?;
+        let now = self.clock.now();
+        let reading = self.reading(given.id, now);
+        let found = reading.found.get_or_try_init(|| self.read(given.id, now));
+        let found = found
+            .await
+            .map_err(|error| Refused::Unavailable(Box::new(error)))?;
+        let known = found
+            .as_ref()
+            .filter(|known| bool::from(known.token.digest.ct_eq(&given.digest())));
+        let Some(known) = known else {
+            return Err(Refused::invalid("The token is not valid."));
+        };
+        match known.token.state(now) {
+            TokenState::Valid => {}
+            TokenState::Expired => return Err(Refused::invalid("The token has expired.")),
+            TokenState::Revoked => return Err(Refused::invalid("The token has been revoked.")),
+        }
+        if !known.is_noted.swap(true, Ordering::Relaxed) {
+            self.note_use(given.id.to_owned(), now);
+        }
+        Ok(Arc::clone(&known.principal))
+    }
+
+    /// Returns what was read of the token, or what its next reader reads for all.
+    fn reading(&self, id: &str, now: Timestamp) -> Arc<Reading> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reading) = read.get(id).filter(|reading| reading.is_fresh(now)) {
+            return Arc::clone(reading);
+        }
+        if read.len() >= KNOWN_MAX {
+            read.retain(|_, reading| reading.is_fresh(now));
+        }
+        if read.len() >= KNOWN_MAX {
+            read.retain(|_, reading| !reading.is_in_vain());
+        }
+        if read.len() >= KNOWN_MAX {
+            read.clear();
+        }
+        let reading = Arc::new(Reading {
+            began: now,
+            found: OnceCell::new(),
+        });
+        read.insert(id.to_owned(), Arc::clone(&reading));
+        reading
+    }
+
+    async fn read(&self, id: &str, now: Timestamp) -> Result<Option<Known>, Error> {
+        let token = self.store.get_token(id).await?;
+        Ok(token.map(|token| {
+            let noted = token.last_used_at;
+            let is_noted = noted.is_some_and(|noted| now.since(noted) < NOTED);
+            Known {
+                principal: Arc::new(principal(&token)),
+                token,
+                is_noted: AtomicBool::new(is_noted),
+            }
+        }))
+    }
+
+    /// Records the use. The reply does not wait for it, and does not fail with it.
+    fn note_use(&self, id: String, at: Timestamp) {
+        let store = Arc::clone(&self.store);
+        tokio::spawn(async move {
+            if let Err(error) = store.note_token_use(&id, at).await {
+                tracing::debug!(
+                    error = %ucp_model::chain(&error),
+                    "the use of a token could not be recorded"
+                );
+            }
+        });
+    }
+}
+
+fn principal(token: &Token) -> Principal {
+    let name = format!("{TOKEN_PREFIX}{}", token.name);
+    Principal {
+        groups: Vec::new(),
+        source: Source::Token,
+        grants: vec![Grant {
+            who: Subject::User(name.clone()),
+            role: token.role,
+            scopes: token.scopes.clone(),
+        }],
+        name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use ucp_access::{Role, Scope};
+    use ucp_model::SeededEntropy;
+    use ucp_store::Memory;
+
+    use super::*;
+    use crate::NewToken;
+
+    /// A clock that stands still.
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(1_767_225_600_000)
+        }
+    }
+
+    /// Counts what is read, and lets others go on meanwhile.
+    struct Counting {
+        memory: Memory,
+        reads: Mutex<usize>,
+    }
+
+    #[async_trait]
+    impl Tokens for Counting {
+        async fn create_token(&self, token: Token) -> Result<bool, Error> {
+            self.memory.create_token(token).await
+        }
+
+        async fn get_token(&self, id: &str) -> Result<Option<Token>, Error> {
+            *self.reads.lock().unwrap() += 1;
+            tokio::task::yield_now().await;
+            self.memory.get_token(id).await
+        }
+
+        async fn list_tokens(
+            &self,
+            after: Option<&str>,
+            limit: usize,
+        ) -> Result<Vec<Token>, Error> {
+            self.memory.list_tokens(after, limit).await
+        }
+
+        async fn revoke_token(&self, id: &str, now: Timestamp) -> Result<bool, Error> {
+            self.memory.revoke_token(id, now).await
+        }
+
+        async fn note_token_use(&self, id: &str, at: Timestamp) -> Result<(), Error> {
+            self.memory.note_token_use(id, at).await
+        }
+    }
+
+    fn counting() -> (Arc<Counting>, KnownTokens) {
+        let store = Arc::new(Counting {
+            memory: Memory::new(),
+            reads: Mutex::new(0),
+        });
+        let known = KnownTokens::new(store.clone(), Arc::new(Still));
+        (store, known)
+    }
+
+    async fn create(store: &Counting, entropy: &SeededEntropy) -> NewToken {
+        let new = NewToken::draw(entropy);
+        let token = Token {
+            id: new.id.clone(),
+            name: "ci".to_owned(),
+            digest: new.digest,
+            role: Role::Reader,
+            scopes: vec![Scope::everything()],
+            created_at: Still.now(),
+            expires_at: None,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        assert!(store.create_token(token).await.unwrap());
+        new
+    }
+
+    #[tokio::test]
+    async fn requests_at_the_same_time_read_a_token_once() {
+        let (store, known) = counting();
+        let new = create(&store, &SeededEntropy::new(1)).await;
+        let (one, other) = tokio::join!(known.verify(&new.text), known.verify(&new.text));
+        assert_eq!(one.unwrap().name, "token:ci");
+        assert_eq!(other.unwrap().name, "token:ci");
+        assert_eq!(*store.reads.lock().unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_made_up_takes_no_room_from_what_exists() {
+        let (store, known) = counting();
+        let entropy = SeededEntropy::new(1);
+        let new = create(&store, &entropy).await;
+        known.verify(&new.text).await.unwrap();
+        for _ in 0..2 * KNOWN_MAX {
+            let made_up = NewToken::draw(&entropy);
+            known.verify(&made_up.text).await.unwrap_err();
+            known.verify(&made_up.text).await.unwrap_err();
+        }
+        let reads = *store.reads.lock().unwrap();
+        assert_eq!(reads, 1 + 2 * KNOWN_MAX, "what is made up is read once");
+        assert!(known.read.lock().unwrap().len() <= KNOWN_MAX);
+        known.verify(&new.text).await.unwrap();
+        assert_eq!(*store.reads.lock().unwrap(), reads);
+    }
+}
