@@ -287,6 +287,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "oidc-token",
+        By(
+            "crates/oidc/src/token/tests.rs",
+            "a_token_has_so_many_bytes",
+        ),
+    ),
+    (
         "connections",
         By(
             "crates/listen/tests/limits.rs",

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use ucp_access::Principal;
+use ucp_authentication::IdentityProvider;
 use ucp_model::Clock;
 
 use crate::fetch::Web;
@@ -39,8 +41,7 @@ impl Issuer {
         self.keys.read_soon();
     }
 
-    /// Returns whose token this is.
-    pub async fn verify(&self, token: &str) -> Result<Principal, Refused> {
+    async fn principal(&self, token: &str) -> Result<Principal, Refused> {
         let header = token::header(token)?;
         let digest = TokenDigest::of(token);
         if let Some(principal) = self.verified.find(digest, self.clock.now()) {
@@ -52,6 +53,23 @@ impl Issuer {
         let principal = verified.principal.clone();
         self.verified.keep(digest, verified, now);
         Ok(principal)
+    }
+}
+
+#[async_trait]
+impl IdentityProvider for Issuer {
+    async fn verify(&self, token: &str) -> Result<Principal, ucp_authentication::Refused> {
+        let principal = self.principal(token).await;
+        principal.map_err(|refused| match refused {
+            refused @ Refused::Unavailable => {
+                ucp_authentication::Refused::Unavailable(Box::new(refused))
+            }
+            refused => ucp_authentication::Refused::invalid(refused.to_string()),
+        })
+    }
+
+    fn prefix(&self) -> &str {
+        &self.settings.prefix
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tells who has sent a request by a JWT of an OpenID Connect issuer.
 //!
-//! [`Issuer::verify`] takes a token, and returns the principal that it names. A token is good if the issuer has
+//! [`Issuer`] takes a token, and returns the principal that it names. A token is good if the issuer has
 //! signed it with a key of its current set, if it is for one of the audiences, and if now is within its time.
 //!
 //! The issuer is asked for its keys, never about a token. Everything that it or a caller can send has a bound: see
@@ -24,4 +24,3 @@ mod verified;
 pub use issuer::Issuer;
 pub use limits::LIMITS;
 pub use settings::{Settings, Unusable};
-pub use token::Refused;

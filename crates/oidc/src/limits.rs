@@ -1,6 +1,6 @@
 //! What is limited of tokens.
 
-use ucp_model::{Beyond, Limit, Most};
+use ucp_model::{Beyond, ErrorCode, Limit, Most};
 
 use crate::token::TOKEN_BYTES;
 
@@ -9,5 +9,5 @@ pub const LIMITS: &[Limit] = &[Limit {
     name: "oidc-token",
     what: "A token of the issuer that `--oidc-issuer` names",
     most: Most::Bytes(TOKEN_BYTES),
-    beyond: Beyond::Told("The reply is 401."),
+    beyond: Beyond::refused(401, ErrorCode::AuthenticationFailed),
 }];

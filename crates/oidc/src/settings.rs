@@ -16,10 +16,8 @@ pub struct Settings {
     pub username_claim: String,
     /// The claim that names the groups of the user: a string, or an array of strings.
     pub groups_claim: String,
-    /// Put before the name of each user.
-    pub username_prefix: String,
-    /// Put before the name of each group.
-    pub groups_prefix: String,
+    /// Put before the name of each user and of each group, so that they are not those of another way to authenticate.
+    pub prefix: String,
     /// The certificates of the authorities that may vouch for the issuer, in PEM. Those of the machine if `None`.
     pub ca: Option<PathBuf>,
 }
@@ -109,8 +107,7 @@ mod tests {
             audiences: vec![audience.to_owned()],
             username_claim: "sub".to_owned(),
             groups_claim: "groups".to_owned(),
-            username_prefix: "oidc:".to_owned(),
-            groups_prefix: "oidc:".to_owned(),
+            prefix: "oidc:".to_owned(),
             ca: None,
         };
         settings.checked()

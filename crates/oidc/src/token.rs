@@ -5,7 +5,7 @@ use std::time::Duration;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
-use ucp_access::{ANONYMOUS, Principal, Source, TOKEN_PREFIX, judge_name};
+use ucp_access::{Principal, Source};
 use ucp_model::Timestamp;
 
 use crate::keys::ACCEPTED;
@@ -18,7 +18,7 @@ const SKEW: Duration = Duration::from_secs(60);
 
 /// Why a token is not believed. The texts contain nothing of the token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// It is too long.
     #[error("The token is longer than {TOKEN_BYTES} bytes.")]
     TooLong,
@@ -152,8 +152,6 @@ fn moment(claims: &Claims, name: &str) -> Result<Option<Timestamp>, Refused> {
 
 fn principal(claims: &Claims, settings: &Settings) -> Result<Principal, Refused> {
     let name = text(claims, &settings.username_claim)?;
-    let name = named(&settings.username_prefix, name)
-        .ok_or_else(|| Refused::Claim(settings.username_claim.clone()))?;
     // Whoever can write any address into an account could be anybody otherwise.
     if settings.username_claim == "email"
         && claims
@@ -162,6 +160,7 @@ fn principal(claims: &Claims, settings: &Settings) -> Result<Principal, Refused>
     {
         return Err(Refused::Claim("email_verified".to_owned()));
     }
+    let named = |name: &str| format!("{}{name}", settings.prefix);
     let wrong = || Refused::Claim(settings.groups_claim.clone());
     let groups = match claims.get(&settings.groups_claim) {
         None | Some(Value::Null) => Vec::new(),
@@ -174,10 +173,10 @@ fn principal(claims: &Claims, settings: &Settings) -> Result<Principal, Refused>
     };
     let groups = groups.into_iter();
     let groups: Option<Vec<_>> = groups
-        .map(|group| named(&settings.groups_prefix, group))
+        .map(|group| is_name(group).then(|| named(group)))
         .collect();
     Ok(Principal {
-        name,
+        name: named(name),
         groups: groups.ok_or_else(wrong)?,
         source: Source::Oidc,
         grants: Vec::new(),
@@ -186,16 +185,13 @@ fn principal(claims: &Claims, settings: &Settings) -> Result<Principal, Refused>
 
 fn text<'a>(claims: &'a Claims, claim: &str) -> Result<&'a str, Refused> {
     let text = claims.get(claim).and_then(Value::as_str);
-    text.ok_or_else(|| Refused::Claim(claim.to_owned()))
+    text.filter(|text| is_name(text))
+        .ok_or_else(|| Refused::Claim(claim.to_owned()))
 }
 
-/// Returns the name of a user or a group, unless it cannot be one, or is one that others have: without a prefix, an issuer
-/// could name anybody.
-fn named(prefix: &str, name: &str) -> Option<String> {
-    let is_name = !name.trim().is_empty();
-    let name = format!("{prefix}{name}");
-    let is_ours = name.starts_with(TOKEN_PREFIX) || name.eq_ignore_ascii_case(ANONYMOUS);
-    (is_name && !is_ours && judge_name(&name).is_ok()).then_some(name)
+/// Whether something is there to be called by. The authenticator judges whether it may be a name.
+fn is_name(text: &str) -> bool {
+    !text.trim().is_empty()
 }
 
 #[cfg(test)]

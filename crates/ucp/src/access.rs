@@ -8,6 +8,8 @@ use clap::Args;
 use ucp_authentication::Settings;
 use ucp_listen::{Tls, TlsFiles};
 
+use crate::oidc::Oidc;
+
 /// How clients reach a server, and who is let in.
 #[derive(Debug, Args)]
 pub(crate) struct Access {
@@ -44,6 +46,8 @@ pub(crate) struct Access {
         requires = "request_header_client_ca"
     )]
     pub(crate) request_header_allowed_names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) oidc: Oidc,
     /// Refuse callers that are not known on loopback too. Beyond it they always are.
     #[arg(long, env = "UCP_REQUIRE_AUTHENTICATION")]
     pub(crate) require_authentication: bool,
@@ -62,6 +66,7 @@ impl Access {
     pub(crate) fn authentication(&self, address: SocketAddr) -> Settings {
         let is_asked_for = self.require_authentication
             || self.client_ca.is_some()
+            || self.oidc.settings().is_some()
             || self.request_header_client_ca.is_some();
         let proxies = self.request_header_client_ca.as_ref();
         Settings {

@@ -77,6 +77,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         work: arguments.work,
         retry_after: arguments.retry_after,
         authentication: ucp_authentication::Settings::default(),
+        oidc: None,
         allowed_hosts: AllowedHosts::loopback_and([]),
         path_base: arguments.path_base,
         listener: Some(listener),

@@ -102,6 +102,7 @@ fn all() -> impl Iterator<Item = &'static Limit> {
         ucp_schema::LIMITS,
         ucp_look::LIMITS,
         ucp_engine::LIMITS,
+        ucp_oidc::LIMITS,
         OF_CONNECTIONS,
         config::LIMITS,
     ];

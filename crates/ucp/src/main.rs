@@ -17,6 +17,7 @@ mod dev;
 mod keys;
 mod limits;
 mod node;
+mod oidc;
 mod pause;
 mod plan;
 mod rights;

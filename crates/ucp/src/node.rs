@@ -10,11 +10,13 @@ use tokio::task::JoinSet;
 use ucp_api::{AllowedHosts, PathBase};
 use ucp_app::{Access, Quotas, Regions, Roles};
 use ucp_audit::auditing;
+use ucp_authentication::IdentityProvider;
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
 use ucp_listen::Tls;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_node::{DatabaseClock, SchemaSource};
+use ucp_oidc::Issuer;
 use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_store::{LeaseTerm, Store};
@@ -47,6 +49,8 @@ pub(crate) struct Node {
     pub(crate) work: Work,
     pub(crate) retry_after: Duration,
     pub(crate) authentication: ucp_authentication::Settings,
+    /// The issuer whose tokens tell who calls.
+    pub(crate) oidc: Option<ucp_oidc::Settings>,
     pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) path_base: PathBase,
     /// The listener of the API; `None` when this process serves no requests.
@@ -85,6 +89,10 @@ impl Node {
             store: self.store.clone(),
             keys: Arc::clone(&keys),
             roles: self.roles.clone(),
+        };
+        let identity_provider = match self.oidc.filter(|_| self.listener.is_some()) {
+            Some(settings) => Some(identity_provider(settings, &clock)?),
+            None => None,
         };
         let aws = Arc::new(Aws::connect(self.aws, Arc::new(credentials)).await);
         // They end with this function.
@@ -144,7 +152,7 @@ impl Node {
             auditor: auditor.clone(),
             cloud: aws.clone(),
             live: aws.clone(),
-            identity_provider: None,
+            identity_provider,
             registry: aws.clone(),
             accounts: Arc::new(OfAws(aws)),
             catalogue: self.catalogue,
@@ -189,6 +197,16 @@ impl Node {
         shutdown::drain(&auditor).await;
         Ok(())
     }
+}
+
+/// Trusts an issuer, and begins to read its keys.
+fn identity_provider(
+    settings: ucp_oidc::Settings,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<dyn IdentityProvider>> {
+    let issuer = Issuer::new(settings, Arc::clone(clock)).context("--oidc-issuer")?;
+    issuer.prepare();
+    Ok(Arc::new(issuer))
 }
 
 /// Listens on `address`. The error suggests `flag`.

@@ -72,6 +72,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         work: arguments.work,
         retry_after: arguments.retry_after,
         authentication,
+        oidc: arguments.access.oidc.settings(),
         allowed_hosts: AllowedHosts::loopback_and(arguments.allowed_hosts),
         path_base: arguments.path_base,
         listener,

@@ -15,8 +15,7 @@ fn settings() -> Settings {
         audiences: vec!["ucp".to_owned(), "ucp-too".to_owned()],
         username_claim: "sub".to_owned(),
         groups_claim: "groups".to_owned(),
-        username_prefix: "oidc:".to_owned(),
-        groups_prefix: "oidc:".to_owned(),
+        prefix: "oidc:".to_owned(),
         ca: None,
     }
 }
@@ -167,9 +166,6 @@ fn claims_are_judged() {
         (json!({"sub": ""}), Err(claim("sub"))),
         (json!({"sub": " "}), Err(claim("sub"))),
         (json!({"sub": 7}), Err(claim("sub"))),
-        (json!({"sub": "a\nb"}), Err(claim("sub"))),
-        (json!({"sub": "a".repeat(251)}), Ok(())),
-        (json!({"sub": "a".repeat(252)}), Err(claim("sub"))),
         (json!({"groups": 7}), Err(claim("groups"))),
         (json!({"groups": {"a": true}}), Err(claim("groups"))),
         (json!({"groups": ["a", 7]}), Err(claim("groups"))),
@@ -195,19 +191,18 @@ fn groups_are_a_string_or_an_array() {
 }
 
 #[test]
-fn names_come_from_the_claims_and_prefixes_of_the_settings() {
+fn names_come_from_the_claims_and_the_prefix_of_the_settings() {
     let signer = Signer::es();
     let mut settings = settings();
     settings.username_claim = "email".to_owned();
     settings.groups_claim = "roles".to_owned();
-    settings.username_prefix = "corp-".to_owned();
-    settings.groups_prefix = String::new();
+    settings.prefix = "corp-".to_owned();
     let mut others = json!({"email": "a@example.com", "roles": "dev", "groups": ["not these"]});
     let verify =
         |others: &Value| signer.verify_with(&signer.sign(&claims(others.clone())), &settings);
     let principal = verify(&others).unwrap();
     assert_eq!(principal.name, "corp-a@example.com");
-    assert_eq!(principal.groups, ["dev"]);
+    assert_eq!(principal.groups, ["corp-dev"]);
     for (verified, expected) in [
         (json!(true), Ok(())),
         (json!(false), Err(claim("email_verified"))),
@@ -215,24 +210,6 @@ fn names_come_from_the_claims_and_prefixes_of_the_settings() {
     ] {
         others["email_verified"] = verified.clone();
         assert_eq!(verify(&others).map(drop), expected, "{verified}");
-    }
-}
-
-#[test]
-fn without_a_prefix_an_issuer_cannot_name_whom_others_name() {
-    let signer = Signer::es();
-    let mut settings = settings();
-    settings.username_prefix = String::new();
-    settings.groups_prefix = String::new();
-    for (others, expected) in [
-        (json!({"sub": "alice"}), Ok(())),
-        (json!({"sub": "token:ci"}), Err(claim("sub"))),
-        (json!({"sub": "anonymous"}), Err(claim("sub"))),
-        (json!({"sub": "Anonymous"}), Err(claim("sub"))),
-        (json!({"groups": "token:ci"}), Err(claim("groups"))),
-    ] {
-        let judged = signer.verify_with(&signer.sign(&claims(others.clone())), &settings);
-        assert_eq!(judged.map(drop), expected, "{others}");
     }
 }
 
