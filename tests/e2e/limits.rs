@@ -53,6 +53,17 @@ const SHOWN: &[(&str, Shown)] = &[
     ("body-depth", Here(201, requests::body_depth)),
     ("body-values", Here(201, requests::body_values)),
     ("member-name", Here(201, requests::member_name)),
+    (
+        "writes",
+        By(
+            "tests/e2e/rates.rs",
+            "too_many_changes_in_a_scope_are_refused",
+        ),
+    ),
+    (
+        "aws-reads",
+        By("tests/e2e/rates.rs", "too_many_reads_from_aws_are_refused"),
+    ),
     ("page", Here(200, requests::page)),
     ("text", Here(200, requests::text)),
     ("arm-tags", Here(200, requests::arm_tags)),
@@ -281,6 +292,13 @@ const SHOWN: &[(&str, Shown)] = &[
     ),
     (
         "history-retention",
+        By(
+            "tests/e2e/group_deletes.rs",
+            "what_happened_long_ago_is_removed",
+        ),
+    ),
+    (
+        "audit-retention",
         By(
             "tests/e2e/group_deletes.rs",
             "what_happened_long_ago_is_removed",

@@ -113,6 +113,9 @@ impl Request {
             *count -= before.get(method).copied().unwrap_or_default();
             *count > 0
         });
+        // A change is recorded in the audit, beside the request.
+        let audited = asked.remove("append_audit_events").unwrap_or_default();
+        assert!(audited <= 1, "{self:?}");
         assert_eq!(
             asked,
             BTreeMap::from_iter(calls.iter().copied()),

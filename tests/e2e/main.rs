@@ -46,6 +46,7 @@ mod processes;
 mod proof;
 mod puts;
 mod quotas;
+mod rates;
 mod reads;
 mod reference_states;
 mod references;

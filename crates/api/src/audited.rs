@@ -46,6 +46,11 @@ impl Noted {
         self.notes().id = Some(id.to_string());
     }
 
+    /// Returns what the action does, if a route serves it.
+    pub(crate) fn effect(&self) -> Option<Effect> {
+        self.notes().action.as_ref().map(|action| action.effect)
+    }
+
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,11 +78,17 @@ impl Asked {
         let (is_write, is_known) = {
             let notes = self.noted.notes();
             let effect = notes.action.as_ref().map(|action| action.effect);
-            (effect == Some(Effect::Write), notes.caller.is_some())
+            // There is nothing that a method which is not served could change.
+            let is_served = status != StatusCode::METHOD_NOT_ALLOWED;
+            let is_write = effect == Some(Effect::Write) && is_served;
+            (is_write, notes.caller.is_some())
         };
         let is_refused = match status {
             StatusCode::UNAUTHORIZED => true,
-            StatusCode::TOO_MANY_REQUESTS => !is_known,
+            StatusCode::TOO_MANY_REQUESTS if is_known => {
+                is_write && code == Some(ErrorCode::TooManyRequests.as_str())
+            }
+            StatusCode::TOO_MANY_REQUESTS => true,
             _ => code == Some(ErrorCode::AuthorizationFailed.as_str()),
         };
         if !is_write && !is_refused {
@@ -201,9 +212,12 @@ pub(crate) async fn recorded(
 pub(crate) async fn noted(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     let principal = extensions.get::<Arc<Principal>>();
-    let (Some(noted), Some(matched)) = (extensions.get::<Noted>(), extensions.get::<MatchedPath>())
-    else {
+    let Some(noted) = extensions.get::<Noted>() else {
         return Problem::internal().into_response();
+    };
+    let Some(matched) = extensions.get::<MatchedPath>() else {
+        noted.notes().caller = principal.map(|principal| principal.name.clone());
+        return next.run(request).await;
     };
     let action = action(request.method(), matched.as_str(), request.uri().path());
     let effect = action.effect;

@@ -56,7 +56,8 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
     PAYLOAD_TOO_LARGE: "RequestEntityTooLarge";
     UNSUPPORTED_MEDIA_TYPE: "UnsupportedMediaType";
     TOO_MANY_REQUESTS:
-        "RequestLimitExceeded" "Throttling" "ThrottlingException" "TooManyRequestsException";
+        "RequestLimitExceeded" "Throttling" "ThrottlingException" "TooManyRequests"
+        "TooManyRequestsException";
     INTERNAL_SERVER_ERROR:
         "ConcurrentModificationException" "HandlerFailureException" "HandlerInternalFailureException"
         "Abandoned" "Internal" "InternalFailure" "NetworkFailure" "NetworkFailureException" "NotStabilized"

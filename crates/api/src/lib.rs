@@ -28,6 +28,7 @@ mod polling_paths;
 mod precondition;
 mod problem;
 mod query;
+mod rates;
 mod rights;
 mod router;
 mod routes;
@@ -56,6 +57,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
+pub use rates::Rates;
 pub use state::{Settings, Version};
 
 use crate::document::served_under;
@@ -80,14 +82,16 @@ pub fn routers(
 ) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
+    let limits = rates::Limits::new(settings.rates, &app.clock());
     let api = Arc::new(Api {
         app,
         auditor,
         authenticator,
+        limits,
         settings,
     });
     let (described, _) = routes::described().split_for_parts();
-    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), audited::noted));
+    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), rates::kept));
     let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
         .merge(
@@ -115,6 +119,7 @@ pub fn routers(
 /// Adds to routes what every request and every reply passes.
 fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
     let api = Arc::clone(api);
+    let routes = routes.layer(from_fn_with_state(Arc::clone(&api), audited::noted));
     // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again, on the rewritten path.
     let answered = Router::new()
         .fallback_service(routes.with_state(Arc::clone(&api)))

@@ -54,6 +54,18 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
     },
     Limit {
+        name: "writes",
+        what: "The requests a second of a caller that change something in a resource group, or in an account and region; 0 is no limit",
+        most: Most::Flag("--write-rate"),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "aws-reads",
+        what: "The requests a second of a caller that read from AWS in an account and region; 0 is no limit",
+        most: Most::Flag("--aws-read-rate"),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
         name: "page",
         what: "`top`, the items of a page of a list",
         most: Most::Number(TOP_MAX),

@@ -30,6 +30,8 @@ pub(crate) struct Problem {
     status: StatusCode,
     failure: Box<Failure>,
     is_temporary: bool,
+    /// The seconds after which to try again, if they are known.
+    retry_after: Option<u64>,
     /// The operation that blocks the request.
     waits_for: Option<Box<PollingPaths>>,
 }
@@ -41,6 +43,7 @@ impl Problem {
             failure: Box::new(failure),
             is_temporary: status == StatusCode::TOO_MANY_REQUESTS
                 || status == StatusCode::SERVICE_UNAVAILABLE,
+            retry_after: None,
             waits_for: None,
         }
     }
@@ -55,6 +58,14 @@ impl Problem {
             StatusCode::BAD_REQUEST,
             Failure::new(ErrorCode::BadRequest, message),
         )
+    }
+
+    /// Sets the seconds after which to try again.
+    pub(crate) fn again_after(self, seconds: u64) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..self
+        }
     }
 
     /// Sets what the error is about.
@@ -242,7 +253,7 @@ pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: 
         failure.message += &format!(" It supports {}.", allowed.replace(',', ", "));
     }
     if problem.is_temporary {
-        let seconds = HeaderValue::from(retry_after);
+        let seconds = HeaderValue::from(problem.retry_after.unwrap_or(retry_after));
         response.headers_mut().insert(RETRY_AFTER, seconds);
     }
     let (head, body) = Json(ErrorResponse::of(failure, base_url))

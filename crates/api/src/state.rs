@@ -10,6 +10,7 @@ use ucp_listen::AllowedHosts;
 use utoipa::ToSchema;
 
 use crate::path_base::PathBase;
+use crate::rates::{Limits, Rates};
 
 /// Settings of the API.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// The `Retry-After` of running operations.
     pub retry_after: Duration,
+    /// How often callers may send requests.
+    pub rates: Rates,
     /// The accepted values of `Host`.
     pub allowed_hosts: AllowedHosts,
     /// The path under which planes are served.
@@ -60,5 +63,6 @@ pub(crate) struct Api {
     pub(crate) app: App,
     pub(crate) auditor: Auditor,
     pub(crate) authenticator: Authenticator,
+    pub(crate) limits: Limits,
     pub(crate) settings: Settings,
 }

@@ -174,6 +174,11 @@ impl App {
         self.parts.entropy.uuid("request-id").to_string()
     }
 
+    /// Returns the clock.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.parts.clock)
+    }
+
     /// Returns the time.
     pub fn time(&self) -> Timestamp {
         self.now()

@@ -27,4 +27,10 @@ pub const LIMITS: &[Limit] = &[
         most: Most::Flag("--history-retention"),
         beyond: Beyond::Told("What is older is deleted."),
     },
+    Limit {
+        name: "audit-retention",
+        what: "The time that the audit is kept in the database",
+        most: Most::Flag("--audit-retention"),
+        beyond: Beyond::Told("What is older is deleted."),
+    },
 ];

@@ -76,6 +76,8 @@ codes! {
     ResourceGroupNotFound,
     /// A dependency is not reachable at the moment.
     ServiceUnavailable,
+    /// The caller sends too many requests.
+    TooManyRequests,
     /// The resource type is unknown.
     TypeNotFoundException,
     /// The resource type has no handler for the requested action.

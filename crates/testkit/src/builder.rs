@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_access::{DeniedType, Grant, Role};
-use ucp_api::{AllowedHosts, PathBase};
+use ucp_api::{AllowedHosts, PathBase, Rates};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
 use ucp_audit::{Lines, Waiting, auditing};
 use ucp_cpu_pool::CpuPool;
@@ -43,6 +43,7 @@ pub struct Builder {
     schema_source: SchemaSource,
     verdict_wait: Duration,
     audit: Waiting,
+    rates: Rates,
     audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
     mishap: Option<(Mishap, CrashTurn)>,
@@ -68,6 +69,7 @@ impl World {
             schema_source: SchemaSource::Embedded,
             verdict_wait: Duration::from_secs(20),
             audit: Waiting::No,
+            rates: Rates::default(),
             audit_log: None,
             authentication: ucp_authentication::Settings::default(),
             mishap: None,
@@ -197,6 +199,11 @@ impl Builder {
         }
     }
 
+    /// Sets how often callers may send requests.
+    pub fn rates(self, rates: Rates) -> Self {
+        Self { rates, ..self }
+    }
+
     /// Answers nothing that could not be recorded in the audit.
     pub fn requiring_audit(self) -> Self {
         Self {
@@ -278,6 +285,7 @@ impl Builder {
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
+        settings.api.rates = self.rates;
         let is_required = settings.authentication.required;
         match self.callers {
             Callers::Anybody => {}
@@ -324,6 +332,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             group_delete_wait: Duration::from_secs(20),
             request_timeout: Duration::from_secs(60),
             retry_after: Duration::from_secs(1),
+            rates: Rates::default(),
             allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             path_base,
             version: ucp_api::Version {

@@ -1,11 +1,12 @@
 //! The command line. Every flag of a long-running command is also an environment variable.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use ucp_api::PathBase;
+use ucp_api::{PathBase, Rates};
 use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
@@ -198,9 +199,35 @@ pub(crate) struct Clients {
     /// --verdict-wait and --group-delete-wait.
     #[arg(long, env = "UCP_REQUEST_TIMEOUT", default_value = "60s", value_parser = humantime::parse_duration)]
     pub(crate) request_timeout: Duration,
+    /// How many requests a second a caller may send that change something in a resource group, or in an account and
+    /// region; 0 is no limit. Twice as many are allowed at once, if there were fewer before.
+    #[arg(
+        long,
+        env = "UCP_WRITE_RATE",
+        default_value_t = 0,
+        value_name = "NUMBER"
+    )]
+    pub(crate) write_rate: u32,
+    /// How many requests a second a caller may send that read from AWS in an account and region; 0 is no limit. Twice as
+    /// many are allowed at once, if there were fewer before.
+    #[arg(
+        long,
+        env = "UCP_AWS_READ_RATE",
+        default_value_t = 0,
+        value_name = "NUMBER"
+    )]
+    pub(crate) aws_read_rate: u32,
 }
 
 impl Clients {
+    /// How often callers may send requests.
+    pub(crate) fn rates(self) -> Rates {
+        Rates {
+            writes: NonZeroU32::new(self.write_rate),
+            aws_reads: NonZeroU32::new(self.aws_read_rate),
+        }
+    }
+
     /// How many connections one address may have.
     pub(crate) fn per_peer(self) -> Option<usize> {
         match self.max_connections_per_peer {

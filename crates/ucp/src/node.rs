@@ -107,6 +107,7 @@ impl Node {
                 group_delete_wait: self.work.group_delete_wait,
                 request_timeout: self.clients.request_timeout,
                 retry_after: self.retry_after,
+                rates: self.clients.rates(),
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
                 version: version::of_this_build(),

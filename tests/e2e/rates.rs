@@ -1,0 +1,110 @@
+//! Rates: how often a caller may change what is in a scope, and read it from AWS.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde_json::json;
+use ucp_api::Rates;
+use ucp_store::AuditOutcome;
+use ucp_testkit::{ACCOUNT, GROUP, REGION, StoreKind, World, apply, on_every_store};
+
+const API: &str = "api-version=2023-10-01-preview";
+const LOGS: &str = "AWS.Logs/LogGroup";
+
+async fn world(kind: StoreKind, writes: u32, aws_reads: u32) -> Option<World> {
+    let rates = Rates {
+        writes: NonZeroU32::new(writes),
+        aws_reads: NonZeroU32::new(aws_reads),
+    };
+    let builder = World::builder().rates(rates).on(kind).await?;
+    Some(builder.build().await)
+}
+
+#[apply(on_every_store)]
+async fn too_many_changes_in_a_scope_are_refused(kind: StoreKind) {
+    let Some(world) = world(kind, 1, 0).await else {
+        return;
+    };
+    let tags = |tag: &str| json!({"location": "global", "tags": {"is": tag}}).to_string();
+    let path = format!("{GROUP}?{API}");
+    world.call("PUT", &path, &tags("first")).await.expect(200);
+    let refused = world.call("PUT", &path, &tags("second")).await.expect(429);
+    assert_eq!(refused.code(), "TooManyRequests");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(
+        refused
+            .text
+            .contains("planes/radius/local/resourcegroups/rg"),
+        "{}",
+        refused.text
+    );
+    let group = world.get(&path).await.expect(200);
+    assert_eq!(group.body["tags"]["is"], "first", "nothing was done");
+    // Another group, and an account and region, have their own.
+    world.put_group("other").await;
+    world
+        .put(LOGS, "one", json!({"LogGroupName": "one"}))
+        .await
+        .expect(201);
+    world
+        .put(LOGS, "two", json!({"LogGroupName": "two"}))
+        .await
+        .expect(201);
+    world
+        .put(LOGS, "three", json!({"LogGroupName": "three"}))
+        .await
+        .expect(429);
+    world.clock.advance(Duration::from_secs(1));
+    world.call("PUT", &path, &tags("second")).await.expect(200);
+    world.settle().await;
+    let events = world.audited().await;
+    let refused = events.iter().filter(|event| event.status == Some(429));
+    let refused: Vec<_> = refused
+        .map(|event| (event.outcome, event.code.as_deref()))
+        .collect();
+    assert_eq!(
+        refused,
+        [(AuditOutcome::Refused, Some("TooManyRequests")); 2]
+    );
+    world.finish().await;
+}
+
+/// Reads of what the store has are free, also if they are many.
+#[apply(on_every_store)]
+async fn too_many_reads_from_aws_are_refused(kind: StoreKind) {
+    let Some(world) = world(kind, 0, 2).await else {
+        return;
+    };
+    let logs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}");
+    for _ in 0..2 {
+        world.get(&logs).await.expect(200);
+        world.get(&format!("{logs}/none")).await.expect(404);
+    }
+    let calls = world.calls("GetResource") + world.calls("ListResources");
+    let refused = world.get(&logs).await.expect(429);
+    assert_eq!(refused.code(), "TooManyRequests");
+    let body = json!({"properties": {"LogGroupName": "none"}});
+    world.post(LOGS, "get", &body).await.expect(429);
+    assert_eq!(
+        world.calls("GetResource") + world.calls("ListResources"),
+        calls
+    );
+    let elsewhere = logs.replace(REGION, "eu-west-1");
+    world.get(&elsewhere).await.expect(200);
+    for _ in 0..20 {
+        world.get(&format!("{GROUP}?{API}")).await.expect(200);
+    }
+    assert_eq!(world.audited().await.len(), 1, "no read is an event");
+    world.clock.advance(Duration::from_millis(500));
+    world.get(&logs).await.expect(200);
+    world.get(&logs).await.expect(429);
+    world.finish().await;
+}
+
+/// By default there is none.
+#[apply(on_every_store)]
+async fn without_a_rate_there_is_no_limit(world: &World) {
+    for _ in 0..100 {
+        world.put_group("rg").await;
+    }
+}
