@@ -1,22 +1,47 @@
 """A client like those of Azure's generated SDKs: the pipeline of azure-mgmt-core, and its pollers."""
 
 import os
+import time
 
 import pytest
-from azure.core.pipeline.policies import HeadersPolicy, RedirectPolicy, RequestIdPolicy, UserAgentPolicy
+from azure.core.credentials import AccessToken
+from azure.core.pipeline.policies import (
+    HeadersPolicy,
+    RedirectPolicy,
+    RequestIdPolicy,
+    SansIOHTTPPolicy,
+    UserAgentPolicy,
+)
 from azure.core.polling import LROPoller
 from azure.core.rest import HttpRequest
 from azure.mgmt.core import ARMPipelineClient
+from azure.mgmt.core.policies import ARMChallengeAuthenticationPolicy
 from azure.mgmt.core.polling.arm_polling import ARMPolling
 
 VERSION = {"api-version": "2023-10-01-preview"}
 SCOPE = "/planes/aws/aws/accounts/123456789012/regions/us-west-2"
 
 
+class Given:
+    """A credential with a token that somebody has made."""
+
+    def __init__(self, token):
+        self.token = token
+
+    def get_token(self, *scopes, **options):
+        return AccessToken(self.token, int(time.time()) + 3600)
+
+
+def authentication():
+    """The policy of generated SDKs, which takes no server without TLS; without a token, one that sends nothing."""
+    token = os.environ.get("UCP_TOKEN")
+    return ARMChallengeAuthenticationPolicy(Given(token), "ucp/.default") if token else SansIOHTTPPolicy()
+
+
 class Ucp:
     def __init__(self, url):
         # The policies of generated SDKs, without retries, which would hide the server's replies.
-        policies = [RequestIdPolicy(), HeadersPolicy(), UserAgentPolicy("ucp"), RedirectPolicy()]
+        policies = [RequestIdPolicy(), HeadersPolicy(), UserAgentPolicy("ucp"), RedirectPolicy(), authentication()]
         self.client = ARMPipelineClient(base_url=url, policies=policies)
 
     def send(self, method, url, body=None, version=False, headers=None):

@@ -7,7 +7,7 @@ from azure.core.exceptions import ResourceNotFoundError
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.mgmt.resource.resources import ResourceManagementClient
 
-from conftest import SCOPE, VERSION
+from conftest import SCOPE, VERSION, authentication
 
 VERSION = VERSION["api-version"]
 
@@ -27,8 +27,7 @@ def sdk():
         subscription_id="local",
         base_url=os.environ["UCP_URL"],
         api_version=VERSION,
-        # ucp does not authenticate callers.
-        authentication_policy=SansIOHTTPPolicy(),
+        authentication_policy=authentication(),
         per_call_policies=[GroupsOfPlane()],
         polling_interval=0,
         retry_total=0,

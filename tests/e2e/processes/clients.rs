@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
+use super::issuer::{Files, Issuer};
 use super::process::Process;
 
 /// Creates of this type take so long that a cancel always arrives in time.
@@ -80,6 +83,21 @@ fn has_javascript_clients() -> bool {
     has_them
 }
 
+/// Whether this machine has Go.
+fn has_go() -> bool {
+    let has_it = Command::new("go").arg("version").output();
+    let has_it = has_it.is_ok_and(|output| output.status.success());
+    let required = std::env::var("UCP_REQUIRE_GO_CLIENTS").is_ok_and(|required| required == "1");
+    assert!(
+        has_it || !required,
+        "UCP_REQUIRE_GO_CLIENTS is set, but go was not found"
+    );
+    if !has_it {
+        eprintln!("skipped: no Go");
+    }
+    has_it
+}
+
 /// Runs a script of `tests/clients/javascript/package.json` against a `ucp dev`.
 async fn npm(script: &str) {
     if !has_javascript_clients() {
@@ -120,6 +138,103 @@ async fn pytest(suite: &str, arguments: &[&str]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn azures_pollers_work_unmodified() {
     pytest("azure", &["--simulator-fault", FAILING_TYPE]).await;
+}
+
+/// A server that speaks TLS and knows callers by tokens of an issuer.
+struct Secured {
+    _simulator: Process,
+    _server: Process,
+    _issuer: Issuer,
+    files: Files,
+    url: String,
+    token: String,
+}
+
+impl Secured {
+    /// Starts it. `None` if the issuer is not installed.
+    async fn start() -> Option<Self> {
+        let files = Files::new();
+        let mut issuer = Issuer::start(&files, 0)?;
+        let (simulator, aws) = Process::simulator_with(&[
+            "--simulator-latency-min=50ms",
+            "--simulator-latency-max=100ms",
+            "--simulator-fault",
+            FAILING_TYPE,
+        ])
+        .await;
+        let database = format!("sqlite://{}", files.path("ucp.db").display());
+        let given = |flag: &str, name: &str| format!("{flag}={}", files.path(name).display());
+        let arguments = [
+            given("--tls-cert", "server.crt"),
+            given("--tls-key", "server.key"),
+            given("--oidc-ca", "ca.crt"),
+            format!("--oidc-issuer={}", issuer.url),
+            "--oidc-audience=ucp".to_owned(),
+            "--verdict-wait=60s".to_owned(),
+            "--group-delete-wait=60s".to_owned(),
+        ];
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (server, url) = Process::serve_with(&arguments, &database, &aws, "123456789012").await;
+        Some(Self {
+            _simulator: simulator,
+            _server: server,
+            token: issuer.token("sdk", &json!({})),
+            _issuer: issuer,
+            files,
+            url: url.replace("http://", "https://"),
+        })
+    }
+
+    /// Tells a client where the server is, and what it needs to be let in.
+    fn introduce(&self, command: &mut Command) {
+        let ca = self.files.path("ca.crt");
+        command
+            .env("UCP_URL", &self.url)
+            .env("UCP_TOKEN", &self.token)
+            .env("REQUESTS_CA_BUNDLE", &ca)
+            .env("SSL_CERT_FILE", &ca);
+    }
+}
+
+/// The same over TLS, with a token of a credential.
+#[tokio::test(flavor = "multi_thread")]
+async fn azures_pollers_work_over_tls_with_a_token() {
+    if !has_python_clients() {
+        return;
+    }
+    let Some(server) = Secured::start().await else {
+        return;
+    };
+    let mut command = Command::new("python3");
+    command
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "--tb=short"])
+        .arg(project("tests/clients/azure"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    server.introduce(&mut command);
+    if let Err(printed) = run(command).await {
+        panic!("{printed}");
+    }
+}
+
+/// `armresources` of azure-sdk-for-go, by id. It polls over TLS only.
+#[tokio::test(flavor = "multi_thread")]
+async fn azures_go_client_works_by_id_over_tls_with_a_token() {
+    if !has_go() {
+        return;
+    }
+    let Some(server) = Secured::start().await else {
+        return;
+    };
+    let mut command = Command::new("go");
+    command
+        .args(["test", "-count=1", "./..."])
+        .current_dir(project("tests/clients/go"))
+        // The versions are those of go.mod and go.sum.
+        .env("GOFLAGS", "-mod=readonly");
+    server.introduce(&mut command);
+    if let Err(printed) = run(command).await {
+        panic!("{printed}");
+    }
 }
 
 /// The OpenAPI document is valid, and a client generated from it works.

@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+};
 use serde_json::{Value, json};
 
 const CLIENTS: &str = concat!(
@@ -21,11 +23,17 @@ impl Files {
         let files = Self(tempfile::tempdir().expect("a folder"));
         let mut authority = CertificateParams::default();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        // With the name of the server it would count as one that has signed itself.
+        let name = &mut authority.distinguished_name;
+        name.push(DnType::CommonName, "Authority");
         let key = KeyPair::generate().expect("a key");
         let authority = CertifiedIssuer::self_signed(authority, key).expect("a certificate");
         let key = KeyPair::generate().expect("a key");
         let names = ["localhost", "127.0.0.1"].map(str::to_owned);
-        let server = CertificateParams::new(names).expect("names");
+        let mut server = CertificateParams::new(names).expect("names");
+        // Python asks for it.
+        server.use_authority_key_identifier_extension = true;
         let server = server.signed_by(&key, &authority).expect("a certificate");
         for (name, pem) in [
             ("ca.crt", authority.pem()),
