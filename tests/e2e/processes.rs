@@ -15,6 +15,7 @@ mod failover;
 mod hostile;
 mod issuer;
 mod logs;
+mod nginx;
 mod oidc;
 mod outages;
 mod pooler;
