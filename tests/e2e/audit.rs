@@ -20,9 +20,9 @@ async fn since_built(world: &World) -> Vec<AuditEvent> {
 
 /// Each route of the document, with a value for each part of the path.
 fn routes() -> Vec<(String, String)> {
-    let document: Value = serde_json::from_str(&ucp_api::openapi_json()).unwrap();
+    let document: Value = serde_json::from_str(&ucp_api::openapi_json()).expect("a value");
     let mut routes = Vec::new();
-    for (path, methods) in document["paths"].as_object().unwrap() {
+    for (path, methods) in document["paths"].as_object().expect("a value") {
         let plane = match path.split('/').nth(2) {
             Some("aws" | "azure") => "aws",
             _ => "local",
@@ -45,7 +45,7 @@ fn routes() -> Vec<(String, String)> {
             .replace("{code}", "Conflict")
             .replace("{id}", "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e");
         assert!(!sample.contains('{'), "{sample}");
-        for method in methods.as_object().unwrap().keys() {
+        for method in methods.as_object().expect("a value").keys() {
             let is_method =
                 ["get", "put", "post", "patch", "delete", "head"].contains(&method.as_str());
             if is_method {
@@ -84,9 +84,9 @@ async fn every_write_is_an_event_and_no_read_is(world: &World) {
         };
         assert_eq!(event.status, Some(reply.status));
         assert_eq!(Some(&*event.request_id), reply.header("x-ms-request-id"));
-        let expected = path.split("/:").next().unwrap();
+        let expected = path.split("/:").next().expect("a value");
         assert_eq!(event.id, expected, "{method} {path}");
-        let verb = event.action.rsplit('/').next().unwrap();
+        let verb = event.action.rsplit('/').next().expect("a value");
         assert!(
             ["write", "delete", "action"].contains(&verb),
             "{}",
@@ -152,7 +152,7 @@ async fn an_event_says_who_asked_for_what_and_what_came_of_it(world: &World) {
     assert_eq!(of_put.action, "AWS.EC2/VPC/write");
     assert_eq!(of_put.id, reference);
     assert_eq!(of_put.status, Some(201));
-    let operation = of_put.operation.unwrap().to_string();
+    let operation = of_put.operation.expect("a value").to_string();
     assert!(put.status_url().ends_with(&operation));
     assert_eq!(of_refused.id, reference);
     assert_eq!(of_refused.outcome, AuditOutcome::Failed);
@@ -176,7 +176,7 @@ async fn the_reference_is_named_that_the_body_names(world: &World) {
         world.post(VPC, action, &body).await;
         world.settle().await;
         let events = world.audited().await;
-        let id = &events.last().unwrap().id;
+        let id = &events.last().expect("a value").id;
         assert_eq!(
             *id,
             format!("{RG}/providers/AWS.EC2/VPC:reference/a"),
@@ -211,7 +211,7 @@ async fn a_put_that_changes_nothing_is_no_event(world: &World) {
         .expect(200);
     let events = world.audited().await;
     assert_eq!(events.len(), count + 1, "it was adopted");
-    assert!(events.last().unwrap().id.ends_with("/two"));
+    assert!(events.last().expect("a value").id.ends_with("/two"));
     world
         .put("AWS.Logs/LogGroup", "two", name)
         .await
@@ -256,7 +256,13 @@ async fn a_request_whose_client_leaves_is_an_event(world: &World) {
     assert_eq!(left.outcome, AuditOutcome::Unanswered);
     assert_eq!(left.status, None);
     assert!(left.id.ends_with("/one"));
-    while world.store.next_claimable_at().await.unwrap().is_none() {
+    while world
+        .store
+        .next_claimable_at()
+        .await
+        .expect("a value")
+        .is_none()
+    {
         tokio::task::yield_now().await;
     }
     world.settle().await;

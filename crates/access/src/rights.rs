@@ -60,6 +60,16 @@ impl Rights {
         self.missing(right, scope).is_none()
     }
 
+    /// Returns whether the principal has a right over what an id names, whatever that is.
+    pub fn permits_at(&self, right: Right, id: &str) -> bool {
+        match &self.granted {
+            Granted::Everything => true,
+            Granted::These(roles) => roles
+                .iter()
+                .any(|(role, over)| role.contains(right) && over.contains(id)),
+        }
+    }
+
     /// Refuses an action that needs a right over the whole scope, if the principal does not have it.
     pub fn judge(&self, right: Right, action: &str, scope: &Scope) -> Result<(), Box<Refusal>> {
         match self.missing(right, scope) {
@@ -128,6 +138,41 @@ mod tests {
             source: Source::Certificate,
             grants: vec![grant("bob", Role::Reader, &[VPC])],
         }
+    }
+
+    #[test]
+    fn an_id_is_in_the_scopes_above_it() {
+        let owner = Principal {
+            grants: vec![grant("alice", Role::Owner, &[GROUP, VPC])],
+            ..alice()
+        };
+        let rights = Rights::of(&owner, &[]);
+        for (id, is_in) in [
+            (GROUP, true),
+            (
+                "/planes/radius/local/resourceGroups/DEMO/providers/AWS.EC2/VPC:reference/a",
+                true,
+            ),
+            ("/planes/radius/local/resourcegroups/demo2", false),
+            (
+                "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.EC2/VPC/vpc-1",
+                true,
+            ),
+            (
+                "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.EC2/VPCEndpoint",
+                false,
+            ),
+            ("/planes/radius/local", false),
+            ("GET", false),
+            ("", false),
+        ] {
+            assert_eq!(rights.permits_at(Right::ManageAccess, id), is_in, "{id}");
+        }
+        let everything = grant("alice", Role::Owner, &["/"]);
+        let all = Rights::of(&alice(), [&everything]);
+        assert!(all.permits_at(Right::ManageAccess, "/planes/radius/local"));
+        let reader = grant("alice", Role::Reader, &["/"]);
+        assert!(!Rights::of(&alice(), [&reader]).permits_at(Right::ManageAccess, GROUP));
     }
 
     #[test]

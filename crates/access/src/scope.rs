@@ -77,6 +77,13 @@ impl Scope {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
+    /// Returns whether an id is that of this scope, or below it, in any letter case.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        let id = id.to_lowercase();
+        let rest = id.strip_prefix(&self.key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Returns what is compared.
     pub fn key(&self) -> &str {
         match self.key.as_str() {

@@ -1,6 +1,6 @@
 //! Every request that changes something, and every refusal, is recorded.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
@@ -9,52 +9,13 @@ use axum::response::{IntoResponse, Response};
 use ucp_access::{ANONYMOUS, Principal};
 use ucp_audit::{AuditEvent, AuditOutcome};
 use ucp_listen::Peer;
-use ucp_model::{CorrelationId, ErrorCode, Failure, OperationId};
+use ucp_model::{CorrelationId, ErrorCode, Failure};
 
-use crate::action::{self, Action, Effect, action};
-use crate::context::RequestId;
+use crate::action::{self, Effect, action};
 use crate::logged;
+use crate::noted::{CameOf, Noted, RequestId};
 use crate::problem::Problem;
 use crate::state::Api;
-
-/// In the extensions of a reply: what came of the request, as far as the status does not say it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CameOf {
-    /// The operation goes on.
-    Accepted(OperationId),
-    /// There was nothing to do.
-    Unchanged,
-}
-
-/// What a request turns out to be on its way in. It outlives a request that is given up.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Noted(Arc<Mutex<Notes>>);
-
-#[derive(Debug, Default)]
-struct Notes {
-    /// The name of the caller, once it is known.
-    caller: Option<String>,
-    /// What is asked for, if a route serves it.
-    action: Option<Action>,
-    /// What the body says that it is about.
-    id: Option<String>,
-}
-
-impl Noted {
-    /// Notes what the request is about, if that is not what its path names.
-    pub(crate) fn about(&self, id: impl ToString) {
-        self.notes().id = Some(id.to_string());
-    }
-
-    /// Returns what the action does, if a route serves it.
-    pub(crate) fn effect(&self) -> Option<Effect> {
-        self.notes().action.as_ref().map(|action| action.effect)
-    }
-
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A request that has not been answered yet.
 struct Asked {
@@ -89,6 +50,7 @@ impl Asked {
                 is_write && code == Some(ErrorCode::TooManyRequests.as_str())
             }
             StatusCode::TOO_MANY_REQUESTS => true,
+            _ if problem.is_some_and(Problem::hides) => true,
             _ => code == Some(ErrorCode::AuthorizationFailed.as_str()),
         };
         if !is_write && !is_refused {

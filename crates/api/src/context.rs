@@ -20,8 +20,8 @@ use ucp_app::Caller;
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
 
-use crate::audited::{CameOf, Noted};
 use crate::logged;
+use crate::noted::{CameOf, Noted, RequestId};
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::problem::{Problem, RefusalCode};
@@ -37,10 +37,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 
 /// The maximum length of the ids that a client gives to a request, in bytes.
 pub(crate) const REQUEST_ID_MAX_BYTES: usize = 128;
-
-/// The id of a request, in its extensions.
-#[derive(Clone, Debug)]
-pub(crate) struct RequestId(pub(crate) String);
 
 /// The context of a request.
 #[derive(Clone, Debug)]

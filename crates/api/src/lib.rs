@@ -21,6 +21,7 @@ mod json;
 mod limits;
 mod logged;
 mod members;
+mod noted;
 mod origin;
 mod path;
 mod path_base;
@@ -28,6 +29,7 @@ mod polling_paths;
 mod precondition;
 mod problem;
 mod query;
+mod rated;
 mod rates;
 mod rights;
 mod router;
@@ -91,7 +93,7 @@ pub fn routers(
         settings,
     });
     let (described, _) = routes::described().split_for_parts();
-    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), rates::kept));
+    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
     let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
     let guarded = described
         .merge(

@@ -34,6 +34,8 @@ pub(crate) struct Problem {
     retry_after: Option<u64>,
     /// The operation that blocks the request.
     waits_for: Option<Box<PollingPaths>>,
+    /// Whether it hides what the caller may not read.
+    hides: bool,
 }
 
 impl Problem {
@@ -45,7 +47,21 @@ impl Problem {
                 || status == StatusCode::SERVICE_UNAVAILABLE,
             retry_after: None,
             waits_for: None,
+            hides: false,
         }
+    }
+
+    /// 404 for what the caller may not read, whether it is there or not.
+    pub(crate) fn hidden(message: impl Into<String>) -> Self {
+        Self {
+            hides: true,
+            ..Self::not_found(message)
+        }
+    }
+
+    /// Returns whether it hides what the caller may not read.
+    pub(crate) fn hides(&self) -> bool {
+        self.hides
     }
 
     /// Returns the error code.

@@ -4,24 +4,16 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use governor::clock::Clock as _;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
-use ucp_access::Principal;
-use ucp_model::{Clock, ErrorCode, Failure};
+use ucp_model::Clock;
 
 use crate::action::Effect;
-use crate::audited::Noted;
-use crate::problem::Problem;
-use crate::state::Api;
 
 /// The number of callers and scopes whose requests are counted at once, of each kind of request.
-pub(crate) const COUNTED: usize = 10_000;
+const COUNTED: usize = 10_000;
 
 /// How many requests a second there may be of a caller in a scope; twice as many at once. `None` for any number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +67,7 @@ impl Limits {
     }
 
     /// Counts a request. Returns how long to wait, if there are too many.
-    fn count(&self, effect: Effect, caller: &str, path: &str) -> Result<(), Duration> {
+    pub(crate) fn count(&self, effect: Effect, caller: &str, path: &str) -> Result<(), Duration> {
         let limit = match effect {
             Effect::Write => &self.writes,
             Effect::AwsRead => &self.aws_reads,
@@ -120,7 +112,7 @@ impl Limit {
 const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 /// Returns the resource group of a canonical path, its account and region, or its plane.
-fn scope(path: &str) -> String {
+pub(crate) fn scope(path: &str) -> String {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let depth = match &segments[..] {
         ["planes", _, _, "accounts", _, "regions", ..] => 7,
@@ -129,37 +121,6 @@ fn scope(path: &str) -> String {
     };
     let scope: Vec<&str> = segments.into_iter().take(depth).collect();
     scope.join("/").to_lowercase()
-}
-
-/// Refuses requests of a caller in a scope beyond the rate.
-pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
-    let extensions = request.extensions();
-    let effect = extensions.get::<Noted>().and_then(Noted::effect);
-    let principal = extensions.get::<Arc<Principal>>();
-    let (Some(effect), Some(principal)) = (effect, principal) else {
-        return next.run(request).await;
-    };
-    let path = request.uri().path();
-    let counted = api.limits.count(effect, &principal.name, path);
-    match counted {
-        Ok(()) => next.run(request).await,
-        Err(wait) => too_many(effect, &principal.name, &scope(path), wait),
-    }
-}
-
-fn too_many(effect: Effect, caller: &str, scope: &str, wait: Duration) -> Response {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    let seconds = seconds.max(1);
-    let what = match effect {
-        Effect::Write => "changes",
-        Effect::Read | Effect::AwsRead => "reads from AWS",
-    };
-    let message = format!(
-        "The client '{caller}' sends too many {what} in /{scope}. Nothing was done. Try again in {seconds} s."
-    );
-    let failure = Failure::new(ErrorCode::TooManyRequests, message);
-    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
-    problem.again_after(seconds).into_response()
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use ucp_access::{Right, Rights};
 use ucp_model::Timestamp;
 use ucp_store::{AuditEvent, AuditOutcome, AuditPlace, StoredAuditEvent};
 
@@ -72,10 +73,11 @@ pub struct AuditPage {
 }
 
 impl App {
-    /// Returns up to `top` events that `filter` admits, from before `before`. It looks at a bounded number of events. If
-    /// too few of them are meant, the next page goes on behind them.
+    /// Returns up to `top` events that `filter` admits, from before `before`, about what the caller may give rights over. It
+    /// looks at a bounded number of events. If too few of them are meant, the next page goes on behind them.
     pub async fn list_audit_events(
         &self,
+        rights: &Rights,
         filter: &AuditFilter,
         before: Option<AuditPlace>,
         top: usize,
@@ -83,7 +85,7 @@ impl App {
         let since = filter.from.unwrap_or(Timestamp::from_millis(i64::MIN));
         let until = filter.to.map_or(AuditPlace::END, AuditPlace::begin);
         let mut before = before.map_or(until, |before| before.min(until));
-        let limit = match filter.is_by_time() {
+        let limit = match filter.is_by_time() && rights.are_unlimited() {
             true => top + 1,
             false => LOOKED_AT_ONCE,
         };
@@ -94,7 +96,8 @@ impl App {
             let is_end = looked.len() < limit;
             for stored in looked {
                 before = stored.place;
-                if !filter.admits(&stored.event) {
+                let is_theirs = rights.permits_at(Right::ManageAccess, &stored.event.id);
+                if !is_theirs || !filter.admits(&stored.event) {
                     continue;
                 }
                 if page.events.len() == top {

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use ucp_store::AuditEvent;
@@ -66,13 +66,13 @@ impl Lines {
     }
 }
 
-fn open(path: &PathBuf) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).append(true).mode(OF_OWNER).open(path)
 }
 
 /// Returns whether the open file is the one that has the path now.
-fn is_at(file: &File, path: &PathBuf) -> io::Result<bool> {
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let place = |metadata: &Metadata| (metadata.dev(), metadata.ino());
     match path.metadata() {
         Ok(found) => Ok(place(&found) == place(&file.metadata()?)),

@@ -123,8 +123,8 @@ impl Recorder {
     async fn write(&mut self) -> bool {
         let logged = self.log().await.map_err(|error| error.to_string());
         let stored = self.store().await;
-        let stored = stored.map_err(|error| ucp_model::chain(&error).to_string());
-        let failure = logged.err().or(stored.err());
+        let stored = stored.map_err(|error| ucp_model::chain(&error));
+        let failure = logged.err().or_else(|| stored.err());
         let is_failing = failure.is_some();
         let was_failing = self.shared.is_failing.swap(is_failing, Ordering::Relaxed);
         match failure {

@@ -13,14 +13,14 @@ use ucp_store::{AuditEvents, AuditPlace, Memory};
 
 fn start(path: &Path, waiting: Waiting) -> (Auditor, Arc<Memory>) {
     let store = Arc::new(Memory::new());
-    let lines = Lines::to_file(path.to_owned()).unwrap();
+    let lines = Lines::to_file(path.to_owned()).expect("it works");
     let (auditor, recorder) = auditing(store.clone(), Some(lines), waiting);
     tokio::spawn(recorder.run());
     (auditor, store)
 }
 
 fn folder() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new().expect("it works");
     let path = folder.path().join("audit.log");
     (folder, path)
 }
@@ -48,34 +48,36 @@ fn allowed(status: u16) -> AuditEvent {
 
 /// The statuses of the lines of a file.
 fn statuses(path: &Path) -> Vec<u64> {
-    let text = fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).expect("it works");
     let lines = text
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.map(|line| line["status"].as_u64().unwrap()).collect()
+        .map(|line| serde_json::from_str::<Value>(line).expect("it works"));
+    lines
+        .map(|line| line["status"].as_u64().expect("it works"))
+        .collect()
 }
 
 async fn stored(store: &Memory) -> usize {
     let since = Timestamp::default();
     let listed = store.list_audit_events(since, AuditPlace::END, 100_000);
-    listed.await.unwrap().len()
+    listed.await.expect("it works").len()
 }
 
 #[tokio::test]
 async fn an_event_is_a_line_that_only_its_owner_reads() {
     let (_folder, path) = folder();
-    fs::write(&path, "{\"status\":1}\n").unwrap();
-    fs::remove_file(&path).unwrap();
+    fs::write(&path, "{\"status\":1}\n").expect("it works");
+    fs::remove_file(&path).expect("it works");
     let (auditor, _) = start(&path, Waiting::Required);
-    auditor.record(allowed(200)).await.unwrap();
-    let text = fs::read_to_string(&path).unwrap();
+    auditor.record(allowed(200)).await.expect("it works");
+    let text = fs::read_to_string(&path).expect("it works");
     let line = r#"{"at":"2026-01-01T00:00:00Z","caller":"anonymous","peer":"192.0.2.1","action":"AWS.EC2/VPC/write","id":"/planes/a\"b","outcome":"Allowed","status":200,"correlationId":"deployment","requestId":"request"}"#;
     assert_eq!(text, format!("{line}\n"));
-    let mode = path.metadata().unwrap().permissions().mode();
+    let mode = path.metadata().expect("it works").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     // It goes on where another process has stopped.
     let (auditor, _) = start(&path, Waiting::Required);
-    auditor.record(allowed(201)).await.unwrap();
+    auditor.record(allowed(201)).await.expect("it works");
     assert_eq!(statuses(&path), [200, 201]);
 }
 
@@ -84,14 +86,14 @@ async fn an_event_is_a_line_that_only_its_owner_reads() {
 async fn a_file_that_was_renamed_away_is_left() {
     let (folder, path) = folder();
     let (auditor, _) = start(&path, Waiting::Required);
-    auditor.record(allowed(200)).await.unwrap();
+    auditor.record(allowed(200)).await.expect("it works");
     let first = folder.path().join("audit.log.1");
-    fs::rename(&path, &first).unwrap();
-    auditor.record(allowed(201)).await.unwrap();
+    fs::rename(&path, &first).expect("it works");
+    auditor.record(allowed(201)).await.expect("it works");
     let second = folder.path().join("audit.log.2");
-    fs::rename(&path, &second).unwrap();
-    fs::write(&path, "").unwrap();
-    auditor.record(allowed(202)).await.unwrap();
+    fs::rename(&path, &second).expect("it works");
+    fs::write(&path, "").expect("it works");
+    auditor.record(allowed(202)).await.expect("it works");
     for (path, status) in [(&first, 200), (&second, 201), (&path, 202)] {
         assert_eq!(statuses(path), [status]);
     }
@@ -116,15 +118,15 @@ async fn what_the_log_does_not_take_is_not_recorded() {
     let (folder, path) = folder();
     let logs = folder.path().join("logs");
     let moved = folder.path().join("moved");
-    fs::create_dir(&logs).unwrap();
-    let path = logs.join(path.file_name().unwrap());
+    fs::create_dir(&logs).expect("it works");
+    let path = logs.join(path.file_name().expect("it works"));
     let (auditor, store) = start(&path, Waiting::Required);
-    fs::rename(&logs, &moved).unwrap();
-    auditor.record(allowed(200)).await.unwrap_err();
-    auditor.record(allowed(201)).await.unwrap_err();
+    fs::rename(&logs, &moved).expect("it works");
+    auditor.record(allowed(200)).await.expect_err("it fails");
+    auditor.record(allowed(201)).await.expect_err("it fails");
     assert!(!auditor.is_able());
-    fs::rename(&moved, &logs).unwrap();
-    auditor.record(allowed(202)).await.unwrap();
+    fs::rename(&moved, &logs).expect("it works");
+    auditor.record(allowed(202)).await.expect("it works");
     assert!(auditor.is_able());
     assert_eq!(statuses(&path), [200, 201, 202]);
     assert_eq!(stored(&store).await, 3);
@@ -133,7 +135,7 @@ async fn what_the_log_does_not_take_is_not_recorded() {
 #[tokio::test]
 async fn a_full_disk_is_told() {
     let (auditor, store) = start(Path::new("/dev/full"), Waiting::Required);
-    auditor.record(allowed(200)).await.unwrap_err();
+    auditor.record(allowed(200)).await.expect_err("it fails");
     assert!(auditor.is_failing());
     assert_eq!(stored(&store).await, 1);
     assert!(Lines::to_file("/nowhere/audit.log".into()).is_err());

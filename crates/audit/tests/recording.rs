@@ -51,10 +51,15 @@ impl Moody {
         let listed = self
             .list_audit_events(Timestamp::default(), AuditPlace::END, 100_000)
             .await
-            .unwrap();
+            .expect("it works");
         let listed = listed.iter().rev();
         listed
-            .map(|stored| (stored.event.status.unwrap(), stored.event.suppressed))
+            .map(|stored| {
+                (
+                    stored.event.status.expect("it works"),
+                    stored.event.suppressed,
+                )
+            })
             .collect()
     }
 }
@@ -91,7 +96,7 @@ fn event(status: u16, second: i64) -> AuditEvent {
 async fn what_comes_together_is_written_in_one_statement() {
     let (auditor, store) = start(Waiting::No);
     for status in 200..210 {
-        auditor.record(event(status, 0)).await.unwrap();
+        auditor.record(event(status, 0)).await.expect("it works");
     }
     auditor.flush().await;
     assert_eq!(store.stored().await.len(), 10);
@@ -105,7 +110,7 @@ async fn what_changed_nothing_takes_no_statement() {
         outcome: AuditOutcome::Unchanged,
         ..event(200, 0)
     };
-    auditor.record(unchanged).await.unwrap();
+    auditor.record(unchanged).await.expect("it works");
     auditor.flush().await;
     assert_eq!(store.statements.load(Ordering::Relaxed), 0);
 }
@@ -113,11 +118,11 @@ async fn what_changed_nothing_takes_no_statement() {
 #[tokio::test(start_paused = true)]
 async fn a_required_event_is_written_or_refused() {
     let (auditor, store) = start(Waiting::Required);
-    auditor.record(event(200, 0)).await.unwrap();
+    auditor.record(event(200, 0)).await.expect("it works");
     assert_eq!(store.stored().await, [(200, 0)]);
     store.refuse(true);
     assert!(auditor.is_able());
-    auditor.record(event(201, 0)).await.unwrap_err();
+    auditor.record(event(201, 0)).await.expect_err("it fails");
     assert!(!auditor.is_able());
     // It is tried again without a request, so that the probe of a server without traffic turns green.
     store.refuse(false);
@@ -130,7 +135,7 @@ async fn a_required_event_is_written_or_refused() {
 async fn nobody_waits_unless_it_is_required() {
     let (auditor, store) = start(Waiting::No);
     store.refuse(true);
-    auditor.record(event(200, 0)).await.unwrap();
+    auditor.record(event(200, 0)).await.expect("it works");
     auditor.flush().await;
     assert!(auditor.is_failing() && auditor.is_able());
     store.refuse(false);

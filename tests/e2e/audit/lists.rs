@@ -14,7 +14,7 @@ async fn page(world: &World, path: &str) -> (Vec<Value>, Option<String>) {
     let page = world.get(path).await.expect(200).body;
     let next = page["nextLink"].as_str();
     let next = next.map(|next| next.trim_start_matches("http://localhost:8787").to_owned());
-    (page["value"].as_array().unwrap().clone(), next)
+    (page["value"].as_array().expect("a value").clone(), next)
 }
 
 /// The ids of the events that the query selects, in pages of two.
@@ -24,7 +24,12 @@ async fn ids(world: &World, query: &str) -> Vec<String> {
     loop {
         let (events, next) = page(world, &path).await;
         assert!(events.len() <= 2);
-        let name = |event: &Value| event["properties"]["id"].as_str().unwrap().to_owned();
+        let name = |event: &Value| {
+            event["properties"]["id"]
+                .as_str()
+                .expect("a value")
+                .to_owned()
+        };
         ids.extend(events.iter().map(name));
         match next {
             Some(next) => path = next,
@@ -108,7 +113,11 @@ async fn a_filter_looks_at_a_bounded_number_of_events(world: &World) {
     event.action = "other".to_owned();
     let others = vec![event; 1_000];
     for _ in 0..6 {
-        world.store.append_audit_events(&others).await.unwrap();
+        world
+            .store
+            .append_audit_events(&others)
+            .await
+            .expect("a value");
     }
     let query = format!("{EVENTS}?{API}&action=System.Resources/resourceGroups/write");
     let before = world.asked_store("list_audit_events");

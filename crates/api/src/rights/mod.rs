@@ -94,7 +94,7 @@ fn judge(
         Err(refusal) => refusal,
     };
     match right {
-        Right::Read => Err(Problem::not_found(format!(
+        Right::Read => Err(Problem::hidden(format!(
             "{} does not exist, or the client '{}' may not read it.",
             problem::shown_path(path),
             refusal.client

@@ -1,7 +1,7 @@
 //! What every route needs. A route that is not here is refused.
 
 use axum::http::Method;
-use ucp_access::Right::{ManageCredentials, Read, Write};
+use ucp_access::Right::{ManageAccess, ManageCredentials, Read, Write};
 
 use crate::path_base::PathBase;
 use crate::rights::need::Action::{Named, OnPlane, OnType};
@@ -52,6 +52,8 @@ const ROUTES: &[Row] = table! {
         DELETE Over(Write, Plane, OnPlane("delete"));
     "/planes/radius/{plane}/providers":
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
+    "/planes/radius/{plane}/providers/System.Resources/auditEvents":
+        GET Over(ManageAccess, Plane, Named("System.Resources/auditEvents/read"));
     "/planes/radius/{plane}/providers/{namespace}":
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
     "/planes/azure/{plane}/providers/System.Azure/credentials": GET Authenticated;

@@ -22,7 +22,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 /// Lists who asked for what, latest first.
 ///
 /// Every request that changes something, and every refusal, is an event. The events of all planes are listed under each
-/// radius plane. A page may have fewer events than `top`, or none, although there are more: go on while there is a
+/// radius plane, as far as the caller owns what they are about. A page may have fewer events than `top`, or none, although there are more: go on while there is a
 /// `nextLink`.
 #[utoipa::path(get, tag = "Audit",
     path = "/planes/radius/{plane}/providers/System.Resources/auditEvents",
@@ -39,7 +39,10 @@ async fn list_audit_events(
     let filter = query.filter()?;
     // Who has seen a reply of this process finds its event.
     api.auditor.flush().await;
-    let listed = api.app.list_audit_events(&filter, page.after()?, page.top);
+    let rights = &context.caller.rights;
+    let listed = api
+        .app
+        .list_audit_events(rights, &filter, page.after()?, page.top);
     let listed = listed.await?;
     let next_link = listed.next.map(|place| {
         let link = page.next_link_after(place, &context);

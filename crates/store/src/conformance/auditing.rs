@@ -55,7 +55,7 @@ pub async fn what_is_audited_is_listed_latest_first(store: Engine) {
         ..event(1, 1)
     };
     append(&store, &events).await;
-    append(&store, &[bare.clone()]).await;
+    append(&store, std::slice::from_ref(&bare)).await;
     append(&store, &[]).await;
     events.reverse();
     events.push(bare);

@@ -9,9 +9,9 @@ use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
 use ucp_model::Target;
 
-use crate::audited::CameOf;
 use crate::context::RequestContext;
 use crate::detached::to_the_end;
+use crate::noted::CameOf;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::AwsResource;

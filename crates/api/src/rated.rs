@@ -1,0 +1,48 @@
+//! Refuses requests beyond the rate.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use ucp_access::Principal;
+use ucp_model::{ErrorCode, Failure};
+
+use crate::action::Effect;
+use crate::noted::Noted;
+use crate::problem::Problem;
+use crate::rates::scope;
+use crate::state::Api;
+
+/// Refuses requests of a caller in a scope beyond the rate.
+pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    let effect = extensions.get::<Noted>().and_then(Noted::effect);
+    let principal = extensions.get::<Arc<Principal>>();
+    let (Some(effect), Some(principal)) = (effect, principal) else {
+        return next.run(request).await;
+    };
+    let path = request.uri().path();
+    let counted = api.limits.count(effect, &principal.name, path);
+    match counted {
+        Ok(()) => next.run(request).await,
+        Err(wait) => too_many(effect, &principal.name, &scope(path), wait),
+    }
+}
+
+fn too_many(effect: Effect, caller: &str, scope: &str, wait: Duration) -> Response {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let seconds = seconds.max(1);
+    let what = match effect {
+        Effect::Write => "changes",
+        Effect::Read | Effect::AwsRead => "reads from AWS",
+    };
+    let message = format!(
+        "The client '{caller}' sends too many {what} in /{scope}. Nothing was done. Try again in {seconds} s."
+    );
+    let failure = Failure::new(ErrorCode::TooManyRequests, message);
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
+    problem.again_after(seconds).into_response()
+}
