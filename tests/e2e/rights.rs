@@ -1,6 +1,8 @@
 //! Who may do what: each route with each role over each scope, and what others must not learn.
 
+mod denied_types;
 mod every_route;
+mod two_teams;
 
 use ucp_access::{Grant, Role};
 

@@ -1,5 +1,6 @@
 //! What a principal may do.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::denied::DeniedType;
@@ -52,6 +53,23 @@ impl Rights {
         match self.granted {
             Granted::Everything => true,
             Granted::These(_) => false,
+        }
+    }
+
+    /// Returns whether everything may be changed.
+    pub fn change_everything(&self) -> bool {
+        self.denied.is_empty() && self.permits(Right::Write, &Scope::everything())
+    }
+
+    /// Returns the scopes that grants name for reading, in the order of their keys. They may not exist.
+    pub fn readable(&self) -> BTreeSet<&Scope> {
+        match &self.granted {
+            Granted::Everything => BTreeSet::new(),
+            Granted::These(roles) => roles
+                .iter()
+                .filter(|(role, _)| role.contains(Right::Read))
+                .map(|(_, scope)| scope)
+                .collect(),
         }
     }
 

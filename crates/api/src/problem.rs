@@ -156,6 +156,14 @@ impl From<Rejection> for Problem {
             Rejection::QuotaExceeded(failure) => Self::new(StatusCode::FORBIDDEN, failure),
             Rejection::TooMany(failure) => Self::new(StatusCode::TOO_MANY_REQUESTS, failure),
             Rejection::Busy(operation) => Self::busy(&operation),
+            Rejection::OwnedElsewhere(owner) => {
+                let message = format!(
+                    "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
+                );
+                let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
+                let failure = Failure::new(ErrorCode::Conflict, message);
+                Self::new(StatusCode::CONFLICT, failure.with_details(vec![detail]))
+            }
             Rejection::Unavailable(_) => {
                 tracing::warn!(
                     error = %ucp_model::chain(&rejection),

@@ -146,7 +146,10 @@ impl Page {
         place: impl Fn(&T) -> Place,
         context: &RequestContext,
     ) -> Option<String> {
-        let place = place(listed.last_of_more()?);
+        let place = match &listed.resumes_after {
+            Some(after) => after.clone(),
+            None => place(listed.last_of_more()?).to_string(),
+        };
         Some(self.next_link_after(place, context))
     }
 

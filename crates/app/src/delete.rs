@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
@@ -45,7 +46,8 @@ impl App {
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(named(&schema, &name)?)),
             Selector::Reference(tracked_by) => {
-                (Some(self.reference_id(&tracked_by, &schema)?), None)
+                let judged = (caller, Right::Write);
+                (Some(self.reference_id(&tracked_by, &schema, judged)?), None)
             }
             Selector::Parts(properties) => (None, Some(told_by(&schema, properties)?)),
         };
@@ -54,7 +56,8 @@ impl App {
             reference,
             identifier,
         };
-        self.accept_delete(subject, &schema, caller).await
+        let accepted = self.accept_delete(subject, &schema, caller).await;
+        accepted.map_err(|refused| refused.shown_to(caller))
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -71,16 +74,18 @@ impl App {
             Ok(Forgotten::Forgotten) => Ok(DeleteOutcome::Forgotten),
             Ok(Forgotten::Owned(reference)) => {
                 let Reference { id, scope, .. } = *reference;
+                caller.judge_type(Right::Write, &scope, &id.type_name, "delete")?;
                 let schema = self.recorded_schema(&scope, &id.type_name).await?;
                 let subject = Subject {
                     scope,
                     reference: Some(id),
                     identifier: None,
                 };
-                self.accept_delete(subject, &schema, caller).await
+                let accepted = self.accept_delete(subject, &schema, caller).await;
+                accepted.map_err(|refused| refused.shown_to(caller))
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
-            Err(error) => Err(self.refusal(error, Some(id)).await),
+            Err(error) => Err(self.refusal(error, Some(id)).await.shown_to(caller)),
         }
     }
 

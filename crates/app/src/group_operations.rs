@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{
     Detail, Ended, ErrorCode, Failure, GroupId, Operation, OperationId, ReferenceId, Scope,
@@ -60,6 +61,7 @@ impl App {
         precondition: &Precondition,
         caller: &Caller,
     ) -> Result<DeleteGroupOutcome, Rejection> {
+        self.judge_group_deletion(id, caller).await?;
         let new = self.new_group_operation(id, Task::Delete, caller);
         let waiter = self.parts.awaiting.announce(new.id);
         let deletion = self.parts.store.delete_resource_group(new, precondition);
@@ -90,6 +92,17 @@ impl App {
         })
     }
 
+    /// Refuses to delete a group whose AWS resources the caller may not delete.
+    async fn judge_group_deletion(&self, id: &GroupId, caller: &Caller) -> Result<(), Rejection> {
+        if caller.rights.change_everything() {
+            return Ok(());
+        }
+        let owned = self.parts.store.owned_places(id).await?;
+        owned.iter().try_for_each(|(place, type_name)| {
+            caller.judge_type(Right::Write, place, type_name, "delete")
+        })
+    }
+
     /// Imports existing resources under aliases of a group. `items` may contain errors found by the caller; they are
     /// reported together with those found here.
     pub async fn import_into_group(
@@ -104,6 +117,9 @@ impl App {
                 items.len()
             );
             return Err(Rejection::bad_request_at("/resources", message));
+        }
+        for item in items.iter().flatten() {
+            caller.judge_type(Right::Write, &item.scope, &item.type_name, "import/action")?;
         }
         let items = self.checked(group, items).await?;
         let scopes: BTreeSet<&Scope> = items.iter().map(|item| &item.scope).collect();

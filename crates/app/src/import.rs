@@ -1,5 +1,6 @@
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, Verdict};
 use ucp_model::{Identifier, Operation, Reference, Scope, Target, TypeName, Warning, json};
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
@@ -46,13 +47,22 @@ impl App {
         import: ImportResource,
         caller: &Caller,
     ) -> Result<ImportOutcome, Rejection> {
+        let imported = self.try_import(import, caller).await;
+        imported.map_err(|refused| refused.shown_to(caller))
+    }
+
+    async fn try_import(
+        &self,
+        import: ImportResource,
+        caller: &Caller,
+    ) -> Result<ImportOutcome, Rejection> {
         let schema = self.schema(&import.scope, &import.type_name).await?;
         let Some(tracked_by) = &import.tracked_by else {
             return Err(Rejection::bad_request(
                 "/trackedBy: an import requires the id of the reference to create.",
             ));
         };
-        let reference = self.reference_id(tracked_by, &schema)?;
+        let reference = self.reference_id(tracked_by, &schema, (caller, Right::Write))?;
         let identifier = identifier(
             &schema,
             import.primary_identifier.as_deref(),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference,
-    ReferenceId, Scope, TypeName,
+    ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
+    TypeName,
 };
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
@@ -37,41 +38,21 @@ impl App {
     }
 
     /// Parses `trackedBy`: the id of a reference, or of a group in which `alias` names one. The type must be that of
-    /// `schema`, whose canonical spelling it gets.
+    /// `schema`, whose canonical spelling it gets. The caller needs the right over its group.
     pub(crate) fn reference_id(
         &self,
         tracked_by: &TrackedBy,
         schema: &ResourceSchema,
+        (caller, right): (&Caller, Right),
     ) -> Result<ReferenceId, Rejection> {
-        let TrackedBy { id, alias } = tracked_by;
-        if let Ok(group) = id.parse::<GroupId>() {
-            let alias = alias.as_deref().ok_or_else(|| {
-                Rejection::bad_request(
-                    "/alias: is required, since trackedBy is the id of a resource group. Add it, or use the id of the reference.",
-                )
-            })?;
-            let id = ReferenceId::new(group, schema.type_name().clone(), alias);
-            return id
-                .map_err(|error| Rejection::bad_request_at("/alias", format!("/alias: {error}.")));
-        }
-        let id: ReferenceId = id.parse().map_err(|error| {
-            Rejection::bad_request_at("/trackedBy", format!("/trackedBy: {error}."))
-        })?;
-        if !id
-            .type_name
-            .as_str()
-            .eq_ignore_ascii_case(schema.type_name().as_str())
-        {
-            return Err(Rejection::bad_request(format!(
-                "/trackedBy: the type is {}, but that of the URL is {}. Use the same type in both.",
-                id.type_name.arm(),
-                schema.type_name().arm()
-            )));
-        }
-        Ok(ReferenceId {
-            type_name: schema.type_name().clone(),
-            ..id
-        })
+        let id = parsed(tracked_by, schema)?;
+        let verb = match right {
+            Right::Read => "read",
+            Right::Write | Right::ManageCredentials | Right::ManageAccess => "write",
+        };
+        let action = format!("{}/{verb}", id.arm_type());
+        caller.judge_group(right, &id.group, &action)?;
+        Ok(id)
     }
 
     /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no
@@ -179,13 +160,7 @@ impl App {
                     "'{alias}' already stands for a resource in {scope}. Use that account and region, or another alias."
                 ),
             )),
-            ucp_store::Error::OwnedElsewhere(owner) => Rejection::Conflict(
-                Failure::new(
-                    ErrorCode::Conflict,
-                    format!("The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."),
-                )
-                .with_details(vec![Detail::at("OwnedElsewhere", "owns the resource", owner.to_string())]),
-            ),
+            ucp_store::Error::OwnedElsewhere(owner) => Rejection::OwnedElsewhere(Box::new(owner)),
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::TooManyTags
@@ -242,8 +217,9 @@ impl App {
         tracked_by: &TrackedBy,
         schema: &ResourceSchema,
         scope: &Scope,
+        caller: &Caller,
     ) -> Result<Identifier, Rejection> {
-        let id = self.reference_id(tracked_by, schema)?;
+        let id = self.reference_id(tracked_by, schema, (caller, Right::Read))?;
         let store = &self.parts.store;
         if let Err(error) = store.get_resource_group(&id.group).await {
             return Err(self.refusal(error, Some(&id)).await);
@@ -261,6 +237,38 @@ impl App {
             Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
         })
     }
+}
+
+fn parsed(tracked_by: &TrackedBy, schema: &ResourceSchema) -> Result<ReferenceId, Rejection> {
+    let TrackedBy { id, alias } = tracked_by;
+    if let Ok(group) = id.parse::<GroupId>() {
+        let alias = alias.as_deref().ok_or_else(|| {
+            Rejection::bad_request(
+                "/alias: is required, since trackedBy is the id of a resource group. Add it, or use the id of the reference.",
+            )
+        })?;
+        let id = ReferenceId::new(group, schema.type_name().clone(), alias);
+        return id
+            .map_err(|error| Rejection::bad_request_at("/alias", format!("/alias: {error}.")));
+    }
+    let id: ReferenceId = id.parse().map_err(|error| {
+        Rejection::bad_request_at("/trackedBy", format!("/trackedBy: {error}."))
+    })?;
+    if !id
+        .type_name
+        .as_str()
+        .eq_ignore_ascii_case(schema.type_name().as_str())
+    {
+        return Err(Rejection::bad_request(format!(
+            "/trackedBy: the type is {}, but that of the URL is {}. Use the same type in both.",
+            id.type_name.arm(),
+            schema.type_name().arm()
+        )));
+    }
+    Ok(ReferenceId {
+        type_name: schema.type_name().clone(),
+        ..id
+    })
 }
 
 /// An operation that has been accepted.

@@ -2,7 +2,7 @@ use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
 use crate::intake::no_such_group;
-use crate::{App, Listed, Rejection};
+use crate::{App, Caller, Listed, Rejection};
 
 /// A query for the operations of a group.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +16,21 @@ pub struct OperationQuery {
 }
 
 impl App {
+    /// Returns an operation that the caller may read, from the store alone.
+    pub async fn operation_for(
+        &self,
+        id: OperationId,
+        caller: &Caller,
+    ) -> Result<Operation, Rejection> {
+        let operation = self.operation(id).await?;
+        match caller.reads_operation(&operation) {
+            true => Ok(operation),
+            false => Err(no_such_operation(id)),
+        }
+    }
+
     /// Returns an operation, from the store alone.
-    pub async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
+    pub(crate) async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.get_operation(id).await?;
         operation.ok_or_else(|| no_such_operation(id))
     }
@@ -25,7 +38,13 @@ impl App {
     /// Requests the cancellation of a live operation. One on a resource ends `Canceled` only if AWS confirms it; if the
     /// request came too late, it ends as it would have otherwise. One on a group starts no more children and cancels
     /// those that it has started.
-    pub async fn cancel_operation(&self, id: OperationId) -> Result<Operation, Rejection> {
+    pub async fn cancel_operation(
+        &self,
+        operation: &Operation,
+        caller: &Caller,
+    ) -> Result<Operation, Rejection> {
+        caller.judge_cancel(operation)?;
+        let id = operation.header.id;
         let operation = self.parts.store.request_cancel(id, self.now()).await?;
         let operation = operation.ok_or_else(|| no_such_operation(id))?;
         if operation.is_terminal() {

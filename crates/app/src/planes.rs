@@ -1,13 +1,15 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, json};
+use ucp_access::{Right, Scope};
 use ucp_model::{
     ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind, ambient_settings, is_ambient,
     without_ambient,
 };
 use ucp_store::Precondition;
 
-use crate::{App, Listed, Rejection};
+use crate::listed::Named;
+use crate::{App, Caller, Listed, Rejection};
 
 impl App {
     /// Creates the planes that every server has, unless they exist.
@@ -34,13 +36,24 @@ impl App {
         Ok(())
     }
 
-    /// Returns up to `top` planes after `after`, of all kinds or of one.
+    /// Returns up to `top` planes after `after` that the caller may read, of all kinds or of one.
     pub async fn list_planes(
         &self,
         kind: Option<PlaneKind>,
         after: Option<&PlaneId>,
         top: usize,
+        caller: &Caller,
     ) -> Result<Listed<Plane>, Rejection> {
+        if !caller.rights.permits(Right::Read, &Scope::everything()) {
+            let planes = caller.granted(after.map(PlaneId::key));
+            let planes = planes.filter(|id: &PlaneId| kind.is_none_or(|kind| id.kind == kind));
+            let named = Named::of(planes, top);
+            let mut existing = Vec::new();
+            for id in &named.ids {
+                existing.extend(self.parts.store.get_plane(id).await?);
+            }
+            return Ok(named.listed(existing));
+        }
         let planes = self.parts.store.list_planes(kind, after, top + 1).await?;
         Ok(Listed::of(planes, top))
     }

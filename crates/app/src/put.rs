@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
     Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, Scope, Target,
@@ -92,7 +93,8 @@ impl App {
     ) -> Result<PutOutcome, Rejection> {
         let deadline = Instant::now() + caller.verdict_wait;
         for _ in 0..TRIES {
-            if let Some(outcome) = self.try_put(&put, caller, deadline).await? {
+            let tried = self.try_put(&put, caller, deadline).await;
+            if let Some(outcome) = tried.map_err(|refused| refused.shown_to(caller))? {
                 return Ok(outcome);
             }
         }
@@ -114,7 +116,7 @@ impl App {
             declaration,
             is_quick,
             text,
-        } = self.declared(put).await?;
+        } = self.declared(put, caller).await?;
         let resource = Resource {
             scope: put.scope.clone(),
             reference: reference.clone(),
@@ -218,10 +220,12 @@ impl App {
     }
 
     /// Parses and checks the declaration, as far as that does not depend on live properties.
-    async fn declared(&self, put: &PutResource) -> Result<Declared, Rejection> {
+    async fn declared(&self, put: &PutResource, caller: &Caller) -> Result<Declared, Rejection> {
         let schema = self.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
-            Some(tracked_by) => Some(self.reference_id(tracked_by, &schema)?),
+            Some(tracked_by) => {
+                Some(self.reference_id(tracked_by, &schema, (caller, Right::Write))?)
+            }
             None => None,
         };
         if !schema.is_provisionable() {

@@ -8,7 +8,7 @@ use ucp_schema::ResourceSchema;
 
 use crate::identifier::{named, not_found, told_by};
 use crate::put::unsupported;
-use crate::{App, Rejection, Selector};
+use crate::{App, Caller, Rejection, Selector};
 
 /// How long a read by action waits for a recently created resource to become visible.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -50,7 +50,11 @@ pub struct LivePage {
 
 impl App {
     /// Returns a live resource.
-    pub async fn get_resource(&self, read: ReadResource) -> Result<LiveResource, Rejection> {
+    pub async fn get_resource(
+        &self,
+        read: ReadResource,
+        caller: &Caller,
+    ) -> Result<LiveResource, Rejection> {
         let ReadResource {
             scope,
             type_name,
@@ -66,7 +70,8 @@ impl App {
                 (self.read(&schema, &scope, &identifier).await, identifier)
             }
             Selector::Reference(tracked_by) => {
-                let identifier = self.identifier_of(&tracked_by, &schema, &scope).await?;
+                let identifier = self.identifier_of(&tracked_by, &schema, &scope, caller);
+                let identifier = identifier.await?;
                 let reply = self.read_patiently(&schema, &scope, &identifier).await?;
                 (reply, identifier)
             }

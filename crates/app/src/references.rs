@@ -64,7 +64,7 @@ impl App {
         match updated.await {
             Ok(reference) => Ok(reference),
             Err(ucp_store::Error::NoSuchReference) => Err(not_referenced(id)),
-            Err(error) => Err(self.refusal(error, Some(id)).await),
+            Err(error) => Err(self.refusal(error, Some(id)).await.shown_to(caller)),
         }
     }
 }

@@ -1,6 +1,8 @@
 use ucp_cpu_pool::Undone;
-use ucp_model::{ErrorCode, Failure, Fault, Operation, TypeName};
+use ucp_model::{ErrorCode, Failure, Fault, Operation, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
+
+use crate::Caller;
 
 /// The reason for refusing a request. Each variant stands for a different reaction of the caller.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +22,9 @@ pub enum Rejection {
     /// Another operation is under way: wait for it.
     #[error("operation {} is under way", .0.header.id)]
     Busy(Box<Operation>),
+    /// Another reference owns the AWS resource: leave it to that one.
+    #[error("the resource is owned by {0}")]
+    OwnedElsewhere(Box<ReferenceId>),
     /// The operation has already failed, and nothing was sent to AWS: do what the failure says.
     #[error("{}", .0.message)]
     Refused(Failure),
@@ -91,6 +96,28 @@ impl Rejection {
                 "The store cannot be reached now. Try again.",
             )),
         }
+    }
+
+    /// Hides what is in the way of a request, if the caller may not read it.
+    pub(crate) fn shown_to(self, caller: &Caller) -> Self {
+        let hidden = |what: &str| {
+            let name = &caller.name;
+            let message = format!("{what} The client '{name}' may not read more about it.");
+            Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
+        };
+        if let Rejection::Busy(operation) = &self
+            && !caller.reads_operation(operation)
+        {
+            return hidden("Another operation on the resource is under way. Try again later.");
+        }
+        if let Rejection::OwnedElsewhere(owner) = &self
+            && !caller.reads_group(&owner.group)
+        {
+            return hidden(
+                "Another reference owns the resource, and only one can own it. Leave ownedResource out.",
+            );
+        }
+        self
     }
 
     /// Returns `BadRequest` with `message`, about what is at `target`.

@@ -1,8 +1,10 @@
+use ucp_access::{Right, Scope};
 use ucp_model::{GroupId, MAX_TAGS, NewResourceGroup, PlaneId, ResourceGroup};
 use ucp_store::{GroupUpdate, Precondition};
 
+use crate::listed::Named;
 use crate::references::group_not_found;
-use crate::{App, Listed, Rejection};
+use crate::{App, Caller, Listed, Rejection};
 
 impl App {
     /// Creates the group, or replaces its location and tags.
@@ -44,14 +46,28 @@ impl App {
         }
     }
 
-    /// Returns up to `top` groups of a radius plane, after `after`.
+    /// Returns up to `top` groups of a radius plane, after `after`, that the caller may read.
     pub async fn list_resource_groups(
         &self,
         plane: &PlaneId,
         after: Option<&GroupId>,
         top: usize,
+        caller: &Caller,
     ) -> Result<Listed<ResourceGroup>, Rejection> {
         let store = &self.parts.store;
+        if !caller.rights.permits(Right::Read, &Scope::plane(plane)) {
+            let groups = caller.granted(after.map(GroupId::key));
+            let groups = groups.filter(|id: &GroupId| id.plane_id().key() == plane.key());
+            let named = Named::of(groups, top);
+            let mut existing = Vec::new();
+            for id in &named.ids {
+                match store.get_resource_group(id).await {
+                    Err(ucp_store::Error::NoSuchGroup) => {}
+                    other => existing.push(other?),
+                }
+            }
+            return Ok(named.listed(existing));
+        }
         let groups = store.list_resource_groups(&plane.name, after, top + 1);
         Ok(Listed::of(groups.await?, top))
     }

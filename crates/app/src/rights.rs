@@ -1,9 +1,12 @@
+use std::str::FromStr;
 use std::sync::Arc;
 
-use ucp_access::{DeniedType, Grant, Principal, Refusal, Rights};
-use ucp_model::{ErrorCode, Failure};
+use ucp_access::{DeniedType, Grant, Principal, Refusal, Right, Rights, Scope};
+use ucp_model::operation::Work;
+use ucp_model::operation::group::Task;
+use ucp_model::{ErrorCode, Failure, GroupId, Operation, TypeName};
 
-use crate::{App, Rejection};
+use crate::{App, Caller, Rejection};
 
 /// Who may do what by the configuration of the server.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,80 @@ impl App {
     /// Returns what everybody may do where nobody is asked who he is.
     pub fn rights_of_everybody(&self) -> Rights {
         Rights::unlimited().except(Arc::clone(&self.parts.access.denied))
+    }
+}
+
+impl Caller {
+    /// Refuses an action on a resource group.
+    pub(crate) fn judge_group(
+        &self,
+        right: Right,
+        group: &GroupId,
+        action: &str,
+    ) -> Result<(), Rejection> {
+        Ok(self.rights.judge(right, action, &Scope::group(group))?)
+    }
+
+    /// Refuses an action, such as `write`, on resources of a type in an AWS account and region.
+    pub(crate) fn judge_type(
+        &self,
+        right: Right,
+        place: &ucp_model::Scope,
+        type_name: &TypeName,
+        verb: &str,
+    ) -> Result<(), Rejection> {
+        let action = format!("{}/{verb}", type_name.arm());
+        let scope = Scope::resource_type(place, type_name);
+        Ok(self.rights.judge(right, &action, &scope)?)
+    }
+
+    /// Returns the ids that grants name for reading, after a key, in the order of their keys.
+    pub(crate) fn granted<Id: FromStr>(&self, after: Option<String>) -> impl Iterator<Item = Id> {
+        let scopes = self.rights.readable().into_iter();
+        let rest = scopes.filter(move |scope| after.as_deref().is_none_or(|key| scope.key() > key));
+        rest.filter_map(|scope| scope.to_string().parse().ok())
+    }
+
+    /// Returns whether the caller may read a resource group.
+    pub(crate) fn reads_group(&self, group: &GroupId) -> bool {
+        self.rights.permits(Right::Read, &Scope::group(group))
+    }
+
+    /// Returns whether the caller may read an operation: its resource group or, if it has none, the type of its AWS
+    /// resource. An operation names its group, so reading the AWS resource is not enough.
+    pub(crate) fn reads_operation(&self, operation: &Operation) -> bool {
+        let group = operation.work.group_id();
+        match (group, operation.work.resource()) {
+            (Some(group), _) => self.reads_group(group),
+            (None, Some(work)) => {
+                let scope = Scope::resource_type(&work.scope, &work.type_name);
+                self.rights.permits(Right::Read, &scope)
+            }
+            (None, None) => false,
+        }
+    }
+
+    /// Refuses to change what an operation is about.
+    pub(crate) fn judge_cancel(&self, operation: &Operation) -> Result<(), Rejection> {
+        if let Some(group) = operation.work.group_id() {
+            self.judge_group(
+                Right::Write,
+                group,
+                "System.Resources/operations/cancel/action",
+            )?;
+        }
+        match &operation.work {
+            Work::Resource(work) => {
+                self.judge_type(Right::Write, &work.scope, &work.type_name, "cancel/action")
+            }
+            Work::Group(work) => match &work.task {
+                Task::Delete => Ok(()),
+                Task::Import(items) => items.iter().try_for_each(|item| {
+                    let type_name = &item.reference.type_name;
+                    self.judge_type(Right::Write, &item.scope, type_name, "cancel/action")
+                }),
+            },
+        }
     }
 }
 

@@ -189,6 +189,7 @@ observed! {
             now: Timestamp
         ) -> Forgotten;
         fn count_references(group: &GroupId, limit: usize) -> usize;
+        fn owned_places(group: &GroupId) -> BTreeSet<(Scope, TypeName)>;
         fn list_events(reference: &ReferenceId) -> Vec<Event>;
         fn remove_events(before: Timestamp, limit: usize) -> u64;
     }

@@ -1,6 +1,10 @@
 //! The row of a reference.
 
-use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
+use std::collections::BTreeSet;
+
+use ucp_model::{
+    GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp, TypeName,
+};
 use ucp_store::{Basis, Cipher, Error, KeyRange, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
@@ -42,6 +46,7 @@ statements! {
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
     COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
         FROM resource_references WHERE group_key = $1"];
+    OWNED_PLACES = ["SELECT id, plane, account, region FROM resource_references WHERE group_key = $1 AND owned = 1"];
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
     /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
@@ -98,6 +103,27 @@ pub(crate) async fn count_of_group(
         })
     });
     Ok(members.transpose()?.unwrap_or_default())
+}
+
+/// Returns where the resources are that a group owns, and of which types, outside a transaction.
+pub(crate) async fn owned_places(
+    database: &Database,
+    group: &GroupId,
+) -> Result<BTreeSet<(Scope, TypeName)>, Error> {
+    let rows = database.read(OWNED_PLACES, values![group.key()]).await?;
+    let place = |row: &Row| {
+        let id: ReferenceId = parsed(row.get("id")?)?;
+        Ok((place(row)?, id.type_name))
+    };
+    rows.iter().map(place).collect()
+}
+
+fn place(row: &Row) -> Result<Scope, Error> {
+    Ok(Scope {
+        plane: row.get("plane")?,
+        account: row.get("account")?,
+        region: row.get("region")?,
+    })
 }
 
 /// Returns the reference and locks it until the transaction ends.
@@ -234,11 +260,7 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         baseline: baseline.as_deref().map(from_json).transpose()?,
         observed: observed.as_deref().map(from_json).transpose()?,
         id,
-        scope: Scope {
-            plane: row.get("plane")?,
-            account: row.get("account")?,
-            region: row.get("region")?,
-        },
+        scope: place(row)?,
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,
         told_to_own: row.flag("told_to_own")?,

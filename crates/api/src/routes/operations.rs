@@ -49,7 +49,7 @@ async fn get_operation_status(
     path: OperationPath,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let operation = aws_operation(&api, &path).await?;
+    let operation = aws_operation(&api, &path, &context).await?;
     Ok(status(operation, &context))
 }
 
@@ -67,8 +67,9 @@ async fn cancel_operation(
     path: OperationPath,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let operation = aws_operation(&api, &path).await?;
-    let operation = api.app.cancel_operation(operation.header.id).await?;
+    let operation = aws_operation(&api, &path, &context).await?;
+    let cancelled = api.app.cancel_operation(&operation, &context.caller);
+    let operation = cancelled.await?;
     let polling = PollingPaths::from(&operation);
     Ok(cancelling(operation, polling, &context))
 }
@@ -89,7 +90,7 @@ async fn get_operation_result(
     context: RequestContext,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let operation = aws_operation(&api, &path).await?;
+    let operation = aws_operation(&api, &path, &context).await?;
     result(&api, &operation, &uri, &context).await
 }
 
@@ -105,7 +106,10 @@ async fn get_plane_operation_status(
     path: PlaneOperationPath,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    Ok(status(plane_operation(&api, &path).await?, &context))
+    Ok(status(
+        plane_operation(&api, &path, &context).await?,
+        &context,
+    ))
 }
 
 /// Requests cancellation of an operation on a reference or a resource group.
@@ -123,8 +127,9 @@ async fn cancel_plane_operation(
     path: PlaneOperationPath,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    let operation = plane_operation(&api, &path).await?;
-    let operation = api.app.cancel_operation(operation.header.id).await?;
+    let operation = plane_operation(&api, &path, &context).await?;
+    let cancelled = api.app.cancel_operation(&operation, &context.caller);
+    let operation = cancelled.await?;
     let plane = PlaneId {
         kind: PlaneKind::Radius,
         name: path.plane,
@@ -150,7 +155,7 @@ async fn get_plane_operation_result(
     context: RequestContext,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let operation = plane_operation(&api, &path).await?;
+    let operation = plane_operation(&api, &path, &context).await?;
     result(&api, &operation, &uri, &context).await
 }
 
@@ -280,8 +285,13 @@ fn group_result(work: &GroupWork) -> Response {
     }
 }
 
-async fn aws_operation(api: &Api, path: &OperationPath) -> Result<Operation, Problem> {
-    let operation = api.app.operation(operation_id(&path.id)?).await?;
+async fn aws_operation(
+    api: &Api,
+    path: &OperationPath,
+    context: &RequestContext,
+) -> Result<Operation, Problem> {
+    let id = operation_id(&path.id)?;
+    let operation = api.app.operation_for(id, &context.caller).await?;
     let is_here = operation.work.resource().is_some_and(|work| {
         let (scope, namespace) = (&work.scope, work.type_name.namespace());
         let own = [&scope.plane, &scope.account, &scope.region, &namespace];
@@ -297,8 +307,13 @@ async fn aws_operation(api: &Api, path: &OperationPath) -> Result<Operation, Pro
     }
 }
 
-async fn plane_operation(api: &Api, path: &PlaneOperationPath) -> Result<Operation, Problem> {
-    let operation = api.app.operation(operation_id(&path.id)?).await?;
+async fn plane_operation(
+    api: &Api,
+    path: &PlaneOperationPath,
+    context: &RequestContext,
+) -> Result<Operation, Problem> {
+    let id = operation_id(&path.id)?;
+    let operation = api.app.operation_for(id, &context.caller).await?;
     let group = operation.work.group_id();
     if group.is_some_and(|group| group.plane.eq_ignore_ascii_case(&path.plane)) {
         Ok(operation)

@@ -67,7 +67,9 @@ async fn listed<T: From<Plane>>(
     context: &RequestContext,
 ) -> Result<List<T>, Problem> {
     let after = page.after()?;
-    let planes = api.app.list_planes(kind, after.as_ref(), page.top).await?;
+    let caller = &context.caller;
+    let planes = api.app.list_planes(kind, after.as_ref(), page.top, caller);
+    let planes = planes.await?;
     Ok(List {
         next_link: page.next(&planes, |plane| plane.id.clone(), context),
         ..List::of(planes.items)

@@ -180,7 +180,7 @@ async fn list_resource_groups(
     let (plane, after) = (path.id()?, page.after()?);
     let groups = api
         .app
-        .list_resource_groups(&plane, after.as_ref(), page.top);
+        .list_resource_groups(&plane, after.as_ref(), page.top, &context.caller);
     let groups = groups.await?;
     Ok(Json(List {
         next_link: page.next(&groups, |group| group.id.clone(), &context),

@@ -306,6 +306,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("reference_row::OF_GROUP", (values!["group-200"], IN_GROUP)),
         ("reference_row::COUNT", (values!["group-200"], IN_GROUP)),
+        (
+            "reference_row::OWNED_PLACES",
+            (values!["group-200"], IN_GROUP),
+        ),
         ("reference_row::DELETE", (values!["reference-4002"], 1)),
         (
             "reference_row::OTHER_OWNER",

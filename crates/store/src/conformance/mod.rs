@@ -157,6 +157,7 @@ macro_rules! conformance {
             counting {
                 a_count_has_a_limit
                 references_are_counted_by_group
+                a_group_says_where_it_owns_what
                 live_operations_are_counted
                 operations_are_counted_by_who_has_requested_them
                 old_events_are_removed

@@ -72,6 +72,7 @@ async fn put_aws_resource(
 async fn get_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
+    context: RequestContext,
     body: JsonObject,
 ) -> Result<Json<AwsResource>, Problem> {
     let read = ReadResource {
@@ -79,7 +80,8 @@ async fn get_aws_resource(
         type_name: path.type_name()?,
         resource: body.read::<ActionRequest>()?.selector(),
     };
-    Ok(Json(api.app.get_resource(read).await?.into()))
+    let resource = api.app.get_resource(read, &context.caller).await?;
+    Ok(Json(resource.into()))
 }
 
 /// Deletes a resource, selected by its reference or by the parts of its identifier.

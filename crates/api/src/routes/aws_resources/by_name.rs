@@ -68,13 +68,15 @@ async fn list_aws_resources(
 async fn get_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
+    context: RequestContext,
 ) -> Result<Json<AwsResource>, Problem> {
     let read = ReadResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
         resource: Selector::Name(path.identifier),
     };
-    Ok(Json(api.app.get_resource(read).await?.into()))
+    let resource = api.app.get_resource(read, &context.caller).await?;
+    Ok(Json(resource.into()))
 }
 
 /// Creates or updates the named resource to match the declaration.

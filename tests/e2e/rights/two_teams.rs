@@ -1,0 +1,364 @@
+//! Two teams with a resource group and an account each, and an account that both use. Neither learns what the other has.
+
+use serde_json::{Value, json};
+use ucp_access::{Grant, Role};
+use ucp_testkit::{Reply, StoreKind, World, apply, on_every_store};
+
+use super::grant;
+
+const VERSION: &str = "api-version=2023-10-01-preview";
+const OURS: &str = "/planes/radius/local/resourcegroups/ours";
+const THEIRS: &str = "/planes/radius/local/resourcegroups/hidden";
+const OUR_ACCOUNT: &str = "/planes/aws/aws/accounts/111111111111";
+const THEIR_ACCOUNT: &str = "/planes/aws/aws/accounts/222222222222";
+const SHARED_ACCOUNT: &str = "/planes/aws/aws/accounts/333333333333";
+const NAME: &str = "00000000-0000-4000-8000-000000000000";
+
+fn teams() -> Vec<Grant> {
+    vec![
+        grant(
+            "group:us",
+            Role::Contributor,
+            &[OURS, OUR_ACCOUNT, SHARED_ACCOUNT],
+        ),
+        grant(
+            "bob",
+            Role::Contributor,
+            &[THEIRS, THEIR_ACCOUNT, SHARED_ACCOUNT],
+        ),
+        grant("carol", Role::Contributor, &[OURS]),
+    ]
+}
+
+/// Alice is one of us.
+const ALICE: &str = "alice;us";
+
+async fn world(kind: StoreKind) -> Option<World> {
+    let world = World::builder().on(kind).await?.granting(teams());
+    let world = world.build().await;
+    for group in ["ours", "hidden"] {
+        world.put_group(group).await;
+    }
+    Some(world)
+}
+
+fn collection(account: &str, resource_type: &str) -> String {
+    format!("{account}/regions/us-west-2/providers/{resource_type}")
+}
+
+async fn post(world: &World, who: &str, path: &str, body: &Value) -> Reply {
+    world.call_as(who, "POST", path, &body.to_string()).await
+}
+
+async fn get(world: &World, who: &str, path: &str) -> Reply {
+    world
+        .call_as(who, "GET", &format!("{path}?{VERSION}"), "")
+        .await
+}
+
+async fn put_vpc(world: &World, who: &str, account: &str, group: &str, alias: &str) -> Reply {
+    let path = format!("{}/:put", collection(account, "AWS.EC2/VPC"));
+    let body =
+        json!({"alias": alias, "trackedBy": group, "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let reply = post(world, who, &path, &body).await;
+    world.settle().await;
+    reply
+}
+
+async fn put_logs(world: &World, who: &str, group: &str, alias: &str) -> Reply {
+    let path = format!("{}/:put", collection(SHARED_ACCOUNT, "AWS.Logs/LogGroup"));
+    let body = json!({"alias": alias, "trackedBy": group, "properties": {"LogGroupName": "logs"}});
+    post(world, who, &path, &body).await
+}
+
+/// Returns the path of the URL of an operation.
+fn path_of(url: &str) -> String {
+    let (_, path) = url.split_once("/planes").expect("an id");
+    format!(
+        "/planes{}",
+        path.split_once('?').map_or(path, |(path, _)| path)
+    )
+}
+
+#[apply(on_every_store)]
+async fn lists_show_what_the_caller_may_read(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    let ids = |reply: &Reply| -> Vec<String> {
+        let value = reply.body["value"].as_array().expect("a list");
+        let ids = value.iter().map(|item| item["id"].as_str().expect("an id"));
+        ids.map(str::to_owned).collect()
+    };
+    let groups = "/planes/radius/local/resourcegroups";
+    assert_eq!(ids(&get(&world, ALICE, groups).await.expect(200)), [OURS]);
+    assert_eq!(ids(&get(&world, "bob", groups).await.expect(200)), [THEIRS]);
+    assert_eq!(ids(&get(&world, "root", groups).await.expect(200)).len(), 3);
+    assert_eq!(ids(&get(&world, "dave", groups).await.expect(200)), [""; 0]);
+    for planes in ["/planes", "/planes/radius", "/planes/aws"] {
+        assert_eq!(ids(&get(&world, ALICE, planes).await.expect(200)), [""; 0]);
+        assert!(!ids(&get(&world, "root", planes).await.expect(200)).is_empty());
+    }
+    world.finish().await;
+}
+
+/// Pages name only what is granted, whether or not it exists.
+#[apply(on_every_store)]
+async fn pages_of_what_may_be_read_lead_to_all_of_it(kind: StoreKind) {
+    let scopes =
+        ["a", "absent", "b", "c"].map(|name| format!("/planes/radius/local/resourcegroups/{name}"));
+    let scopes: Vec<&str> = scopes
+        .iter()
+        .map(String::as_str)
+        .chain(["/planes/aws/aws"])
+        .collect();
+    let grants = vec![grant("erin", Role::Reader, &scopes)];
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let world = builder.granting(grants).build().await;
+    for group in ["a", "b", "c", "d"] {
+        world.put_group(group).await;
+    }
+    let mut path = format!("/planes/radius/local/resourcegroups?{VERSION}&top=1");
+    let mut names = Vec::new();
+    for _ in 0..10 {
+        let page = world.call_as("erin", "GET", &path, "").await.expect(200);
+        let value = page.body["value"].as_array().expect("a list").clone();
+        names.extend(
+            value
+                .iter()
+                .map(|group| group["name"].as_str().expect("a name").to_owned()),
+        );
+        match page.body["nextLink"].as_str() {
+            Some(next) => {
+                path = format!("/planes{}", next.split_once("/planes").expect("a path").1)
+            }
+            None => break,
+        }
+    }
+    assert_eq!(names, ["a", "b", "c"]);
+    let planes = world
+        .call_as("erin", "GET", &format!("/planes?{VERSION}"), "")
+        .await
+        .expect(200);
+    assert_eq!(planes.body["value"].as_array().expect("a list").len(), 1);
+    world.finish().await;
+}
+
+/// An operation of others is not told from one that does not exist.
+#[apply(on_every_store)]
+async fn operations_of_others_do_not_exist(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    let put = put_vpc(&world, "bob", THEIR_ACCOUNT, THEIRS, "their-vpc")
+        .await
+        .expect(201);
+    let statuses = path_of(put.status_url());
+    let id = statuses.rsplit('/').next().expect("an id").to_owned();
+    let on_plane = format!(
+        "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/{id}"
+    );
+    for path in [
+        &statuses,
+        &on_plane,
+        &statuses.replace("Statuses", "Results"),
+        &on_plane.replace("Statuses", "Results"),
+    ] {
+        get(&world, "bob", path).await.expect(200);
+        let there = get(&world, ALICE, path).await.expect(404);
+        let absent = get(&world, ALICE, &path.replace(&id, NAME))
+            .await
+            .expect(404);
+        assert_eq!(there.text.replace(&id, NAME), absent.text);
+    }
+    for path in [&statuses, &on_plane] {
+        let there = post(&world, ALICE, &format!("{path}/:cancel"), &json!({}))
+            .await
+            .expect(404);
+        let path = format!("{}/:cancel", path.replace(&id, NAME));
+        let absent = post(&world, ALICE, &path, &json!({})).await.expect(404);
+        assert_eq!(there.text.replace(&id, NAME), absent.text);
+    }
+    // Who may read it may not cancel it.
+    let put = put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "our-vpc")
+        .await
+        .expect(201);
+    let ours = path_of(put.status_url());
+    get(&world, "carol", &ours).await.expect(200);
+    let refused = post(&world, "carol", &format!("{ours}/:cancel"), &json!({}))
+        .await
+        .expect(403);
+    assert_eq!(refused.code(), "AuthorizationFailed");
+    world.finish().await;
+}
+
+/// A body may name the group or the account of others. That is refused before anything is looked up.
+#[apply(on_every_store)]
+async fn bodies_cannot_name_what_is_others(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    put_vpc(&world, "bob", THEIR_ACCOUNT, THEIRS, "their-vpc")
+        .await
+        .expect(201);
+    let ours = collection(OUR_ACCOUNT, "AWS.EC2/VPC");
+    let tracked = |group: &str| {
+        json!({"trackedBy": format!("{group}/providers/AWS.EC2/VPC:reference/their-vpc"),
+            "properties": {"CidrBlock": "10.0.0.0/16", "VpcId": "vpc-1"}})
+    };
+    for action in ["put", "get", "delete", "import"] {
+        let path = format!("{ours}/:{action}");
+        let before = world.asked_of_store();
+        let there = post(&world, ALICE, &path, &tracked(THEIRS))
+            .await
+            .expect(403);
+        assert_eq!(there.code(), "AuthorizationFailed");
+        let absent = post(
+            &world,
+            ALICE,
+            &path,
+            &tracked(&THEIRS.replace("hidden", "absent")),
+        )
+        .await;
+        assert_eq!(
+            there.text.replace("hidden", "absent"),
+            absent.expect(403).text
+        );
+        let mut after = world.asked_of_store();
+        // The workers look for what is due meanwhile.
+        after.retain(|method, count| {
+            before.get(method) != Some(count)
+                && *method != "claim_operations"
+                && *method != "claim"
+                && *method != "claim_due"
+        });
+        assert!(after.is_empty(), "{action}: {after:?}");
+    }
+    let item = |account: &str| {
+        json!({"resources": [{"scope": format!("{account}/regions/us-west-2"), "type": "AWS.EC2/VPC",
+            "alias": "x", "primaryIdentifier": "vpc-1"}]})
+    };
+    let import = post(
+        &world,
+        ALICE,
+        &format!("{OURS}/:import"),
+        &item(THEIR_ACCOUNT),
+    )
+    .await;
+    assert_eq!(import.expect(403).code(), "AuthorizationFailed");
+    post(
+        &world,
+        ALICE,
+        &format!("{OURS}/:import"),
+        &item(OUR_ACCOUNT),
+    )
+    .await
+    .expect(202);
+    world.settle().await;
+    world.finish().await;
+}
+
+/// What is in the way of a request is named only to who may read it.
+#[apply(on_every_store)]
+async fn conflicts_with_others_do_not_name_them(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    put_logs(&world, "bob", THEIRS, "their-logs")
+        .await
+        .expect(201);
+    let busy = put_logs(&world, ALICE, OURS, "our-logs").await.expect(409);
+    assert!(
+        busy.text.contains("Another operation on the resource"),
+        "{}",
+        busy.text
+    );
+    world.settle().await;
+    let owned = json!({"alias": "our-logs", "trackedBy": OURS, "primaryIdentifier": "logs", "ownedResource": true});
+    let path = format!(
+        "{}/:import",
+        collection(SHARED_ACCOUNT, "AWS.Logs/LogGroup")
+    );
+    let owned = post(&world, ALICE, &path, &owned).await.expect(409);
+    assert!(
+        owned.text.contains("Another reference owns"),
+        "{}",
+        owned.text
+    );
+    for reply in [busy, owned] {
+        for hidden in ["hidden", "their-logs", "bob", "222222222222"] {
+            assert!(!reply.text.contains(hidden), "{}", reply.text);
+        }
+    }
+    let told = json!({"alias": "more", "trackedBy": THEIRS, "primaryIdentifier": "logs", "ownedResource": true});
+    let told = post(&world, "bob", &path, &told).await.expect(409);
+    assert!(told.text.contains("hidden"), "{}", told.text);
+    world.finish().await;
+}
+
+/// What a reference or a group owns is deleted only by who may delete it in AWS.
+#[apply(on_every_store)]
+async fn what_is_owned_is_deleted_with_rights_over_aws_only(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "vpc")
+        .await
+        .expect(201);
+    let reference = format!("{OURS}/providers/AWS.EC2/VPC:reference/vpc");
+    let group = format!("{OURS}?{VERSION}");
+    for path in [&reference, &group] {
+        let refused = world.call_as("carol", "DELETE", path, "").await.expect(403);
+        assert!(
+            refused.text.contains("'AWS.EC2/VPC/delete'"),
+            "{}",
+            refused.text
+        );
+    }
+    get(&world, "carol", &reference).await.expect(200);
+    let release = json!({"ownedResource": false}).to_string();
+    world
+        .call_as("carol", "PATCH", &reference, &release)
+        .await
+        .expect(200);
+    world
+        .call_as("carol", "DELETE", &reference, "")
+        .await
+        .expect(200);
+    world
+        .call_as("carol", "DELETE", &group, "")
+        .await
+        .expect(200);
+    world.finish().await;
+}
+
+/// Rights cost the put that changes nothing no statement more.
+#[apply(on_every_store)]
+async fn rights_cost_the_same_put_again_nothing(kind: StoreKind) {
+    let mut asked = Vec::new();
+    for builder in [World::builder(), World::builder().granting(teams())] {
+        let Some(builder) = builder.on(kind).await else {
+            return;
+        };
+        let world = builder.build().await;
+        world.put_group("ours").await;
+        put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "vpc")
+            .await
+            .expect(201);
+        let before = world.asked_of_store();
+        let path = format!("{}/:put", collection(OUR_ACCOUNT, "AWS.EC2/VPC"));
+        let body =
+            json!({"alias": "vpc", "trackedBy": OURS, "properties": {"CidrBlock": "10.0.0.0/16"}});
+        post(&world, ALICE, &path, &body).await.expect(200);
+        let mut again = world.asked_of_store();
+        again.retain(|method, count| {
+            *count -= before.get(method).copied().unwrap_or_default();
+            *count > 0 && !method.starts_with("claim")
+        });
+        asked.push(again);
+        world.finish().await;
+    }
+    assert_eq!(asked[0], asked[1]);
+}
