@@ -120,6 +120,7 @@ async fn tokens_that_are_not_valid_are_refused(kind: StoreKind) {
             true => builder.requiring_authentication().build().await,
             false => builder.build().await,
         };
+        world.tolerate_log("many logins from this address fail");
         let token = world.token("ci", Role::Owner, &["/"], None).await;
         ask_with(&world, &token).await.expect(200);
         let last = if token.ends_with('A') { 'B' } else { 'A' };
@@ -249,4 +250,25 @@ async fn the_use_of_a_token_is_recorded_once_a_minute(world: &World) {
         assert_eq!(noted(), minute);
         world.clock.advance(Duration::from_secs(1));
     }
+}
+
+/// Who is known does not wait beside who tries.
+#[apply(on_every_store)]
+async fn failed_logins_are_slowed(world: &World) {
+    world.expect_log("many logins from this address fail");
+    let token = world.token("ci", Role::Owner, &["/"], None).await;
+    for _ in 0..5 {
+        ask_with(world, "ucp_wrong").await.expect(401);
+    }
+    let began = tokio::time::Instant::now();
+    let slowed = async {
+        ask_with(world, "ucp_wrong").await.expect(401);
+        began.elapsed()
+    };
+    let known = async {
+        ask_with(world, &token).await.expect(200);
+        ask(world, &[]).await.expect(200);
+    };
+    let (slowed, ()) = tokio::join!(slowed, known);
+    assert!(slowed >= Duration::from_millis(100), "{slowed:?}");
 }

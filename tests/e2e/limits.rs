@@ -122,6 +122,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "failed-logins",
+        By(
+            "crates/authentication/src/failures.rs",
+            "each_further_failure_waits_longer",
+        ),
+    ),
+    (
         "caller-groups",
         By(
             "crates/authentication/src/names.rs",

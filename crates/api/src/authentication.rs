@@ -1,6 +1,8 @@
 //! Tells who calls before the route is matched, and refuses who is not known where callers have to be.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -45,7 +47,12 @@ pub(crate) async fn authenticated(
         Ok(Some(principal)) => principal,
         Ok(None) if api.authenticator.is_required() => return unknown(),
         Ok(None) => api.authenticator.nobody(),
-        Err(refused) => return refuse(&request, &refused),
+        Err(refused) => {
+            let peer = request.extensions().get::<Peer>();
+            let peer = peer.map(|peer| peer.0.ip());
+            drop(request);
+            return refuse(&api, peer, &refused).await;
+        }
     };
     Span::current().record("caller.name", principal.name.as_str());
     request.extensions_mut().insert(Arc::clone(&principal));
@@ -138,17 +145,19 @@ fn unknown() -> Response {
     challenge(CHALLENGE, message.to_owned())
 }
 
-/// 401 for a credential that is not valid, or 503 if nobody can tell.
-fn refuse(request: &Request, refused: &Refused) -> Response {
+/// 401 for a credential that is not valid, the later the more of them the peer sends; or 503 if nobody can tell.
+async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response {
     match refused {
         Refused::Invalid(reason) => {
-            let peer = request.extensions().get::<Peer>();
             tracing::info!(
-                peer.address = peer.map(|peer| tracing::field::display(peer.0.ip())),
+                peer.address = peer.map(tracing::field::display),
                 reason,
                 "a login failed"
             );
-            challenge(INVALID, reason.clone())
+            match api.authenticator.slow_down(peer).await {
+                Ok(()) => challenge(INVALID, reason.clone()),
+                Err(wait) => too_many(wait),
+            }
         }
         Refused::Unavailable(_) => {
             tracing::warn!(
@@ -160,6 +169,16 @@ fn refuse(request: &Request, refused: &Refused) -> Response {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure).into_response()
         }
     }
+}
+
+fn too_many(wait: Duration) -> Response {
+    let seconds = wait.as_secs().max(1);
+    let message = format!(
+        "Too many logins from your address have failed. Correct the token, and try again in {seconds} seconds."
+    );
+    let failure = Failure::new(ErrorCode::TooManyRequests, message);
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
+    problem.again_after(seconds).into_response()
 }
 
 fn challenge(challenge: HeaderValue, message: String) -> Response {

@@ -1,11 +1,14 @@
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ucp_access::{Principal, Source};
 use ucp_listen::{Authority, ClientCertificate};
 use ucp_model::Clock;
 use ucp_store::Tokens;
 
+use crate::failures::Failures;
 use crate::known_tokens::KnownTokens;
 use crate::names;
 use crate::presented::Presented;
@@ -65,6 +68,7 @@ pub struct Authenticator {
     tokens: KnownTokens,
     provider: Option<Arc<dyn IdentityProvider>>,
     settings: Settings,
+    failures: Failures,
     nobody: Arc<Principal>,
 }
 
@@ -83,6 +87,7 @@ impl Authenticator {
             tokens: KnownTokens::new(parts.tokens, parts.clock),
             provider: parts.provider,
             settings,
+            failures: Failures::default(),
             nobody: Arc::new(Principal::anonymous()),
         }
     }
@@ -112,6 +117,12 @@ impl Authenticator {
     /// Returns whether the certificate is that of a proxy that says itself who calls.
     pub fn trusts(&self, certificate: &ClientCertificate) -> bool {
         self.settings.trust(certificate)
+    }
+
+    /// Counts a login that failed, and returns once it may be answered. An error says after which time the peer can try
+    /// again.
+    pub async fn slow_down(&self, peer: Option<IpAddr>) -> Result<(), Duration> {
+        self.failures.slow_down(peer).await
     }
 
     /// Returns who calls. `None` if nothing says so.

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use subtle::ConstantTimeEq as _;
 use tokio::sync::OnceCell;
 use ucp_access::{Grant, Principal, Source, Subject, TOKEN_PREFIX};
 use ucp_model::{Beyond, Clock, ErrorCode, Limit, Most, Timestamp};
 use ucp_store::{Error, TOKENS_MAX, Token, TokenState, Tokens};
 
+use crate::failures::MOST;
 use crate::names::GROUPS_MAX;
 use crate::provider::Refused;
-use crate::token_text::Given;
+use crate::token_text::GivenToken;
 
 /// How long a token is used as it was read. A token that was revoked since is refused after this time everywhere.
 const FRESH: Duration = Duration::from_secs(5);
@@ -35,6 +35,13 @@ pub const LIMITS: &[Limit] = &[
         what: "The time that a token which was revoked is still accepted for",
         most: Most::Time(FRESH),
         beyond: Beyond::refused(401, ErrorCode::AuthenticationFailed),
+    },
+    Limit {
+        name: "failed-logins",
+        what: "The logins of one address, or of one network of IPv6, that fail within a minute; from the sixth on each reply \
+               waits longer, up to 2 seconds",
+        most: Most::Number(MOST as usize),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
     Limit {
         name: "caller-groups",
@@ -88,16 +95,14 @@ impl KnownTokens {
     /// Returns the caller who has the token.
     pub(crate) async fn verify(&self, text: &str) -> Result<Arc<Principal>, Refused> {
         let cut_off = || Refused::invalid("The token is not complete, or is misspelt.");
-        let given = Given::split(text).ok_or_else(cut_off)?;
+        let given = GivenToken::split(text).ok_or_else(cut_off)?;
         let now = self.clock.now();
         let reading = self.reading(given.id, now);
         let found = reading.found.get_or_try_init(|| self.read(given.id, now));
         let found = found
             .await
             .map_err(|error| Refused::Unavailable(Box::new(error)))?;
-        let known = found
-            .as_ref()
-            .filter(|known| bool::from(known.token.digest.ct_eq(&given.digest())));
+        let known = found.as_ref().filter(|known| given.is_of(&known.token));
         let Some(known) = known else {
             return Err(Refused::invalid("The token is not valid."));
         };

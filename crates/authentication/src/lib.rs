@@ -5,6 +5,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod authenticator;
+mod failures;
 mod known_tokens;
 mod names;
 mod presented;
@@ -15,4 +16,4 @@ pub use authenticator::{Authenticator, Parts, Settings, Way};
 pub use known_tokens::LIMITS;
 pub use presented::Presented;
 pub use provider::{IdentityProvider, Refused};
-pub use token_text::NewToken;
+pub use token_text::{GivenToken, NewToken};

@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 use ucp_model::Entropy;
+use ucp_store::Token;
 use zeroize::Zeroizing;
 
 /// What every token begins with.
@@ -41,14 +43,15 @@ impl NewToken {
 
 /// The parts of a token that a caller has sent.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
-    pub(crate) id: &'a str,
+pub struct GivenToken<'a> {
+    /// The id.
+    pub id: &'a str,
     secret: &'a str,
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenToken<'a> {
     /// Splits a token. `None` if it has another shape, since it is cut off, for example.
-    pub(crate) fn split(text: &'a str) -> Option<Self> {
+    pub fn split(text: &'a str) -> Option<Self> {
         let (id, secret) = text.strip_prefix(START)?.split_at_checked(ID_LETTERS)?;
         let secret = secret.strip_prefix('_')?;
         let is_one = id.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -57,9 +60,9 @@ impl<'a> Given<'a> {
         is_one.then_some(Self { id, secret })
     }
 
-    /// Returns the digest of the secret.
-    pub(crate) fn digest(self) -> [u8; 32] {
-        digest(self.secret)
+    /// Returns whether the secret is that of `token`. How long that takes says nothing about the secret.
+    pub fn is_of(self, token: &Token) -> bool {
+        self.id == token.id && bool::from(digest(self.secret).ct_eq(&token.digest))
     }
 }
 
@@ -80,8 +83,9 @@ mod tests {
         let (one, other) = (NewToken::draw(&entropy), NewToken::draw(&entropy));
         assert_ne!((&one.id, one.digest), (&other.id, other.digest));
         assert_eq!(one.text.len(), 60);
-        let given = Given::split(&one.text).unwrap();
-        assert_eq!((given.id, given.digest()), (one.id.as_str(), one.digest));
+        let given = GivenToken::split(&one.text).unwrap();
+        let secret = digest(given.secret);
+        assert_eq!((given.id, secret), (one.id.as_str(), one.digest));
     }
 
     #[test]
@@ -98,7 +102,7 @@ mod tests {
             &text.replace(&token.id, "ABCDEFGHIJKL"),
             &format!("ucp_{}é{}", &token.id[2..], &text[17..]),
         ] {
-            assert!(Given::split(wrong).is_none(), "{wrong}");
+            assert!(GivenToken::split(wrong).is_none(), "{wrong}");
         }
     }
 }

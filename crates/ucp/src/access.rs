@@ -109,6 +109,7 @@ pub(crate) fn warn(authentication: &Settings, address: SocketAddr, tls: Option<&
     }
 }
 
-fn is_loopback(address: SocketAddr) -> bool {
+/// Returns whether only this machine reaches the address.
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }

@@ -1,5 +1,7 @@
 //! The command line. Every flag of a long-running command is also an environment variable.
 
+mod token;
+
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -10,10 +12,11 @@ use ucp_api::{PathBase, Rates};
 use ucp_app::Quotas;
 use ucp_model::{TypeName, valid_tag};
 
+pub(crate) use crate::cli::token::{CreateToken, Database, Expiry, RevokeToken, TokenCommand};
+
 use crate::access::Access;
 use crate::audit::Audit;
 use crate::rights::Rights;
-use crate::token::TokenCommand;
 
 /// Manages AWS resources under aliases of your choice: the same declaration again yields the same resource.
 #[derive(Debug, Parser)]

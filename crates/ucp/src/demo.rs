@@ -18,10 +18,11 @@ const VPCS: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/prov
 const POLLS_MAX: usize = 100;
 
 /// Runs the demo and checks its outcomes.
-pub(crate) async fn run(url: String) -> anyhow::Result<()> {
+pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
     let client = Narrator {
         http: Client::builder(TokioExecutor::new()).build_http(),
         url,
+        token,
     };
     let group = format!("{GROUP}?{API_VERSION}");
 
@@ -88,10 +89,12 @@ fn tracked(properties: Value) -> Value {
     })
 }
 
-struct Narrator {
+struct Narrator<'a> {
     http: Client<HttpConnector, Full<Bytes>>,
     /// The base URL, to which ids are appended.
     url: String,
+    /// The token of the data directory.
+    token: &'a str,
 }
 
 struct Reply {
@@ -111,7 +114,7 @@ impl Reply {
     }
 }
 
-impl Narrator {
+impl Narrator<'_> {
     fn chapter(&self, title: &str) {
         println!("\n== {title}");
     }
@@ -187,6 +190,7 @@ impl Narrator {
             .method(method)
             .uri(&url)
             .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {}", self.token))
             .body(Full::from(text))?;
         let response = self
             .http

@@ -17,9 +17,10 @@ use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::ambient::OsEntropy;
 use crate::cli::Dev;
 use crate::node::{Node, listen};
-use crate::{demo, keys, shutdown, simulator, types};
+use crate::{access, core_dumps, demo, dev_token, keys, shutdown, simulator, types};
 
 pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
+    core_dumps::prevent();
     let signalled = shutdown::on_signal()?;
     let data_dir = &arguments.data_dir;
     std::fs::DirBuilder::new()
@@ -40,6 +41,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let store =
         store.with_context(|| format!("cannot open the database in {}", data_dir.display()))?;
     let store = store.sealed_with(keys::cipher(&sealing));
+    let token = dev_token::of_data_dir(data_dir, &store).await?;
     let listener = listen(arguments.listen, "--listen").await?;
     let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
     let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);
@@ -76,7 +78,10 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         audit: arguments.audit,
         work: arguments.work,
         retry_after: arguments.retry_after,
-        authentication: ucp_authentication::Settings::default(),
+        authentication: ucp_authentication::Settings {
+            required: !access::is_loopback(arguments.listen),
+            ..Default::default()
+        },
         oidc: None,
         allowed_hosts: AllowedHosts::loopback_and([]),
         path_base: arguments.path_base,
@@ -89,7 +94,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let running = tokio::spawn(node.run(stopped));
     let told = async {
         match arguments.demo {
-            true => demo::run(url).await,
+            true => demo::run(url, &token).await,
             false => std::future::pending().await,
         }
     };

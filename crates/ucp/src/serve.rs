@@ -12,9 +12,10 @@ use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::cli::{Role, Serve};
 use crate::config::Config;
 use crate::node::{self, Node};
-use crate::{access, keys, shutdown, types};
+use crate::{access, core_dumps, keys, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
+    core_dumps::prevent();
     let shutdown = shutdown::on_signal()?;
     let config = Config::read(arguments.config.as_deref())?;
     let sealing = keys::given(&arguments.keys)?;

@@ -203,13 +203,10 @@ impl Process {
     pub(super) async fn dev(data_dir: &Path, arguments: &[&str]) -> (Self, String) {
         let process = Self::start(
             Command::new(env!("CARGO_BIN_EXE_ucp"))
-                .args([
-                    "dev",
-                    "--listen=127.0.0.1:0",
-                    "--simulator-listen=127.0.0.1:0",
-                    "--data-dir",
-                ])
+                .args(["dev", "--simulator-listen=127.0.0.1:0", "--data-dir"])
                 .arg(data_dir)
+                // Arguments may name another.
+                .env("UCP_LISTEN", "127.0.0.1:0")
                 .args(arguments),
         );
         let line = process.line("ucp listens on").await;

@@ -31,7 +31,11 @@ impl Files {
         let root = params.self_signed(&key).expect("a certificate");
         fs::write(self.path("ca.crt"), root.pem()).expect("a file");
         let issuer = Issuer::new(params, key);
-        for (file, name) in [("server", "127.0.0.1"), ("client", "Ada O'Neill")] {
+        for (file, name) in [
+            ("server", "127.0.0.1"),
+            ("client", "Ada O'Neill"),
+            ("token", "token:ci"),
+        ] {
             let names = ["127.0.0.1".to_owned()];
             let mut params = CertificateParams::new(names).expect("a name");
             params.distinguished_name.push(DnType::CommonName, name);
@@ -205,4 +209,53 @@ async fn a_certificate_that_cannot_be_used_is_named() {
         said.contains("server.crt and its key cannot be used"),
         "{said}"
     );
+}
+
+/// A proxy such as the aggregation layer of Kubernetes, and others that forge its headers.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_proxy_with_its_certificate_says_who_calls() {
+    let (files, proxies) = (Files::new(), Files::new());
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+        files.argument("--client-ca", "ca.crt"),
+        proxies.argument("--request-header-client-ca", "ca.crt"),
+        "--request-header-allowed-name=Ada O'Neill".to_owned(),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let nowhere = "http://127.0.0.1:9";
+    let (server, url) = Process::serve_with(&arguments, &files.database(), nowhere, ACCOUNT).await;
+    let planes = over_tls(&url) + "/planes?api-version=2023-10-01-preview";
+    let user = |name: &str| format!("X-Remote-User: {name}");
+    let ask = async |identity: Option<(&Files, &str)>, header: &str| {
+        let own = |path: PathBuf| path.display().to_string();
+        let identity = identity.map(|(files, name)| {
+            let (certificate, key) = (format!("{name}.crt"), format!("{name}.key"));
+            [own(files.path(&certificate)), own(files.path(&key))]
+        });
+        let mut given = vec!["-H", header];
+        if let Some([certificate, key]) = &identity {
+            given.extend(["--cert", certificate, "--key", key]);
+        }
+        given.push(&planes);
+        files.curl(&given).await.0
+    };
+    let proxy = Some((&proxies, "client"));
+    assert_eq!(ask(proxy, &user("grace")).await, 200);
+    assert!(server.output().contains(r#""caller.name":"grace""#));
+    // It does not say who calls, or says what only a token may.
+    assert_eq!(ask(proxy, "X-Other: x").await, 401);
+    for name in ["token:ci", "anonymous", "oidc:grace"] {
+        assert_eq!(ask(proxy, &user(name)).await, 401, "{name}");
+    }
+    // Another name of the same authority, a client, and nobody.
+    let other = Some((&proxies, "server"));
+    assert_eq!(ask(other, &user("mallory")).await, 401);
+    assert_eq!(ask(None, &user("mallory")).await, 401);
+    let client = Some((&files, "client"));
+    assert_eq!(ask(client, &user("mallory")).await, 200);
+    assert!(server.output().contains(r#""caller.name":"Ada O'Neill""#));
+    assert!(!server.output().contains("mallory"));
+    // A certificate does not make the name of a token.
+    assert_eq!(ask(Some((&files, "token")), "X-Other: x").await, 401);
 }

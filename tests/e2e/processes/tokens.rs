@@ -1,6 +1,7 @@
 //! `ucp token`, beside servers of the real binary: what it prints, what is stored, and how soon a token is refused.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -182,4 +183,39 @@ async fn what_is_wrong_with_a_token_is_said() {
     let output = token(&["list", "--database-url", &missing]).await;
     assert!(!output.status.success());
     assert!(!Path::new(missing.trim_start_matches("sqlite://")).exists());
+}
+
+/// Commands on the same machine find it, and others cannot read it.
+#[tokio::test(flavor = "multi_thread")]
+async fn dev_makes_a_token_and_keeps_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let path = data.join("token");
+    let read = || fs::read_to_string(&path).expect("a token");
+    let (dev, url) = Process::dev(&data, &[]).await;
+    let limits = fs::read_to_string(format!("/proc/{}/limits", dev.id()));
+    if let Ok(limits) = limits {
+        let core = limits.lines().find(|line| line.starts_with("Max core"));
+        let words = core.expect("a limit").split_whitespace();
+        assert_eq!(words.skip(4).collect::<Vec<_>>(), ["0", "0", "bytes"]);
+    }
+    let mode = fs::metadata(&path).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let first = read();
+    assert_eq!(ask(&url, first.trim()).await.0, 200);
+    assert_eq!(ask(&url, "ucp_wrong").await.0, 401);
+    dev.kill();
+
+    let (dev, _) = Process::dev(&data, &[]).await;
+    assert_eq!(read(), first, "it is kept");
+    let data_dir = format!("--data-dir={}", data.display());
+    succeed(&["revoke", &data_dir, "dev"]).await;
+    dev.kill();
+
+    // Beyond loopback it is needed.
+    let (_dev, url) = Process::dev(&data, &["--listen=0.0.0.0:0"]).await;
+    let url = url.replace("0.0.0.0", "127.0.0.1");
+    assert_ne!(read(), first, "it is replaced");
+    assert_eq!(ask(&url, read().trim()).await.0, 200);
+    assert_eq!(ask(&url, first.trim()).await.0, 401);
 }

@@ -1,0 +1,21 @@
+//! No core dumps: the memory of a server has keys, tokens and properties.
+
+#[cfg(target_os = "linux")]
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Keeps the process from leaving its memory in a file when it crashes, and other processes of the user from reading it.
+pub(crate) fn prevent() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "core dumps cannot be prevented");
+    }
+    // A handler of core dumps, such as that of systemd, does not heed the limit.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        tracing::warn!(%error, "core dumps cannot be prevented");
+    }
+}
