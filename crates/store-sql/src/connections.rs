@@ -157,9 +157,8 @@ impl Connections {
     async fn open(&self) -> Result<Session, Error> {
         let began = Instant::now();
         loop {
-            let epoch = self.servers.epoch();
             match self.servers.open().await {
-                Ok(connection) => {
+                Ok((connection, epoch)) => {
                     return Ok(Session {
                         connection,
                         opened: Instant::now(),
@@ -282,6 +281,37 @@ impl Drop for Held {
         {
             let used = Instant::now();
             self.connections.lock_idle().push(Idle { session, used });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Row as _;
+
+    use super::*;
+    use crate::testing::Failover;
+
+    /// A primary that lives on shows what it had. Whatever is read after a write elsewhere is read there.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_read_from_the_server_of_before() {
+        let Some(database) = Failover::start().await else {
+            return;
+        };
+        let servers = Arc::new(Servers::find(&database.url()).await.unwrap());
+        let readers = Connections::new(Arc::clone(&servers), 2);
+        let writers = Connections::new(servers, 1);
+        let ask = || sqlx::query("SELECT current_setting('transaction_read_only') AS read_only");
+        let reading = (readers.hold().await.unwrap(), readers.hold().await.unwrap());
+        drop(reading);
+        database.make_primary_read_only().await;
+        database.promote_standby();
+
+        writers.fetch(ask()).await.unwrap();
+        let (mut one, mut other) = (readers.hold().await.unwrap(), readers.hold().await.unwrap());
+        for held in [&mut one, &mut other] {
+            let rows = held.fetch(ask()).await.unwrap();
+            assert_eq!(rows[0].get::<&str, _>("read_only"), "off");
         }
     }
 }

@@ -208,22 +208,32 @@ impl Servers {
 
     /// Ends the epoch, since a server of it has turned out to take no writes.
     pub(crate) fn end_epoch(&self, epoch: u64) {
-        let order = Ordering::Relaxed;
-        let ended = self.epoch.compare_exchange(epoch, epoch + 1, order, order);
-        if ended.is_ok() {
+        if self.next_epoch(epoch) {
             tracing::warn!(
                 "the database server only takes reads; looking for one that takes writes"
             );
         }
     }
 
-    /// Connects to a server that takes writes. The one that took the last connection is asked first, and soon the others
-    /// beside it.
-    pub(crate) async fn open(&self) -> Result<PgConnection, Error> {
+    /// Returns whether the epoch was not over yet.
+    fn next_epoch(&self, epoch: u64) -> bool {
+        let order = Ordering::Relaxed;
+        let ended = self.epoch.compare_exchange(epoch, epoch + 1, order, order);
+        ended.is_ok()
+    }
+
+    /// Connects to a server that takes writes, and returns the epoch too. The one that took the last connection is asked
+    /// first, and soon the others beside it. If another one takes this connection, the epoch ends: the server of before may
+    /// live on, and does not show any more what is written.
+    pub(crate) async fn open(&self) -> Result<(PgConnection, u64), Error> {
+        let epoch = self.epoch();
         let (server, connection) = self.find_writable().await?;
-        self.last.store(server, Ordering::Relaxed);
         self.has_answered();
-        Ok(connection)
+        if self.last.swap(server, Ordering::Relaxed) == server {
+            return Ok((connection, epoch));
+        }
+        self.next_epoch(epoch);
+        Ok((connection, self.epoch()))
     }
 
     /// Returns how to connect to a server that takes writes, without the limits of a statement.
