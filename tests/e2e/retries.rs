@@ -391,6 +391,8 @@ async fn a_cancel_that_aws_refuses_is_not_asked_for_at_each_poll(world: &World) 
         most_millis: day,
     };
     world.aws.add_fault(fault(slow).on(Action::CreateResource));
+    // As AWS mostly does. So it is polled far more often than it could be asked to cancel.
+    world.aws.add_fault(fault(Effect::NoRetryAfter {}));
     let refused = refuse(ExceptionCode::UnsupportedAction).saying("cannot be cancelled");
     world
         .aws
@@ -407,6 +409,8 @@ async fn a_cancel_that_aws_refuses_is_not_asked_for_at_each_poll(world: &World) 
     let waited = waited.as_str().expect("a sentence");
     assert!(waited.starts_with("AWS to cancel the create"), "{waited}");
     assert_eq!(ended(world, &reply).await, "Succeeded", "it was made");
+    let polls = world.calls("GetResourceRequestStatus");
+    assert!(polls > 3_000, "{polls} in a day");
     let cancels = world.calls("CancelResourceRequest");
     assert!((2..=300).contains(&cancels), "{cancels} in a day");
 }
