@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use tokio::task::JoinSet;
 use ucp_model::{Mark, Ownership, ReferenceId};
 
 use super::super::client::{API_VERSION, Client, GROUP};
 use super::people::{Story, is_terminal};
 use super::replicas::Replicas;
+
+/// How many operations are read at the same time.
+const AT_ONCE: usize = 16;
 
 /// What was lost, and what there is twice.
 pub(super) struct Verdict {
@@ -33,11 +37,21 @@ pub(super) async fn reach(replicas: &Replicas, aws: &str, story: &Story) -> Verd
 impl Verdict {
     /// Each operation has ended, whether anyone heard of it or not, and as was told before.
     async fn operations(&mut self, client: &Client, story: &Story) {
-        for (path, told) in &story.ended {
-            let now = client.call("GET", path, "").await.body;
-            if now != *told {
-                self.lost.push(format!("{path} was {told} and is {now}"));
+        let mut reading = JoinSet::new();
+        let mut ended = story.ended.iter();
+        loop {
+            let room = AT_ONCE - reading.len();
+            for (path, told) in ended.by_ref().take(room) {
+                let (client, path, told) = (client.clone(), path.clone(), told.clone());
+                reading.spawn(async move {
+                    let now = client.call("GET", &path, "").await.body;
+                    (now != told).then(|| format!("{path} was {told} and is {now}"))
+                });
             }
+            let Some(read) = reading.join_next().await else {
+                break;
+            };
+            self.lost.extend(read.expect("no panic"));
         }
         let mut listed = BTreeSet::new();
         let mut next = Some(format!("{GROUP}/operations?{API_VERSION}&top=1000"));
