@@ -311,6 +311,7 @@ async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
         return;
     };
     let world = builder.build().await;
+    world.tolerate_log("many logins from this address fail");
     let headers = [("authorization", "Bearer canary-3f9a")];
     for _ in 0..70 {
         let reply = world.send_with(&headers, "GET", GROUP, "").await;
@@ -318,7 +319,8 @@ async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
     }
     world.clock.advance(std::time::Duration::from_secs(60));
     world.send_with(&[], "PUT", GROUP, "{}").await.expect(401);
-    let events = world.audited().await;
+    let mut events = world.audited().await;
+    events.retain(|event| event.outcome == AuditOutcome::Refused);
     assert_eq!(events.len(), 61);
     let (first, last) = (&events[0], &events[60]);
     assert_eq!(first.outcome, AuditOutcome::Refused);

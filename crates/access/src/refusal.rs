@@ -40,9 +40,9 @@ impl fmt::Display for Refusal {
             "The client '{client}' does not have authorization to perform action '{action}' over scope '{scope}'. "
         )?;
         match reason {
-            Reason::NotGranted => {
-                f.write_str("Nothing was changed. Ask an owner of the scope for a role assignment.")
-            }
+            Reason::NotGranted => f.write_str(
+                "Nothing was changed. Ask the operator of this server for a role over the scope.",
+            ),
             Reason::Denied(types) => write!(
                 f,
                 "Nothing was changed. The operator of this server denies changes of {types} to everybody."

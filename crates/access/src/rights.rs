@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(
             refusal.unwrap_err().to_string(),
             format!(
-                "The client 'alice' does not have authorization to perform action 'AWS.EC2/VPC/write' over scope '{VPC}'. Nothing was changed. Ask an owner of the scope for a role assignment."
+                "The client 'alice' does not have authorization to perform action 'AWS.EC2/VPC/write' over scope '{VPC}'. Nothing was changed. Ask the operator of this server for a role over the scope."
             )
         );
     }
@@ -243,6 +243,8 @@ mod tests {
             )
         );
         assert!(!denied("AWS.IAM/Role").permits(Right::Write, &scope(ROLE)));
+        let elsewhere = ROLE.replace("/aws/aws/", "/aws/providers/");
+        assert!(!all.permits(Right::Write, &scope(&elsewhere)));
         assert!(denied("AWS.IAM/Rol").permits(Right::Write, &scope(ROLE)));
         assert!(denied("AWS.IA/*").permits(Right::Write, &scope(ROLE)));
         for text in [

@@ -94,8 +94,10 @@ impl Scope {
 
     /// Returns the key of the AWS resource type, `aws.ec2/vpc`, if the scope is that of a type.
     pub(crate) fn type_key(&self) -> Option<&str> {
-        let (_, tail) = self.key.split_once("/providers/")?;
-        tail.contains('/').then_some(tail)
+        let below_aws = self.key.strip_prefix("/planes/aws/")?;
+        // Any name may be `providers`, so the place is what counts: plane, accounts, account, regions, region, providers.
+        let of_type = below_aws.splitn(7, '/').nth(6)?;
+        of_type.contains('/').then_some(of_type)
     }
 
     fn of_ascii(path: String) -> Self {

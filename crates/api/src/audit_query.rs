@@ -15,22 +15,18 @@ use crate::query::Parameters;
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditQuery {
     /// List only the requests of this caller.
-    #[param(example = "token:ci")]
     caller: Option<String>,
     /// List only requests for this action, such as `System.Resources/resourceGroups/write`.
-    #[param(example = "System.Resources/resourceGroups/write")]
     action: Option<String>,
     /// List only requests with this outcome.
-    #[param(example = "Refused")]
     outcome: Option<String>,
     /// List only requests about this id, and about what is below it.
-    #[param(example = "/planes/radius/local/resourcegroups/demo")]
     id: Option<String>,
     /// List only requests from this time on, in RFC 3339.
-    #[param(format = DateTime, example = "2026-01-02T03:04:05Z")]
+    #[param(format = DateTime)]
     from: Option<String>,
     /// List only requests from before this time, in RFC 3339.
-    #[param(format = DateTime, example = "2026-01-03T00:00:00Z")]
+    #[param(format = DateTime)]
     to: Option<String>,
 }
 

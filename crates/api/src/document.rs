@@ -7,8 +7,8 @@ use ucp_model::ids::{
 };
 use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder};
-use utoipa::openapi::schema::SchemaFormat;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{KnownFormat, SchemaFormat};
 use utoipa::openapi::{
     Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
@@ -215,6 +215,7 @@ fn describe_choices(document: &mut OpenApi) {
 /// The schema and an example of a parameter that has the same meaning on all routes.
 fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static str)> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
+    let date_time = || text().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)));
     let matching = |pattern: &str| text().pattern(Some(pattern));
     let name = || matching(NAME).max_length(Some(PLANE_NAME_MAX_CHARS));
     Some(match parameter.name.as_str() {
@@ -255,7 +256,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             matching(VISIBLE).max_length(Some(ALIAS_MAX_CHARS)),
             "my-vpc",
         ),
-        "id" => (
+        "id" if parameter.parameter_in == ParameterIn::Path => (
             text().format(Some(SchemaFormat::Custom("uuid".to_owned()))),
             "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e",
         ),
@@ -263,6 +264,12 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             text().enum_values(Some(Status::ALL.map(Status::as_str))),
             Status::Failed.as_str(),
         ),
+        "caller" => (text(), "token:ci"),
+        "action" => (text(), "System.Resources/resourceGroups/write"),
+        "outcome" => (text(), "Refused"),
+        "id" => (text(), "/planes/radius/local/resourcegroups/demo"),
+        "from" => (date_time(), "2026-01-02T03:04:05Z"),
+        "to" => (date_time(), "2026-01-03T00:00:00Z"),
         "skipToken" => (text(), "a-token"),
         "If-Match" => (text(), "\"2b1c5a52\""),
         "If-None-Match" => (text(), "*"),

@@ -1,3 +1,4 @@
+use ucp_access::Right;
 use ucp_model::{ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 use ucp_store::ReferenceUpdate;
 
@@ -59,6 +60,11 @@ impl App {
         caller: &Caller,
     ) -> Result<Reference, Rejection> {
         let store = &self.parts.store;
+        if update.owned.is_some() && !caller.rights.are_unlimited() {
+            // Who owns the resource may delete it.
+            let reference = self.get_reference(id).await?;
+            caller.judge_type(Right::Write, &reference.scope, &id.type_name, "write")?;
+        }
         let (name, correlation_id) = (&caller.name, &caller.correlation_id);
         let updated = store.update_reference(id, update, name, correlation_id, self.now());
         match updated.await {

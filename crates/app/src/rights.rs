@@ -82,6 +82,19 @@ impl Caller {
 
     /// Refuses to change what an operation is about.
     pub(crate) fn judge_cancel(&self, operation: &Operation) -> Result<(), Rejection> {
+        // What is denied to everybody is stopped by a cancel, not done.
+        self.undenied().judge_change(operation)
+    }
+
+    /// Returns the caller without what is denied to everybody.
+    fn undenied(&self) -> Self {
+        Self {
+            rights: self.rights.clone().except(Arc::default()),
+            ..self.clone()
+        }
+    }
+
+    fn judge_change(&self, operation: &Operation) -> Result<(), Rejection> {
         if let Some(group) = operation.work.group_id() {
             self.judge_group(
                 Right::Write,

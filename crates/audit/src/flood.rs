@@ -1,4 +1,4 @@
-//! A bound on the refusals that are stored.
+//! A bound on the refusals and failures that are stored.
 
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use ucp_store::{AuditEvent, AuditOutcome};
 pub(crate) const OF_NOBODY: u32 = 60;
 /// The number of refusals of known callers that a process stores in a minute.
 pub(crate) const OF_SOMEBODY: u32 = 600;
+/// The number of requests that failed that a process stores in a minute.
+pub(crate) const OF_FAILURES: u32 = 600;
 /// The length of a minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -18,6 +20,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) struct Floods {
     of_nobody: Window,
     of_somebody: Window,
+    of_failures: Window,
 }
 
 impl Floods {
@@ -28,10 +31,8 @@ impl Floods {
                 self.of_nobody.admit(event.at, OF_NOBODY)
             }
             AuditOutcome::Refused => self.of_somebody.admit(event.at, OF_SOMEBODY),
-            AuditOutcome::Allowed
-            | AuditOutcome::Unchanged
-            | AuditOutcome::Failed
-            | AuditOutcome::Unanswered => true,
+            AuditOutcome::Failed => self.of_failures.admit(event.at, OF_FAILURES),
+            AuditOutcome::Allowed | AuditOutcome::Unchanged | AuditOutcome::Unanswered => true,
         }
     }
 }

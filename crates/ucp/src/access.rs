@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use ucp_authentication::Settings;
 use ucp_listen::{Tls, TlsFiles};
@@ -82,6 +82,15 @@ pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {
     let (Some(certificate), Some(key)) = (&given.tls_cert, &given.tls_key) else {
         return Ok(None);
     };
+    if given.client_ca.is_some()
+        && given.request_header_client_ca.is_some()
+        && given.request_header_allowed_names.is_empty()
+    {
+        bail!(
+            "with --client-ca, name the proxies with --request-header-allowed-name: a client whose certificate an authority of \
+             both has signed would be a proxy too"
+        );
+    }
     let files = TlsFiles {
         certificate: certificate.clone(),
         key: key.clone(),

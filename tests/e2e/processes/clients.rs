@@ -170,6 +170,7 @@ impl Secured {
             given("--oidc-ca", "ca.crt"),
             format!("--oidc-issuer={}", issuer.url),
             "--oidc-audience=ucp".to_owned(),
+            "--admin=oidc:sdk".to_owned(),
             "--verdict-wait=60s".to_owned(),
             "--group-delete-wait=60s".to_owned(),
         ];

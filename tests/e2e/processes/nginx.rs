@@ -212,6 +212,7 @@ async fn a_proxy_says_who_calls() {
         files.argument("--tls-key", "ucp.key"),
         files.argument("--request-header-client-ca", "proxies.crt"),
         "--request-header-allowed-name=proxy".to_owned(),
+        "--admin=Ada".to_owned(),
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let nowhere = "http://127.0.0.1:9";

@@ -26,7 +26,13 @@ impl Server {
         let database = format!("sqlite://{}", files.path("ucp.db").display());
         let ca = format!("--oidc-ca={}", files.path("ca.crt").display());
         let issuer = format!("--oidc-issuer={issuer}");
-        let arguments = [&issuer, "--oidc-audience=ucp", &ca, "--verdict-wait=0s"];
+        let arguments = [
+            &issuer,
+            "--oidc-audience=ucp",
+            &ca,
+            "--verdict-wait=0s",
+            "--admin=oidc:alice",
+        ];
         let (process, url) = Process::serve_with(&arguments, &database, &aws, ACCOUNT).await;
         Self {
             process,

@@ -227,12 +227,11 @@ async fn bodies_cannot_name_what_is_others(kind: StoreKind) {
             absent.expect(403).text
         );
         let mut after = world.asked_of_store();
-        // The workers look for what is due meanwhile.
+        // The workers look for what is due meanwhile, and the refusal is recorded.
         after.retain(|method, count| {
             before.get(method) != Some(count)
-                && *method != "claim_operations"
-                && *method != "claim"
-                && *method != "claim_due"
+                && *method != "claim_due_operations"
+                && *method != "append_audit_events"
         });
         assert!(after.is_empty(), "{action}: {after:?}");
     }
@@ -319,8 +318,10 @@ async fn what_is_owned_is_deleted_with_rights_over_aws_only(kind: StoreKind) {
     }
     get(&world, "carol", &reference).await.expect(200);
     let release = json!({"ownedResource": false}).to_string();
+    let refused = world.call_as("carol", "PATCH", &reference, &release).await;
+    refused.expect(403);
     world
-        .call_as("carol", "PATCH", &reference, &release)
+        .call_as(ALICE, "PATCH", &reference, &release)
         .await
         .expect(200);
     world
@@ -361,4 +362,29 @@ async fn rights_cost_the_same_put_again_nothing(kind: StoreKind) {
         world.finish().await;
     }
     assert_eq!(asked[0], asked[1]);
+}
+
+/// Who may change what is in a plane of AWS may not say which credentials sign for it.
+#[apply(on_every_store)]
+async fn a_contributor_does_not_let_the_process_sign(kind: StoreKind) {
+    let Some(world) = World::builder().on(kind).await else {
+        return;
+    };
+    let world = world
+        .granting(vec![
+            grant("bob", Role::Contributor, &["/planes/aws/bob"]),
+            grant("olga", Role::Owner, &["/planes/aws/bob"]),
+        ])
+        .build()
+        .await;
+    let path = format!("/planes/aws/bob?{VERSION}");
+    let ambient =
+        json!({"location": "global", "properties": {"credentials": "ambient"}}).to_string();
+    let refused = world.call_as("bob", "PUT", &path, &ambient).await;
+    assert_eq!(refused.expect(403).code(), "AuthorizationFailed");
+    world
+        .call_as("olga", "PUT", &path, &ambient)
+        .await
+        .expect(200);
+    world.call_as("bob", "DELETE", &path, "").await.expect(403);
 }

@@ -22,8 +22,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 /// Lists who asked for what, latest first.
 ///
 /// Every request that changes something, and every refusal, is an event. The events of all planes are listed under each
-/// radius plane, as far as the caller owns what they are about. A page may have fewer events than `top`, or none, although there are more: go on while there is a
-/// `nextLink`.
+/// radius plane, as far as the caller owns what they are about. A page may have fewer events than `top`, or none, although
+/// there are more: go on while there is a `nextLink`.
 #[utoipa::path(get, tag = "Audit",
     path = "/planes/radius/{plane}/providers/System.Resources/auditEvents",
     params(RadiusPlanePath, AuditQuery, Page),
