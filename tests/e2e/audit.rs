@@ -311,10 +311,11 @@ async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
         return;
     };
     let world = builder.build().await;
-    world.tolerate_log("many logins from this address fail");
-    let headers = [("authorization", "Bearer canary-3f9a")];
-    for _ in 0..70 {
-        let reply = world.send_with(&headers, "GET", GROUP, "").await;
+    let token = [("authorization", "Bearer canary-3f9a")];
+    // More wrong tokens would be slowed.
+    let logins = [&token[..]; 5].into_iter().chain([&[][..]; 65]);
+    for headers in logins {
+        let reply = world.send_with(headers, "GET", GROUP, "").await;
         assert_eq!(reply.status, 401, "{}", reply.text);
     }
     world.clock.advance(std::time::Duration::from_secs(60));

@@ -89,7 +89,7 @@ async fn a_user_of_an_issuer_is_the_caller_of_what_it_does() {
     assert_eq!(status, 200, "{body}");
     let (_, _, body) = server.ask("", "/readyz", &[]).await;
     assert_eq!(body["authentication"], "Required");
-    assert_eq!(body["accepts"], json!(["Oidc"]));
+    assert_eq!(body["accepts"], json!(["Token", "Oidc"]));
 
     let put =
         format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put");
