@@ -84,9 +84,9 @@ impl Auditor {
         }
     }
 
-    /// Returns whether the latest events could not be written.
+    /// Returns whether the latest events could not be written, or nobody writes any more.
     pub fn is_failing(&self) -> bool {
-        self.shared.is_failing.load(Ordering::Relaxed)
+        self.shared.is_failing.load(Ordering::Relaxed) || self.sender.is_closed()
     }
 
     /// Waits until it was tried to write all events that were recorded before.

@@ -196,3 +196,12 @@ async fn refusals_do_not_flood_the_store() {
     assert_eq!(stored[61], (401, 1));
     assert_eq!(stored[62 + 600], (500, 1));
 }
+
+#[tokio::test]
+async fn without_a_recorder_nothing_required_is_done() {
+    let (auditor, recorder) = auditing(Arc::new(Memory::default()), None, Waiting::Required);
+    assert!(auditor.is_able());
+    drop(recorder);
+    assert!(!auditor.is_able());
+    auditor.record(event(200, 0)).await.expect_err("it fails");
+}
