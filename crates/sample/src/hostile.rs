@@ -6,7 +6,10 @@ use crate::choice::Choice;
 use crate::text;
 use crate::value::{ANYTHING, json_type};
 
-/// The most that requests may declare, less a little for names: characters of JSON, values, and levels.
+/// The maximum number of characters of a body.
+const BODY_MAX: usize = 1_048_576;
+
+/// The most that requests may declare, less what names and options usually take: characters of JSON, and values.
 const MOST: Size = Size {
     chars: 250_000,
     values: 49_000,
@@ -23,13 +26,25 @@ const STUFF: [&str; 6] = ["a", " ", "-", "0", "\u{1d54f}", "a-"];
 /// nearly match their patterns, wide arrays, objects of many members, and deep nests, where the schema allows them and where
 /// it does not.
 pub fn hostile(schema: &ResourceSchema, seed: u64) -> Value {
+    let mut size = MOST;
+    loop {
+        let properties = generate(schema, seed, size);
+        if properties.to_string().chars().count() <= BODY_MAX {
+            return properties;
+        }
+        // Many copies of long names or options.
+        size = size.shared_by(2);
+    }
+}
+
+fn generate(schema: &ResourceSchema, seed: u64, size: Size) -> Value {
     let mut attack = Attack {
         schema,
         chance: Chance::new(seed, u64::MAX),
     };
     let document = schema.document();
     let choice = Choice::choose(document, document, &mut attack.chance);
-    attack.object(&choice, MOST, 0)
+    attack.object(&choice, size, 0)
 }
 
 /// Returns a model that is as hard to compare with `model` as possible: the same values in another order, some of them with
