@@ -4,6 +4,7 @@
 mod attacks;
 mod honest;
 mod samples;
+mod turns;
 
 use std::time::Duration;
 
@@ -14,13 +15,22 @@ use ucp_store_sql::testing::database;
 
 use super::client::Client;
 use super::process::Process;
-use attacks::Attackers;
+use attacks::{Attackers, Attacks};
 use honest::Honest;
 use samples::{Probes, Samples};
+use turns::Rates;
 
 const ACCOUNT: &str = "123456789012";
 /// The length of a run, unless UCP_HOSTILE_MINUTES says otherwise.
 const MINUTES: u64 = 2;
+/// Honest clients are alone for a turn, then among hostile ones for a turn, and so on. A turn is no longer than this.
+const TURN_MAX: Duration = Duration::from_secs(30);
+/// A run has this many rounds of two turns at least.
+const ROUNDS_MIN: u32 = 6;
+/// The beginning of a turn, which is not measured.
+const SETTLING: Duration = Duration::from_secs(2);
+/// Figures are printed as often.
+const CHAPTER: Duration = Duration::from_mins(10);
 /// Honest clients are served at least at this share of their rate alone.
 const SHARE: f64 = 0.5;
 /// 99 of 100 probes are answered within this time.
@@ -43,12 +53,35 @@ fn length() -> Duration {
     Duration::from_secs(60 * minutes.unwrap_or(MINUTES))
 }
 
-/// Lets the time pass, and returns how many honest puts have ended in each second of it.
-async fn rate(honest: &Honest, time: Duration) -> f64 {
+/// Returns the length of a turn, and the number of rounds.
+fn rounds() -> (Duration, u64) {
+    let turn = (length() / (2 * ROUNDS_MIN)).min(TURN_MAX);
+    (turn, length().as_secs() / (2 * turn).as_secs())
+}
+
+/// Lets a turn pass, and returns how many honest puts have ended in each second of it.
+async fn rate(honest: &Honest, turn: Duration) -> f64 {
+    sleep(SETTLING).await;
     let (before, began) = (honest.ended(), Instant::now());
-    sleep(time).await;
+    sleep(turn.saturating_sub(SETTLING)).await;
     let ended = honest.ended() - before;
     ended as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Lets hostile clients have their turn.
+async fn among(
+    honest: &Honest,
+    url: &str,
+    round: u64,
+    turn: Duration,
+) -> (f64, Attacks, (Instant, Instant)) {
+    let (over, until) = watch::channel(false);
+    let attackers = Attackers::come(url, round, &until);
+    let began = Instant::now();
+    let rate = rate(honest, turn).await;
+    let ended = Instant::now();
+    over.send_replace(true);
+    (rate, attackers.leave().await, (began, ended))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,34 +95,44 @@ async fn honest_clients_are_served_among_hostile_ones() {
     let line = server.line("listening for probes").await;
     let event: Value = serde_json::from_str(&line).expect("a JSON log");
     let probes = event["probe.address"].as_str().expect("an address");
+    let probes = format!("http://{probes}");
 
     let client = Client::new(&url, ACCOUNT);
     client.put_group().await;
     let (honest_over, until) = watch::channel(false);
     let honest = Honest::come(&client, &until);
-    let probes = Probes::of(&format!("http://{probes}"), &until);
-    let samples = Samples::of(server.id(), &until);
-
-    let alone = (length() / 8).clamp(Duration::from_secs(10), Duration::from_secs(120));
-    let among = length().saturating_sub(2 * alone);
     // What is new is created first.
     honest.have_begun().await;
-    let before = rate(&honest, alone).await;
-    println!("alone: {before:.1} honest puts a second");
-    let (hostile_over, until) = watch::channel(false);
-    let attackers = Attackers::come(&url, &until);
+
+    let (turn, rounds) = rounds();
+    let mut rates = Rates::beginning(rate(&honest, turn).await);
+    let (mut attacks, mut probed, mut sampled) =
+        (Attacks::default(), Probes::default(), Samples::default());
     let began = Instant::now();
-    let disturbed = rate(&honest, among).await;
-    let ended = Instant::now();
-    println!("among hostile clients: {disturbed:.1} honest puts a second");
-    hostile_over.send_replace(true);
-    let attacks = attackers.leave().await;
-    let after = rate(&honest, alone).await;
-    println!("alone again: {after:.1} honest puts a second");
+    let rounds_of_chapter = CHAPTER.as_secs() / (2 * turn).as_secs();
+    for first in (0..rounds).step_by(usize::try_from(rounds_of_chapter).expect("a few")) {
+        let chapter = first..rounds.min(first + rounds_of_chapter);
+        let (chapter_over, until) = watch::channel(false);
+        let probing = Probes::of(&probes, &until);
+        let sampling = Samples::of(server.id(), &until);
+        let mut hostile = Vec::new();
+        for round in chapter.clone() {
+            let (disturbed, attacked, time) = among(&honest, &url, round, turn).await;
+            attacks.add(attacked);
+            hostile.push(time);
+            rates.add(disturbed, rate(&honest, turn).await);
+        }
+        chapter_over.send_replace(true);
+        let probing = probing.end().await;
+        let sampling = sampling.end().await.within(&hostile);
+        let (minutes, count) = (began.elapsed().as_secs() / 60, chapter.count());
+        let told = rates.last(count);
+        println!("After {minutes} minutes: {told}\n{probing}\n{sampling}");
+        probed.add(probing);
+        sampled.add(sampling);
+    }
     honest_over.send_replace(true);
     let mut wrong = honest.leave().await;
-    let probes = probes.end().await;
-    let samples = samples.end().await.between(began, ended);
     let asked = Instant::now();
     server.terminate();
     let status = server.ended().await;
@@ -100,17 +143,14 @@ async fn honest_clients_are_served_among_hostile_ones() {
         ));
     }
 
-    println!("{attacks}\n{probes}\n{samples}");
-    let alone = f64::midpoint(before, after);
-    if disturbed < SHARE * alone {
-        wrong.push(format!(
-            "{disturbed:.1} honest puts a second, alone {alone:.1}"
-        ));
+    println!("All: {rates}\n{attacks}\n{probed}");
+    if rates.share() < SHARE {
+        wrong.push(format!("honest puts: {rates}"));
     }
-    if probes.most_within() > PROBED {
-        wrong.push(format!("probes took {:?}", probes.most_within()));
+    if probed.most_within() > PROBED {
+        wrong.push(format!("probes took {:?}", probed.most_within()));
     }
-    wrong.extend(samples.growth());
+    wrong.extend(sampled.growth());
     let panics = server.output().matches("panicked").count();
     if panics > 0 {
         wrong.push(format!("{panics} panics"));
@@ -121,8 +161,5 @@ async fn honest_clients_are_served_among_hostile_ones() {
         wrong.join("\n"),
         server.output()
     );
-    println!(
-        "Honest puts: {:.2} of the rate alone. Nothing grew.",
-        disturbed / alone
-    );
+    println!("Nothing grew.");
 }

@@ -11,7 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::{ACCOUNT, Over, is_over_within};
+use super::{ACCOUNT, Over, SETTLING, is_over_within};
 
 /// How long a reply is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,6 +21,8 @@ const SLOW_READERS: usize = 200;
 const HALF_REQUESTS: usize = 150;
 /// The length of a long body.
 const BODY: usize = 1024 * 1024 - 2_048;
+/// The requests of each turn have this many numbers of their own.
+const NUMBERS: u64 = 1_000_000;
 const API: &str = "api-version=2023-10-01-preview";
 
 /// Who makes the requests of an attack: this many clients, each with a pause between requests.
@@ -36,6 +38,14 @@ const NEW_GROUPS: Pace = (2, Duration::from_millis(200));
 #[derive(Default)]
 pub(super) struct Attacks(BTreeMap<(&'static str, String), usize>);
 
+impl Attacks {
+    pub(super) fn add(&mut self, others: Self) {
+        for (what, count) in others.0 {
+            *self.0.entry(what).or_default() += count;
+        }
+    }
+}
+
 impl fmt::Display for Attacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attacks = self.0.iter();
@@ -48,7 +58,7 @@ impl fmt::Display for Attacks {
 pub(super) struct Attackers(JoinSet<Attacks>);
 
 impl Attackers {
-    pub(super) fn come(url: &str, over: &Over) -> Self {
+    pub(super) fn come(url: &str, round: u64, over: &Over) -> Self {
         let address = url.trim_start_matches("http://");
         let address: SocketAddr = address.parse().expect("an address");
         let mut attackers = JoinSet::new();
@@ -67,7 +77,7 @@ impl Attackers {
                 let mut over = over.clone();
                 attackers.spawn(async move {
                     let mut attacks = Attacks::default();
-                    let mut number = client;
+                    let mut number = round * NUMBERS + client;
                     while !is_over_within(&mut over, pause).await {
                         let sent = timeout(PATIENCE, request(number).send(address)).await;
                         let status = sent.ok().and_then(Result::ok);
@@ -86,9 +96,7 @@ impl Attackers {
     pub(super) async fn leave(self) -> Attacks {
         let mut all = Attacks::default();
         for attacks in self.0.join_all().await {
-            for (what, count) in attacks.0 {
-                *all.0.entry(what).or_default() += count;
-            }
+            all.add(attacks);
         }
         all
     }
@@ -117,7 +125,7 @@ async fn holding(address: SocketAddr, number: usize, mut over: Over) -> Attacks 
     };
     let mut attacks = Attacks::default();
     // Not all at once.
-    let mut pause = HELD * u32::try_from(number % 100).unwrap_or(0) / 100;
+    let mut pause = SETTLING * u32::try_from(number % 100).unwrap_or(0) / 100;
     while !is_over_within(&mut over, pause).await {
         let held = async {
             let mut stream = connect(address).await?;

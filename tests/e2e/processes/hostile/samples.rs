@@ -13,7 +13,7 @@ use crate::processes::client::{Client, PATIENCE};
 /// The interval between samples, and between probes.
 const EVERY: Duration = Duration::from_millis(500);
 /// How many samples are printed.
-const PRINTED: usize = 20;
+const PRINTED: usize = 10;
 /// What is flat may grow by this share, and by this much besides.
 const SHARE: f64 = 1.1;
 const MEGABYTES: u64 = 24;
@@ -52,6 +52,7 @@ impl<T> Measuring<T> {
 }
 
 /// The samples of a process.
+#[derive(Default)]
 pub(super) struct Samples(Vec<Sample>);
 
 impl Samples {
@@ -67,13 +68,17 @@ impl Samples {
         }))
     }
 
-    pub(super) fn between(self, began: Instant, ended: Instant) -> Self {
-        let samples = self.0.into_iter();
-        Self(
-            samples
-                .filter(|sample| (began..=ended).contains(&sample.at))
-                .collect(),
-        )
+    /// Returns those of these times.
+    pub(super) fn within(self, times: &[(Instant, Instant)]) -> Self {
+        let is_within = |sample: &Sample| {
+            let mut times = times.iter();
+            times.any(|(began, ended)| (began..=ended).contains(&&sample.at))
+        };
+        Self(self.0.into_iter().filter(is_within).collect())
+    }
+
+    pub(super) fn add(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// Returns what has grown in the second half, from its first to its second half.
@@ -122,7 +127,8 @@ impl fmt::Display for Samples {
     }
 }
 
-/// How long probes took, in order. One that was not answered took as long as it was waited for.
+/// How long probes took. One that was not answered took as long as it was waited for.
+#[derive(Default)]
 pub(super) struct Probes(Vec<Duration>);
 
 impl Probes {
@@ -140,22 +146,31 @@ impl Probes {
                     took.push(if is_well { asked.elapsed() } else { PATIENCE });
                 }
             }
-            took.sort_unstable();
             Self(took)
         }))
     }
 
+    pub(super) fn add(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// The time within which this many of 100 were answered.
+    fn within(&self, percent: usize) -> Duration {
+        let mut took = self.0.clone();
+        took.sort_unstable();
+        took[(took.len() * percent / 100).min(took.len() - 1)]
+    }
+
     /// The time within which 99 of 100 were answered.
     pub(super) fn most_within(&self) -> Duration {
-        self.0[self.0.len() * 99 / 100]
+        self.within(99)
     }
 }
 
 impl fmt::Display for Probes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (count, longest) = (self.0.len(), self.0.last().copied().unwrap_or_default());
-        let median = self.0[count / 2];
-        let most = self.most_within();
+        let count = self.0.len();
+        let (median, most, longest) = (self.within(50), self.most_within(), self.within(100));
         write!(
             f,
             "{count} probes: median {median:.1?}, 99 of 100 within {most:.1?}, longest {longest:.1?}"
