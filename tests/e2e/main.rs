@@ -34,6 +34,7 @@ mod leftovers;
 mod limits;
 mod looks;
 mod matrix;
+mod metrics;
 mod odd_requests;
 mod operation_lists;
 mod operations;

@@ -149,6 +149,7 @@ fn unknown() -> Response {
 async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response {
     match refused {
         Refused::Invalid(reason) => {
+            api.metrics.login_failed();
             tracing::info!(
                 peer.address = peer.map(tracing::field::display),
                 reason,

@@ -30,7 +30,7 @@ use crate::query::API_VERSION;
         (name = "Audit", description = "Who asked for what, and whether he was let."),
         (name = "Credentials", description = "The credentials that ucp signs AWS calls with."),
         (name = "Errors", description = "The meaning of each error code."),
-        (name = "Health", description = "Liveness, readiness and version."),
+        (name = "Health", description = "Liveness, readiness, metrics and version."),
         (name = "Leftovers", description = "What lives in AWS because of ucp, or may, although no alias stands for it."),
         (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),

@@ -20,6 +20,7 @@ mod guard;
 mod json;
 mod limits;
 mod logged;
+mod measured;
 mod members;
 mod noted;
 mod origin;
@@ -55,6 +56,7 @@ use ucp_app::App;
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
+use ucp_metrics::Metrics;
 use utoipa_swagger_ui::SwaggerUi;
 
 pub use limits::LIMITS;
@@ -71,7 +73,7 @@ use crate::unserved::{method_not_allowed, no_such_route};
 pub struct Routers {
     /// The whole API, with the health probes.
     pub api: Router,
-    /// Only the health probes, for a listener of their own.
+    /// Only the health probes and the metrics, for everybody who reaches a listener of their own.
     pub probes: Router,
 }
 
@@ -80,6 +82,7 @@ pub fn routers(
     app: App,
     auditor: Auditor,
     authenticator: Authenticator,
+    metrics: Metrics,
     settings: Settings,
 ) -> Routers {
     let base = settings.path_base.clone();
@@ -90,6 +93,7 @@ pub fn routers(
         auditor,
         authenticator,
         limits,
+        metrics,
         settings,
     });
     let (described, _) = routes::described().split_for_parts();
@@ -111,28 +115,38 @@ pub fn routers(
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));
     let (probes, _) = routes::probes().split_for_parts();
     let probes = probes.method_not_allowed_fallback(method_not_allowed);
-    let only_probes = probes.clone().fallback(no_such_route);
+    let (metrics, _) = routes::metrics::routes().split_for_parts();
+    let watched = (probes.clone().merge(metrics))
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(no_such_route);
+    let known = served(probes.merge(guarded), &api).layer(from_fn_with_state(
+        Arc::clone(&api),
+        authentication::authenticated,
+    ));
     Routers {
-        api: answered(probes.merge(guarded), &api),
-        probes: answered(only_probes, &api),
+        api: answered(known, &api),
+        probes: answered(served(watched, &api), &api),
     }
 }
 
-/// Adds to routes what every request and every reply passes.
-fn answered(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
+/// Serves routes on the rewritten path.
+fn served(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
+    let routes = routes
+        .layer(from_fn_with_state(Arc::clone(api), audited::noted))
+        .layer(from_fn(measured::matched));
+    // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again.
+    Router::new().fallback_service(routes.with_state(Arc::clone(api)))
+}
+
+/// Adds what every request and every reply passes.
+fn answered(served: Router, api: &Arc<Api>) -> Router {
     let api = Arc::clone(api);
-    let routes = routes.layer(from_fn_with_state(Arc::clone(&api), audited::noted));
-    // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again, on the rewritten path.
-    let answered = Router::new()
-        .fallback_service(routes.with_state(Arc::clone(&api)))
-        .layer(from_fn_with_state(
-            Arc::clone(&api),
-            authentication::authenticated,
-        ))
+    let answered = served
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
         .layer(from_fn_with_state(Arc::clone(&api), audited::recorded))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
+        .layer(from_fn_with_state(Arc::clone(&api), measured::counted))
         .layer(from_fn_with_state(api, context::identify))
         .layer(from_fn(security_headers::added));
     // Strips the body from replies to HEAD, including errors.

@@ -7,6 +7,7 @@ use ucp_app::App;
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 use ucp_listen::AllowedHosts;
+use ucp_metrics::Metrics;
 use utoipa::ToSchema;
 
 use crate::path_base::PathBase;
@@ -58,11 +59,12 @@ impl Settings {
     }
 }
 
-/// The use cases, the audit, who calls, and the settings.
+/// The use cases, the audit, who calls, what is counted, and the settings.
 pub(crate) struct Api {
     pub(crate) app: App,
     pub(crate) auditor: Auditor,
     pub(crate) authenticator: Authenticator,
     pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
     pub(crate) settings: Settings,
 }

@@ -15,6 +15,7 @@ mod group_operations;
 mod identifier;
 mod import;
 mod intake;
+mod inventory;
 mod leftovers;
 mod limits;
 mod listed;
@@ -59,6 +60,8 @@ pub use estimates::Quotas;
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
 pub use identifier::{Selector, TrackedBy, UntrackedAlias};
 pub use import::{ImportOutcome, ImportResource};
+use inventory::Counted;
+pub use inventory::Inventory;
 pub use limits::LIMITS;
 pub use listed::Listed;
 pub use live::LiveReader;
@@ -124,6 +127,7 @@ pub trait Wake: Send + Sync {
 pub struct App {
     parts: Parts,
     estimates: Estimates,
+    counted: Counted,
 }
 
 /// The sender of a request, and its limits.
@@ -147,6 +151,7 @@ impl App {
         Self {
             parts,
             estimates: Estimates::default(),
+            counted: Counted::default(),
         }
     }
 

@@ -20,6 +20,7 @@ use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
 use ucp_live::ReadOnly;
+use ucp_metrics::Metrics;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
 use ucp_registry::Registry;
 use ucp_schema::{Catalogue, ResourceTypes};
@@ -109,7 +110,7 @@ pub struct Settings {
 pub struct Node {
     /// The API.
     pub router: Router,
-    /// The health probes, for a listener of their own.
+    /// The health probes and the metrics, for a listener of their own.
     pub probes: Router,
     /// The workers, which carry out operations.
     pub workers: Workers,
@@ -134,11 +135,15 @@ impl Wake for WakeWorkers {
     }
 }
 
-struct WakeRequests(Awaiting);
+struct Noticed {
+    awaiting: Awaiting,
+    metrics: Metrics,
+}
 
-impl ProgressListener for WakeRequests {
+impl ProgressListener for Noticed {
     fn progressed(&self, operation: &Operation) {
-        self.0.progressed(operation);
+        self.metrics.progressed(operation);
+        self.awaiting.progressed(operation);
     }
 }
 
@@ -159,6 +164,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         pool,
         engine_pool,
     } = parts;
+    let version = &settings.api.version;
+    let metrics = Metrics::new(&version.version, &version.commit);
+    let cloud = metrics.of_calls(cloud);
+    let live = metrics.of_calls(live);
     let nudges = Nudges::default();
     let pulse = Pulse::default();
     let awaiting = Awaiting::new(store.clone());
@@ -233,7 +242,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         clock,
         entropy,
         pool: engine_pool,
-        progress: Arc::new(WakeRequests(awaiting)),
+        progress: Arc::new(Noticed {
+            awaiting,
+            metrics: metrics.clone(),
+        }),
     };
     let workers = Workers {
         engine: Arc::new(Engine::new(engine, settings.engine)),
@@ -243,7 +255,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
-    let routers = ucp_api::routers(app, auditor, authenticator, settings.api);
+    let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api);
     Ok(Node {
         router: routers.api,
         probes: routers.probes,

@@ -3,7 +3,6 @@
 //!
 //! A [`Process`] wraps both. `ucp` uses it to pause at a crash point, tests to crash at one. The product itself does
 //! not depend on it: the code that assembles the product passes in the plain implementations or the wrapped ones.
-//! Metrics can be added in the same place, as another observer.
 //!
 //! The decorators change no call and no reply, with one exception: after the observer has returned [`Crashed`], every
 //! call and every reply is blocked, as if the process had died.

@@ -230,6 +230,7 @@ observed! {
             after: Option<OperationId>,
             limit: usize
         ) -> Vec<Leftover>;
+        fn count_leftovers(limit: usize) -> usize;
         fn get_leftover(id: &LeftoverId) -> Option<Leftover>;
         fn forget_leftover(
             id: &LeftoverId,

@@ -36,6 +36,7 @@ statements! {
             unknown_create = excluded.unknown_create"];
     GET = ["SELECT ", columns!(), " FROM leftovers WHERE key = $1"];
     LIST = ["SELECT ", columns!(), " FROM leftovers WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
+    COUNT = ["SELECT COUNT(*) AS counted FROM (SELECT key FROM leftovers ORDER BY key LIMIT $1) AS bounded"];
     /// Those of a group that are ours.
     OURS = ["SELECT name FROM leftovers
         WHERE register_key = $1 AND reason = 'Undeleted' LIMIT 1"];
@@ -162,6 +163,12 @@ pub(crate) async fn list(
 ) -> Result<Vec<Leftover>, Error> {
     let rows = database.read(LIST, page(keys, limit)).await?;
     rows.iter().map(read).collect()
+}
+
+/// Counts the leftovers, up to `limit`.
+pub(crate) async fn count(database: &Database, limit: usize) -> Result<usize, Error> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    database.count(COUNT, values![limit]).await
 }
 
 /// Returns whether the register of a group has what is ours.

@@ -26,6 +26,10 @@ impl Leftovers for Sql {
         leftover_row::list(&self.database, keys, limit).await
     }
 
+    async fn count_leftovers(&self, limit: usize) -> Result<usize, Error> {
+        leftover_row::count(&self.database, limit).await
+    }
+
     async fn get_leftover(&self, id: &LeftoverId) -> Result<Option<Leftover>, Error> {
         leftover_row::get(&self.database, id).await
     }

@@ -42,6 +42,9 @@ pub trait Leftovers: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Leftover>, Error>;
 
+    /// Counts the leftovers of all registers, up to `limit`.
+    async fn count_leftovers(&self, limit: usize) -> Result<usize, Error>;
+
     /// Returns the leftover, if the register has it.
     async fn get_leftover(&self, id: &LeftoverId) -> Result<Option<Leftover>, Error>;
 

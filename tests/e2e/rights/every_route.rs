@@ -109,6 +109,9 @@ impl Needs {
             route,
             path,
         } = request;
+        if route == "/metrics" {
+            return Needs::Over(Right::Read, Scope::everything());
+        }
         if !route.starts_with("/planes") && route != "/version" {
             return Needs::Nothing;
         }

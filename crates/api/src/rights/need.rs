@@ -17,6 +17,8 @@ pub(crate) enum Need {
 /// What a path names that rights are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
+    /// Everything.
+    Everything,
     /// The plane.
     Plane,
     /// The resource group.
@@ -50,6 +52,7 @@ impl Place {
             segments.fold(String::new(), |path, segment| path + "/" + segment)
         };
         let path = match self {
+            Place::Everything => return Ok(Scope::everything()),
             Place::Plane => first(3),
             Place::Group => first(5),
             Place::Region => first(7),

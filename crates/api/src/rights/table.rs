@@ -6,7 +6,9 @@ use ucp_access::Right::{ManageAccess, ManageCredentials, Read, Write};
 use crate::path_base::PathBase;
 use crate::rights::need::Action::{Named, OnPlane, OnType};
 use crate::rights::need::Need::{self, Authenticated, Over, Public};
-use crate::rights::need::Place::{DescribedType, Group, Namespace, Plane, Region, Type};
+use crate::rights::need::Place::{
+    DescribedType, Everything, Group, Namespace, Plane, Region, Type,
+};
 
 /// The entry of a route.
 pub(super) enum Entry {
@@ -38,6 +40,7 @@ const ROUTES: &[Row] = table! {
     "/docs/simulator.md": GET Public;
     "/docs/{*rest}": GET Public;
     "/healthz": GET Public;
+    "/metrics": GET Over(Read, Everything, Named("System.Resources/metrics/read"));
     "/openapi.json": GET Public;
     "/openapi/v2": GET Authenticated;
     "/openapi/v3": GET Authenticated;

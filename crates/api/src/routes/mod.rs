@@ -9,6 +9,7 @@ mod error_pages;
 pub(crate) mod guides;
 pub(crate) mod health;
 mod leftovers;
+pub(crate) mod metrics;
 mod operations;
 mod planes;
 mod references;
@@ -38,6 +39,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(operations::routes())
         .merge(audit_events::routes())
         .merge(version::routes())
+        .merge(metrics::routes())
 }
 
 /// The routes of the health probes, which accept any `Host`.

@@ -220,6 +220,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["leftover-2", "leftover-3", limit], PAGE),
         ),
         // None of them is ours.
+        ("leftover_row::COUNT", (values![limit], PAGE)),
         ("leftover_row::OURS", (values!["group-300"], IN_GROUP)),
         ("leftover_row::DELETE", (values!["leftover-4002"], 1)),
         ("leftover_row::SETTLE", (values!["left-4002"], 1)),

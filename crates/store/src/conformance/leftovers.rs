@@ -108,6 +108,8 @@ pub async fn an_end_enters_what_it_leaves(store: Engine) {
     assert_eq!(found, Some(expected.clone()));
     assert_eq!(listed, [expected]);
     assert_eq!(store.get_leftover(&left(2)).await.unwrap(), None);
+    assert_eq!(store.count_leftovers(10).await.unwrap(), 1);
+    assert_eq!(store.count_leftovers(0).await.unwrap(), 0);
 }
 
 /// Without a reference, an account and region has the register, whatever the plane's casing.

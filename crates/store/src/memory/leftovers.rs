@@ -25,6 +25,10 @@ impl Leftovers for Memory {
         Ok(page(&tables.leftovers, keys, limit))
     }
 
+    async fn count_leftovers(&self, limit: usize) -> Result<usize, Error> {
+        Ok(self.tables().leftovers.len().min(limit))
+    }
+
     async fn get_leftover(&self, id: &LeftoverId) -> Result<Option<Leftover>, Error> {
         Ok(self.tables().leftovers.get(&id.key()).cloned())
     }
