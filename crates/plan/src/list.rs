@@ -364,7 +364,9 @@ fn target(
         }
     }
     let declared: HashSet<usize> = items.iter().filter_map(|(index, _)| *index).collect();
-    let mut before = None;
+    // The undeclared elements that stay, by the declared one that they follow.
+    let mut followers: HashMap<Option<usize>, Vec<_>> = HashMap::new();
+    let mut leader = None;
     for (index, element) in live.iter().enumerate() {
         let stays = match position_of.get(&index) {
             Some(position) => is_kept[*position],
@@ -373,25 +375,26 @@ fn target(
         if !stays {
             continue;
         }
-        if !declared.contains(&index) {
-            let value = tidy::undeclared(element, cursor.element(), true)
-                .apply(element)
-                .unwrap_or_else(|| element.clone());
-            let place = match before {
-                None => 0,
-                Some(before) => {
-                    let place = items.iter().position(|(item, _)| *item == Some(before));
-                    place.map_or(items.len(), |place| place + 1)
-                }
-            };
-            items.insert(place, (Some(index), value));
+        if declared.contains(&index) {
+            leader = Some(index);
+            continue;
         }
-        before = Some(index);
+        let value = tidy::undeclared(element, cursor.element(), true)
+            .apply(element)
+            .unwrap_or_else(|| element.clone());
+        let followers = followers.entry(leader).or_default();
+        followers.push((Some(index), value));
+    }
+    let mut target = followers.remove(&None).unwrap_or_default();
+    for item in items {
+        let followers = followers.remove(&item.0).unwrap_or_default();
+        target.push(item);
+        target.extend(followers);
     }
     if cursor.keeps_live_order() {
-        items.sort_by_key(|(index, _)| index.unwrap_or(usize::MAX));
+        target.sort_by_key(|(index, _)| index.unwrap_or(usize::MAX));
     }
-    items
+    target
         .into_iter()
         .map(|(index, value)| (index.is_none(), value))
         .collect()
