@@ -141,6 +141,12 @@ async fn while_all_threads_are_busy_nothing_is_judged() {
     let registered = world.aws.register_type(&thing().to_string());
     registered.expect("the simulator takes the schema");
     let small = json!({"Name": "a", "Kind": "old"});
+    let busy = occupy(&pool).await;
+    world.expect_log("no schema");
+    let reply = in_time(put(&world, THING, &small)).await.expect(503);
+    assert!(reply.text.contains("was not read"), "{}", reply.text);
+    assert!(reply.header("retry-after").is_some());
+    drop(busy);
     put(&world, THING, &small).await.expect(201);
     world.settle().await;
 

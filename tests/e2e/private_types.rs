@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use ucp_simulator::faults::{fault, refuse};
 use ucp_simulator::{Action, ExceptionCode};
-use ucp_testkit::{ACCOUNT, REGION, SCHEMA_TTL, World, apply, on_every_store};
+use ucp_testkit::{
+    ACCOUNT, REGION, SCHEMA_TTL, StoreKind, World, apply, on_every_store, tracked_by,
+};
 
 use crate::puts::all_at_once;
 
@@ -236,4 +238,50 @@ async fn an_expression_of_a_stranger_is_not_run(world: &World) {
         format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{REPORT}/weekly");
     let live = world.get(&path).await.expect(200);
     assert_eq!(live.body["properties"]["Title"], "second");
+}
+
+/// A server that was started without the schema goes on with an operation of one that has it.
+#[apply(on_every_store)]
+async fn an_operation_waits_for_a_schema_and_can_be_cancelled_meanwhile(on: StoreKind) {
+    let Some(builder) = World::builder().on(on).await else {
+        return;
+    };
+    let knowing = builder.knowing(&schema().to_string()).build().await;
+    let world = World::builder().over(&knowing.store).build().await;
+    world.expect_log("no schema");
+    register(&world, &schema());
+    refuse_to_describe(&world, ExceptionCode::InternalFailure);
+    let target =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{REPORT}/:put");
+    let body = |alias: &str| {
+        json!({"trackedBy": tracked_by(REPORT, alias), "properties": {"Name": alias}}).to_string()
+    };
+    let accepted = async |alias| {
+        let body = body(alias);
+        let reply = knowing.send_without_waiting("POST", &target, &body);
+        reply.await.expect(201)
+    };
+    let (kept, unwanted) = (accepted("kept").await, accepted("unwanted").await);
+    world.step().await;
+    let waits = world.status(&unwanted).await;
+    let progress = &waits["properties"]["progress"];
+    assert_eq!(progress["phase"], "Accepted", "{waits}");
+    assert_eq!(progress["attempt"], 1, "{waits}");
+    assert_eq!(progress["lastError"]["code"], "InternalFailure", "{waits}");
+
+    let url = unwanted.status_url();
+    let cancel = format!("{}/:cancel", &url[url.find("/planes/").expect("a path")..]);
+    let asked = world.send_without_waiting("POST", &cancel, "").await;
+    asked.expect(202);
+    world.step().await;
+    assert_eq!(world.status(&unwanted).await["status"], "Canceled");
+    assert_eq!(world.status(&kept).await["status"], "Accepted");
+    assert_eq!(world.calls("CreateResource"), 0);
+
+    world.aws.clear_faults();
+    world.clock.advance(Duration::from_secs(60));
+    world.settle().await;
+    assert_eq!(world.status(&kept).await["status"], "Succeeded");
+    assert_eq!(world.live("Initech::TPS::Report"), ["kept"]);
+    world.finish().await;
 }

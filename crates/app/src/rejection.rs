@@ -78,17 +78,24 @@ impl Rejection {
                 ))
             }
             UnknownType::Refused(fault) => Rejection::Aws(fault),
-            UnknownType::Unusable(error) => Rejection::Invalid(Failure::new(
-                ErrorCode::UnsupportedActionException,
-                format!(
+            UnknownType::Unusable(error) => {
+                let message = format!(
                     "{name} cannot be used: the CloudFormation registry returned a schema that ucp cannot read ({error}). Correct the registered schema, or start ucp with a schema in --schema-dir."
-                ),
-            )),
+                );
+                let failure = Failure::new(ErrorCode::UnsupportedActionException, message);
+                Rejection::Invalid(failure.with_target(name))
+            }
             UnknownType::Unreachable(fault) => Rejection::NotNow(Failure::new(
                 ErrorCode::ServiceUnavailable,
                 format!(
                     "The schema of {name} is not available, because the CloudFormation registry cannot be reached: {}. Try again, or start ucp with a schema in --schema-dir.",
                     fault.message
+                ),
+            )),
+            UnknownType::Busy => Rejection::NotNow(Failure::new(
+                ErrorCode::ServiceUnavailable,
+                format!(
+                    "The schema of {name} was not read, since all threads that read schemas are busy. Try again."
                 ),
             )),
             UnknownType::Store(_) => Rejection::NotNow(Failure::new(

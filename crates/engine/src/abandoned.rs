@@ -1,7 +1,7 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use ucp_cpu_pool::Undone;
-use ucp_schema::UnknownType;
 use ucp_store::LeaseTerm;
 
 /// The reason why a step was not finished. Any worker can continue later from the stored state.
@@ -10,9 +10,9 @@ pub enum Abandoned {
     /// The store refused or could not be reached.
     #[error("the store refused a step")]
     Store(#[from] ucp_store::Error),
-    /// The schema of the operation's type is not available now.
+    /// The store does not tell the schema of the operation's type.
     #[error("the schema of the type is not available")]
-    Schema(#[source] UnknownType),
+    Schema(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// The documents of the operation are sealed under a key that this process does not have. The operation was handed
     /// back for one that has it.
     #[error("the operation is for a process with another encryption key")]
@@ -47,15 +47,9 @@ impl Abandoned {
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Store(error) => is_passing(error),
-            Self::Schema(UnknownType::Store(error)) => error.downcast_ref().is_none_or(is_passing),
-            Self::Schema(UnknownType::Unreachable(_))
-            | Self::Unplanned(Undone::Busy)
-            | Self::NoTurn
-            | Self::Keys(_) => true,
-            Self::Schema(
-                UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),
-            )
-            | Self::Unplanned(Undone::TooLong) => false,
+            Self::Schema(error) => error.downcast_ref().is_none_or(is_passing),
+            Self::Unplanned(Undone::Busy) | Self::NoTurn | Self::Keys(_) => true,
+            Self::Unplanned(Undone::TooLong) => false,
         }
     }
 }

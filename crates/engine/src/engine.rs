@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::{Instrument, debug, info};
-use ucp_cloud::CloudControl;
-use ucp_cpu_pool::CpuPool;
+use ucp_cloud::{CloudControl, Fault, FaultClass};
+use ucp_cpu_pool::{CpuPool, Undone};
 use ucp_look::{OwnershipTags, Planned};
 use ucp_model::operation::group::Refusal;
 use ucp_model::operation::{
@@ -148,12 +148,16 @@ impl Engine {
             let lease = self.settings.lease;
             let mut turn = Turn::new(&self.turns, store.as_ref(), clock.as_ref(), lease);
             turn.begin(&mut claimed.lease).await?;
-            let schema = match claimed.operation.work.resource() {
-                Some(work) if !is_given_up => {
+            let (schema, observation) = match claimed.operation.work.resource() {
+                _ if is_given_up => (None, Observation::GivenUp),
+                None => (None, Observation::Claimed),
+                Some(work) => {
                     let schema = self.schema(work);
-                    turn.call_armed(&mut claimed.lease, schema).await??
+                    match turn.call_armed(&mut claimed.lease, schema).await?? {
+                        Ok(schema) => (schema, Observation::Claimed),
+                        Err(fault) => (None, Observation::Unprepared(fault)),
+                    }
                 }
-                Some(_) | None => None,
             };
             if let (Work::Resource(work), Some(schema)) = (&mut claimed.operation.work, &schema) {
                 work.time_limits = TimeLimits {
@@ -170,12 +174,7 @@ impl Engine {
                 planned: None,
                 refused: BTreeMap::new(),
             };
-            stepper
-                .run(match is_given_up {
-                    true => Observation::GivenUp,
-                    false => Observation::Claimed,
-                })
-                .await
+            stepper.run(observation).await
         };
         let step = async {
             let ended = tokio::select! {
@@ -219,8 +218,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the schema that the operation was validated with, if it is still known.
-    async fn schema(&self, work: &ResourceWork) -> Result<Option<Arc<ResourceSchema>>, Abandoned> {
+    /// Returns the schema that the operation was validated with, if it is still known, or why the registry does not tell
+    /// it now.
+    async fn schema(
+        &self,
+        work: &ResourceWork,
+    ) -> Result<Result<Option<Arc<ResourceSchema>>, Fault>, Abandoned> {
         let ResourceWork {
             scope,
             type_name,
@@ -230,13 +233,16 @@ impl Engine {
         let types = &self.parts.types;
         let schema = types.get_version(scope, type_name, schema_fingerprint);
         match schema.await {
-            Ok(schema) => Ok(Some(schema)),
-            Err(unknown @ (UnknownType::Unreachable(_) | UnknownType::Store(_))) => {
-                Err(Abandoned::Schema(unknown))
+            Ok(schema) => Ok(Ok(Some(schema))),
+            Err(UnknownType::Unreachable(fault)) => Ok(Err(fault)),
+            Err(UnknownType::Refused(fault)) if fault.class == FaultClass::Throttled => {
+                Ok(Err(fault))
             }
+            Err(UnknownType::Busy) => Err(Undone::Busy.into()),
+            Err(UnknownType::Store(error)) => Err(Abandoned::Schema(error)),
             Err(
                 UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_),
-            ) => Ok(None),
+            ) => Ok(Ok(None)),
         }
     }
 }

@@ -217,7 +217,9 @@ impl Shared {
             return fetched;
         };
         let belief = match why {
-            UnknownType::Unreachable(_) | UnknownType::Missing { .. } => RESPITE,
+            UnknownType::Unreachable(_) | UnknownType::Missing { .. } | UnknownType::Busy => {
+                RESPITE
+            }
             UnknownType::Refused(_) | UnknownType::Unusable(_) => BELIEF,
             UnknownType::Store(_) => return fetched,
         };
@@ -231,6 +233,9 @@ impl Shared {
                 refresh_at: until,
             });
             return Ok(schema);
+        }
+        if let UnknownType::Busy = why {
+            return fetched;
         }
         entry.set(Known::Nothing {
             asked: type_name.clone(),
@@ -334,8 +339,11 @@ impl Shared {
             schema.compile();
             Ok(schema)
         };
-        let parsed = self.parts.pool.run(parse).await;
-        parsed.map_err(|undone| UnknownType::Unreachable(unread(undone)))
+        match self.parts.pool.run(parse).await {
+            Ok(parsed) => Ok(parsed),
+            Err(Undone::Busy) => Err(UnknownType::Busy),
+            Err(undone @ Undone::TooLong) => Ok(Err(SchemaError::TooLong(undone.to_string()))),
+        }
     }
 
     fn remember(
@@ -397,11 +405,6 @@ fn parsed(stored: &TypeSchema, type_name: &TypeName) -> Result<ResourceSchema, S
 
 fn unavailable(error: ucp_store::Error) -> UnknownType {
     UnknownType::Store(Arc::new(error))
-}
-
-fn unread(undone: Undone) -> Fault {
-    let message = format!("its schema was not read, since {undone}");
-    Fault::new(FaultClass::Transient, "ServiceUnavailable", message)
 }
 
 fn too_late(timeout: Duration) -> Fault {

@@ -47,6 +47,9 @@ pub enum UnknownType {
     /// The registry cannot be reached. Try again, or provide the schema.
     #[error("the registry cannot be reached")]
     Unreachable(#[source] Fault),
+    /// All threads that read schemas are busy. Try again.
+    #[error("all threads that read schemas are busy")]
+    Busy,
     /// The store cannot read or write the schema. Try again.
     #[error("the store is unavailable")]
     Store(#[source] Arc<dyn Error + Send + Sync>),

@@ -41,6 +41,7 @@ pub struct Builder {
     quotas: Quotas,
     ownership_tags: OwnershipTags,
     schema_source: SchemaSource,
+    catalogue: Catalogue,
     verdict_wait: Duration,
     audit: Waiting,
     rates: Rates,
@@ -67,6 +68,7 @@ impl World {
             quotas: Quotas::default(),
             ownership_tags: OwnershipTags::On,
             schema_source: SchemaSource::Embedded,
+            catalogue: Catalogue::embedded(),
             verdict_wait: Duration::from_secs(20),
             audit: Waiting::No,
             rates: Rates::default(),
@@ -159,6 +161,13 @@ impl Builder {
         }
     }
 
+    /// Adds a type of this schema to the embedded ones.
+    pub fn knowing(mut self, schema: &str) -> Self {
+        let added = self.catalogue.with_schema(schema);
+        added.expect("a valid schema");
+        self
+    }
+
     /// Sets where the schemas of public types come from; the embedded set by default.
     pub fn schema_source(self, schema_source: SchemaSource) -> Self {
         Self {
@@ -225,7 +234,7 @@ impl Builder {
         let log = Log::of_this_thread();
         let clock = Arc::new(ManualClock::new());
         let entropy = Arc::new(SeededEntropy::new(self.seed));
-        let catalogue = Catalogue::embedded();
+        let catalogue = self.catalogue;
         let crashes = Arc::new(Crashes::at(self.mishap));
         let process = Process::observed_by(Arc::clone(&crashes) as _);
         let aws = Simulator::new(

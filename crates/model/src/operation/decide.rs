@@ -29,6 +29,7 @@ pub fn decide(
             Work::Group(_),
             Observation::Claimed
             | Observation::GivenUp
+            | Observation::Unprepared(_)
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)

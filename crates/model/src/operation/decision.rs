@@ -17,6 +17,8 @@ pub enum Observation {
     Claimed,
     /// The operation was claimed, but too many workers have not come to the end of its step.
     GivenUp,
+    /// The operation was claimed, but the schema of its type cannot be had now.
+    Unprepared(Fault),
     /// The result of [`Effect::Look`].
     Looked(Presence, PlanOutcome),
     /// The result of [`Effect::Read`].
@@ -41,7 +43,8 @@ impl Observation {
     /// Returns AWS's error, if it is one.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         match self {
-            Observation::Looked(Presence::Unknown(fault), _)
+            Observation::Unprepared(fault)
+            | Observation::Looked(Presence::Unknown(fault), _)
             | Observation::Read(Presence::Unknown(fault))
             | Observation::Listed(Listing::Unknown(fault))
             | Observation::Searched(Search::Unknown(fault))
@@ -87,6 +90,7 @@ impl Observation {
             Observation::Submitted(Err(fault)) => fault.class == FaultClass::Denied,
             Observation::Claimed
             | Observation::GivenUp
+            | Observation::Unprepared(_)
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Polled(Err(_))
@@ -116,6 +120,7 @@ impl Observation {
             }) => Some((identifier, ownership)),
             Observation::Claimed
             | Observation::GivenUp
+            | Observation::Unprepared(_)
             | Observation::Looked(..)
             | Observation::Read(_)
             | Observation::Listed(_)

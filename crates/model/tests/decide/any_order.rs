@@ -70,7 +70,7 @@ fn observations() -> impl Strategy<Value = Observation> {
     ];
     let progress = (status, prop::option::of(Just("vpc-2")))
         .prop_map(|(status, identifier)| progress(status, identifier));
-    let reply = prop_oneof![progress.prop_map(Ok), fault.prop_map(Err)];
+    let reply = prop_oneof![progress.prop_map(Ok), fault.clone().prop_map(Err)];
     prop_oneof![
         Just(Observation::Claimed),
         (presence.clone(), plan).prop_map(|(presence, plan)| Observation::Looked(presence, plan)),
@@ -80,6 +80,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         reply.clone().prop_map(Observation::Submitted),
         reply.clone().prop_map(Observation::Polled),
         reply.prop_map(Observation::CancelAsked),
+        fault.prop_map(Observation::Unprepared),
         holders().prop_map(taken_by),
     ]
 }
@@ -95,6 +96,7 @@ fn can_be_observed(operation: &Operation, observation: &Observation) -> bool {
         | Observation::Polled(_)
         | Observation::CancelAsked(_)
         | Observation::GivenUp
+        | Observation::Unprepared(_)
         | Observation::Taken(_)
         | Observation::Surveyed(_) => return true,
     };

@@ -311,3 +311,69 @@ fn what_seems_dropped_is_read_again_within_the_settling_window() {
     assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
     assert!(matches!(finish.ended, Ended::Failed(failure) if failure.code == "PartiallyApplied"));
 }
+
+#[test]
+fn without_the_schema_nothing_is_done_and_only_what_was_not_begun_counts_tries() {
+    let unprepared = || Observation::Unprepared(lost());
+    let mut accepted = operation(Kind::Put);
+    let mut waits = Vec::new();
+    for turn in 0..20 {
+        let decision = decide(&accepted, unprepared(), START, chance(turn));
+        let (Next::Move(moved), None) = (decision.next, decision.effect) else {
+            panic!("it waits")
+        };
+        waits.push(moved.due_at.since(START));
+        accepted = moved.of(&accepted, START);
+    }
+    assert!(waits[0] < Duration::from_secs(1), "{waits:?}");
+    assert!(
+        waits.iter().all(|wait| *wait <= Duration::from_secs(30)),
+        "{waits:?}"
+    );
+    assert_eq!(accepted.attempt, 20);
+    assert_line(
+        &accepted,
+        Observation::Claimed,
+        "keep, then Look: look before deciding",
+    );
+
+    let waiting = waiting(Action::Update, referenced(operation(Kind::Put)));
+    let decision = decide(&waiting, unprepared(), START, chance(9));
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits")
+    };
+    assert_eq!(
+        (moved.attempt, &moved.state),
+        (waiting.attempt, &waiting.state)
+    );
+    assert!(moved.due_at > START);
+}
+
+#[test]
+fn what_has_sent_nothing_is_cancelled_without_the_schema() {
+    let accepted = operation(Kind::Put);
+    let cancelled = resource::decide(
+        &accepted,
+        true,
+        Observation::Unprepared(lost()),
+        START,
+        chance(9),
+    );
+    let Next::Finish(finish) = cancelled.next else {
+        panic!("it ends")
+    };
+    assert!(
+        matches!(finish.ended, Ended::Canceled(_)),
+        "{:?}",
+        finish.ended
+    );
+    let sent = waiting(Action::Update, referenced(operation(Kind::Put)));
+    let waits = resource::decide(
+        &sent,
+        true,
+        Observation::Unprepared(lost()),
+        START,
+        chance(9),
+    );
+    assert!(matches!(waits.next, Next::Move(_)), "{waits}");
+}

@@ -48,6 +48,13 @@ pub fn decide(
         (State::Accepted, Observation::Claimed) if is_to_be_cancelled => {
             step.cancel("cancelled before anything was sent")
         }
+        (State::Accepted | State::Missing(_), Observation::Unprepared(_))
+            if is_to_be_cancelled
+                && operation.retrying.is_none()
+                && !operation.has_recorded_change() =>
+        {
+            step.cancel("cancelled before anything was sent")
+        }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look(subject()), "look before deciding")
         }
@@ -136,6 +143,7 @@ pub fn decide(
         ) => looking::at_what_was_taken_meanwhile(&step, &taken),
         (State::Ended(_), _) => Decision::ignore("already ended"),
         (_, Observation::GivenUp) => abandoned::given_up(&step),
+        (_, Observation::Unprepared(_)) => step.await_schema(),
         (
             State::Accepted
             | State::Missing(_)
@@ -181,6 +189,7 @@ fn after(
         Observation::Claimed
         | Observation::Searched(Search::Found(_) | Search::Unsearchable | Search::Unknown(_))
         | Observation::GivenUp
+        | Observation::Unprepared(_)
         | Observation::Submitted(_)
         | Observation::Polled(_)
         | Observation::CancelAsked(_)

@@ -29,11 +29,12 @@ pub(super) fn decide(step: &Step<'_>, observation: Observation) -> Decision {
             let told = abandoned::abandoned("Nothing was decided.");
             undecided(step, Ended::Failed(told), abandoned::REASON)
         }
-        (_, Observation::Claimed) if step.is_to_be_cancelled => {
+        (_, Observation::Claimed | Observation::Unprepared(_)) if step.is_to_be_cancelled => {
             let told = Failure::new(ErrorCode::Canceled, "Cancelled. Nothing was decided.");
             undecided(step, Ended::Canceled(told), "cancelled")
         }
         (_, Observation::Claimed) => claimed(step),
+        (_, Observation::Unprepared(fault)) => failing(step, &fault),
         (_, Observation::Read(presence)) => read(step, presence),
         (_, Observation::Listed(Listing::Unknown(fault))) => failing(step, &fault),
         (

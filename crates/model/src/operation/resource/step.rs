@@ -22,6 +22,9 @@ pub const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// How long a change of a role or a policy may take to have its effect.
 pub const PERMISSIONS_SETTLE: Duration = Duration::from_secs(2 * 60);
 
+/// How long a change under way waits for the schema of its type.
+const SCHEMA_PAUSE: Duration = Duration::from_secs(10);
+
 /// Delays between inconclusive tries.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
@@ -120,6 +123,21 @@ impl Step<'_> {
             ..self.to(state)
         }
         .wait(reason)
+    }
+
+    /// Waits until the schema of the type can be had, without which nothing is read or planned. Such a wait is no try of a
+    /// change, nor a look.
+    pub(super) fn await_schema(&self) -> Decision {
+        const REASON: &str = "the schema of the type cannot be had";
+        match (&self.operation.state, &self.operation.retrying) {
+            (State::Accepted, None) => self.retry(None, REASON),
+            (state, _) => Moved {
+                attempt: self.operation.attempt,
+                due_at: self.now.after(SCHEMA_PAUSE),
+                ..self.to(state.clone())
+            }
+            .wait(REASON),
+        }
     }
 
     /// Returns whether a permission may be lacking only because it was given a moment ago.
