@@ -61,24 +61,36 @@ impl App {
         precondition: &Precondition,
         caller: &Caller,
     ) -> Result<DeleteGroupOutcome, Rejection> {
-        self.judge_group_deletion(id, caller).await?;
         let new = self.new_group_operation(id, Task::Delete, caller);
         let waiter = self.parts.awaiting.announce(new.id);
-        let deletion = self.parts.store.delete_resource_group(new, precondition);
-        let deletion = match deletion.await {
-            Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
-            Err(ucp_store::Error::PreconditionFailed) => {
-                return Err(Rejection::precondition_failed(id));
-            }
-            other => other?,
+        // The store says what there is to be judged, and accepts the deletion only if it still owns no more than that.
+        let mut deletable = match caller.rights.change_everything() {
+            true => None,
+            false => Some(BTreeSet::new()),
         };
-        let operation = match deletion {
-            GroupDeletion::Absent => return Ok(DeleteGroupOutcome::AlreadyGone),
-            GroupDeletion::Removed => return Ok(DeleteGroupOutcome::Deleted),
-            GroupDeletion::Running(operation) => {
-                return Ok(DeleteGroupOutcome::Accepted(operation));
+        let operation = loop {
+            let store = &self.parts.store;
+            let deletion =
+                store.delete_resource_group(new.clone(), precondition, deletable.as_ref());
+            match deletion.await {
+                Ok(GroupDeletion::Absent) => return Ok(DeleteGroupOutcome::AlreadyGone),
+                Ok(GroupDeletion::Removed) => return Ok(DeleteGroupOutcome::Deleted),
+                Ok(GroupDeletion::Running(operation)) => {
+                    return Ok(DeleteGroupOutcome::Accepted(operation));
+                }
+                Ok(GroupDeletion::Accepted(operation)) => break *operation,
+                Ok(GroupDeletion::Owns(places)) => {
+                    for (place, type_name) in &places {
+                        caller.judge_type(Right::Write, place, type_name, "delete")?;
+                    }
+                    deletable = Some(places);
+                }
+                Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
+                Err(ucp_store::Error::PreconditionFailed) => {
+                    return Err(Rejection::precondition_failed(id));
+                }
+                Err(error) => return Err(error.into()),
             }
-            GroupDeletion::Accepted(operation) => *operation,
         };
         self.group_operation_accepted(&operation, id);
         let pending = Pending { operation, waiter };
@@ -89,17 +101,6 @@ impl App {
             Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {
                 DeleteGroupOutcome::Accepted(Box::new(operation))
             }
-        })
-    }
-
-    /// Refuses to delete a group whose AWS resources the caller may not delete.
-    async fn judge_group_deletion(&self, id: &GroupId, caller: &Caller) -> Result<(), Rejection> {
-        if caller.rights.change_everything() {
-            return Ok(());
-        }
-        let owned = self.parts.store.owned_places(id).await?;
-        owned.iter().try_for_each(|(place, type_name)| {
-            caller.judge_type(Right::Write, place, type_name, "delete")
         })
     }
 

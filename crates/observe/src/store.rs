@@ -12,7 +12,7 @@ use ucp_model::{
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
     Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm,
-    Leases, Leftovers, LiveOperations, NewOperation, OperationPage, Operations, Planes,
+    Leases, Leftovers, LiveOperations, NewOperation, OperationPage, Operations, OwnedPlace, Planes,
     Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate, References, Retried,
     Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
     StoredCredential, Token, Tokens, TypeSchema, TypeSchemas,
@@ -132,7 +132,8 @@ observed! {
         #[at(Moment::Accept)]
         fn delete_resource_group(
             deletion: NewOperation,
-            precondition: &Precondition
+            precondition: &Precondition,
+            deletable: Option<&BTreeSet<OwnedPlace>>
         ) -> GroupDeletion;
     }
 }
@@ -189,7 +190,6 @@ observed! {
             now: Timestamp
         ) -> Forgotten;
         fn count_references(group: &GroupId, limit: usize) -> usize;
-        fn owned_places(group: &GroupId) -> BTreeSet<(Scope, TypeName)>;
         fn list_events(reference: &ReferenceId) -> Vec<Event>;
         fn remove_events(before: Timestamp, limit: usize) -> u64;
     }

@@ -1,12 +1,14 @@
 //! The resource groups.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{GroupId, NewResourceGroup, Operation, OperationId, ResourceGroup, Timestamp};
 use ucp_store::{
-    Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition, group_keys,
-    rules,
+    Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace, Precondition,
+    group_keys, rules,
 };
 
 use crate::arm_resources::{self, arm_resources};
@@ -83,6 +85,7 @@ impl Groups for Sql {
         &self,
         deletion: NewOperation,
         precondition: &Precondition,
+        deletable: Option<&BTreeSet<OwnedPlace>>,
     ) -> Result<GroupDeletion, Error> {
         let NewWork::Group {
             group: id,
@@ -104,6 +107,13 @@ impl Groups for Sql {
             }
             if let Some(busy) = busy::live_in(&mut tx, id).await? {
                 return Err(Error::Busy(busy).into());
+            }
+            // Read after it is known that no operation is live: the end of one can make the group an owner.
+            if let Some(deletable) = deletable {
+                let owned = reference_row::owned_places(&mut tx, id).await?;
+                if !owned.is_subset(deletable) {
+                    return Ok(GroupDeletion::Owns(owned));
+                }
             }
             let members = reference_row::count_of_group(&mut tx, id).await?;
             let key = id.key();

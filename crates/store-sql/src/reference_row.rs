@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ucp_model::{
-    GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp, TypeName,
-};
-use ucp_store::{Basis, Cipher, Error, KeyRange, SealedPlace};
+use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
+use ucp_store::{Basis, Cipher, Error, KeyRange, OwnedPlace, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
@@ -105,17 +103,20 @@ pub(crate) async fn count_of_group(
     Ok(members.transpose()?.unwrap_or_default())
 }
 
-/// Returns where the resources are that a group owns, and of which types, outside a transaction.
+/// Returns where the resources are that a group owns, and of which types, within a transaction that has the group locked.
 pub(crate) async fn owned_places(
-    database: &Database,
+    transaction: &mut Transaction,
     group: &GroupId,
-) -> Result<BTreeSet<(Scope, TypeName)>, Error> {
-    let rows = database.read(OWNED_PLACES, values![group.key()]).await?;
+) -> Result<BTreeSet<OwnedPlace>, Abort> {
+    let rows = transaction
+        .fetch(OWNED_PLACES, values![group.key()])
+        .await?;
     let place = |row: &Row| {
         let id: ReferenceId = parsed(row.get("id")?)?;
         Ok((place(row)?, id.type_name))
     };
-    rows.iter().map(place).collect()
+    let places: Result<BTreeSet<OwnedPlace>, Error> = rows.iter().map(place).collect();
+    Ok(places?)
 }
 
 fn place(row: &Row) -> Result<Scope, Error> {

@@ -168,10 +168,6 @@ impl References for Sql {
         self.database.count(COUNT, values).await
     }
 
-    async fn owned_places(&self, group: &GroupId) -> Result<BTreeSet<(Scope, TypeName)>, Error> {
-        reference_row::owned_places(&self.database, group).await
-    }
-
     async fn remove_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         events::remove(&self.database, before, limit).await
     }

@@ -513,7 +513,7 @@ async fn keeps_others_off(store: Sql) {
         },
         ..another(None)
     };
-    let refused = store.delete_resource_group(deletion, &Precondition::NONE);
+    let refused = store.delete_resource_group(deletion, &Precondition::NONE, None);
     let refused = refused.await;
     assert!(
         matches!(refused, Err(Error::Busy(id)) if id == operation_id()),

@@ -1,10 +1,11 @@
 //! Resource groups: the scopes in which aliases are unique per type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, PlaneId, PlaneKind, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, PlaneId, PlaneKind, ResourceGroup, Scope, Timestamp,
+    TypeName,
 };
 
 use crate::{Error, KeyRange, NewOperation, Precondition};
@@ -20,7 +21,12 @@ pub enum GroupDeletion {
     Accepted(Box<Operation>),
     /// This operation is already deleting the group.
     Running(Box<Operation>),
+    /// It owns resources at these places, and not all of them are among those that may be deleted. Nothing was changed.
+    Owns(BTreeSet<OwnedPlace>),
 }
+
+/// Where resources are that a group owns, and of which type.
+pub type OwnedPlace = (Scope, TypeName);
 
 /// Returns the keys of a list of groups.
 pub fn group_keys(plane: &str, after: Option<&GroupId>) -> KeyRange {
@@ -112,7 +118,8 @@ pub trait Groups: Send + Sync {
     /// Counts the groups of a plane, up to `limit`.
     async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error>;
 
-    /// Deletes the group, or records the operation that does.
+    /// Deletes the group, or records the operation that does. What it owns must be at the places `deletable`; `None` for
+    /// any.
     ///
     /// The first result that applies is returned:
     ///
@@ -120,6 +127,7 @@ pub trait Groups: Send + Sync {
     /// - [`Error::PreconditionFailed`] if `precondition` does not hold.
     /// - [`GroupDeletion::Running`] if it is already being deleted.
     /// - [`Error::Busy`] if an operation on one of its references, or an import into it, is live.
+    /// - [`GroupDeletion::Owns`] if it owns a resource at another place than those that are `deletable`.
     /// - [`GroupDeletion::Removed`] if it has no references and no leftovers that are [ours](ucp_model::LeftoverReason::is_ours): it
     ///   is removed, with its other leftovers.
     /// - [`GroupDeletion::Accepted`]: the operation is recorded and due at once. Its total is the number of owned
@@ -128,5 +136,6 @@ pub trait Groups: Send + Sync {
         &self,
         deletion: NewOperation,
         precondition: &Precondition,
+        deletable: Option<&BTreeSet<OwnedPlace>>,
     ) -> Result<GroupDeletion, Error>;
 }

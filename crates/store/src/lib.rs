@@ -32,7 +32,7 @@ pub use audit_events::{
 pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
-pub use groups::{GroupDeletion, GroupUpdate, Groups, TagsUpdate, group_keys};
+pub use groups::{GroupDeletion, GroupUpdate, Groups, OwnedPlace, TagsUpdate, group_keys};
 pub use key_range::KeyRange;
 pub use leases::{CONDEMNED, Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TAKEN_OVER_OFTEN};
 pub use leftovers::{Leftovers, Retried};

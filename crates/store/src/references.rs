@@ -129,9 +129,6 @@ pub trait References: Send + Sync {
     /// Counts the references of a group, up to `limit`. A group that does not exist has none.
     async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error>;
 
-    /// Returns where the resources are that a group owns, and of which types. A group that does not exist owns none.
-    async fn owned_places(&self, group: &GroupId) -> Result<BTreeSet<(Scope, TypeName)>, Error>;
-
     /// Returns the events of a reference, oldest first.
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error>;
 

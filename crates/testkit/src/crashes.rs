@@ -25,6 +25,8 @@ pub(crate) struct Crashes {
     released: Notify,
     /// The writes of steps.
     pub(crate) writes: Held,
+    /// The transactions that accept operations.
+    pub(crate) accepts: Held,
 }
 
 #[derive(Default)]
@@ -146,6 +148,9 @@ impl Observer for Crashes {
     async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {
         if STEPS.map(CrashPoint::before).contains(&point) {
             self.writes.pass().await;
+        }
+        if point == CrashPoint::before(Moment::Accept) {
+            self.accepts.pass().await;
         }
         match self.note(point) {
             None => Ok(()),

@@ -477,6 +477,21 @@ impl World {
         self.crashes.writes.is_held().await;
     }
 
+    /// Holds the next request just before the transaction that accepts its operation.
+    pub fn hold_next_accept(&self) {
+        self.crashes.accepts.hold_next();
+    }
+
+    /// Returns once such a request is held.
+    pub async fn is_accept_held(&self) {
+        self.crashes.accepts.is_held().await;
+    }
+
+    /// Lets the requests go that are held so.
+    pub fn release_accepts(&self) {
+        self.crashes.accepts.release();
+    }
+
     /// Lets the steps go that are held, or forgets them, if they are no more.
     pub fn release_steps(&self) {
         self.held_steps.release();

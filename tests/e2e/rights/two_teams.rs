@@ -335,6 +335,33 @@ async fn what_is_owned_is_deleted_with_rights_over_aws_only(kind: StoreKind) {
     world.finish().await;
 }
 
+/// What a group gets to own while its deletion is accepted is judged, too.
+#[apply(on_every_store)]
+async fn what_comes_to_a_group_meanwhile_is_not_deleted_without_rights(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    let group = format!("{OURS}?{VERSION}");
+    world.hold_next_accept();
+    let carol = [("authorization", "Bearer carol")];
+    let deleting = world.send_with(&carol, "DELETE", &group, "");
+    let meanwhile = async {
+        world.is_accept_held().await;
+        let put = put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "vpc").await;
+        put.expect(201);
+        world.release_accepts();
+    };
+    let (refused, ()) = tokio::join!(deleting, meanwhile);
+    let refused = refused.expect(403);
+    assert!(
+        refused.text.contains("'AWS.EC2/VPC/delete'"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+    world.finish().await;
+}
+
 /// Rights cost the put that changes nothing no statement more.
 #[apply(on_every_store)]
 async fn rights_cost_the_same_put_again_nothing(kind: StoreKind) {

@@ -17,6 +17,7 @@ pub async fn a_count_has_a_limit(store: Engine) {
     let one = store.delete_resource_group(
         on_group(1, "one", ucp_model::operation::group::Task::Delete),
         &Precondition::NONE,
+        None,
     );
     one.await.unwrap();
     assert_eq!(count("local", 10).await, 2);
@@ -33,22 +34,6 @@ pub async fn references_are_counted_by_group(store: Engine) {
     assert_eq!(count("rg", 1).await, 1);
     assert_eq!(count("rg2", 10).await, 0);
     assert_eq!(count("nowhere", 10).await, 0);
-}
-
-/// What a group owns is told by account, region and type, each once.
-pub async fn a_group_says_where_it_owns_what(store: Engine) {
-    with_group(&store, "rg").await;
-    with_group(&store, "rg2").await;
-    map(&store, 1, "a", "x", true).await;
-    map(&store, 2, "b", "y", true).await;
-    map(&store, 3, "c", "z", false).await;
-    let owned = store.owned_places(&group("RG")).await.unwrap();
-    let own = reference(&store, "a").await;
-    let place = (own.scope, own.id.type_name);
-    assert_eq!(owned.into_iter().collect::<Vec<_>>(), [place]);
-    for name in ["rg2", "nowhere"] {
-        assert!(store.owned_places(&group(name)).await.unwrap().is_empty());
-    }
 }
 
 /// An operation counts until it ends, in its group and in all.

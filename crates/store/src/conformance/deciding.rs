@@ -102,7 +102,7 @@ pub async fn an_alias_is_read_with_its_group_and_its_resource(store: Engine) {
         Some("x"),
     );
     finish(&store, &claimed.lease, untouched).await;
-    let deletion = store.delete_resource_group(deletion, &Precondition::NONE);
+    let deletion = store.delete_resource_group(deletion, &Precondition::NONE, None);
     deletion.await.unwrap();
     let deleting = read("a").await.unwrap().group.body.deletion;
     assert_eq!(deleting, Some(operation_id(3)));
@@ -352,7 +352,7 @@ pub async fn an_adoption_is_refused_as_an_operation_is(store: Engine) {
 
     let adopt_c = adoption(&store, "c", "y", true).await;
     let deletion = on_group(3, "rg", Task::Delete);
-    let deletion = store.delete_resource_group(deletion, &Precondition::NONE);
+    let deletion = store.delete_resource_group(deletion, &Precondition::NONE, None);
     deletion.await.unwrap();
     refused!(store.adopt(adopt_c), Error::GroupDeleting(id) if id == operation_id(3));
     assert_eq!(store.get_reference(&alias("c")).await.unwrap(), None);

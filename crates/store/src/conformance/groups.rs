@@ -1,6 +1,6 @@
 //! Operations on groups: deleting a group, importing into one, their children, and the list of a group's operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_model::operation::Kind;
 use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
@@ -9,7 +9,7 @@ use ucp_model::{Ended, Failure, Identifier, Operation, OperationId};
 use super::fixture::*;
 use crate::{
     Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation, OperationPage,
-    Precondition, ReferenceUpdate, Status, TagsUpdate,
+    OwnedPlace, Precondition, ReferenceUpdate, Status, TagsUpdate,
 };
 
 fn item(name: &str) -> ImportItem {
@@ -23,7 +23,7 @@ fn item(name: &str) -> ImportItem {
 
 async fn delete_group(store: &Engine, number: u64) -> GroupDeletion {
     let new = on_group(number, "rg", Task::Delete);
-    let deletion = store.delete_resource_group(new, &Precondition::NONE);
+    let deletion = store.delete_resource_group(new, &Precondition::NONE, None);
     deletion.await.unwrap()
 }
 
@@ -118,11 +118,11 @@ pub async fn an_empty_group_is_removed(store: Engine) {
         if_match: Some(crate::Tags::Of(Vec::new())),
         ..Precondition::NONE
     };
-    let refused = store.delete_resource_group(on_group(1, "rg", Task::Delete), &other);
+    let refused = store.delete_resource_group(on_group(1, "rg", Task::Delete), &other, None);
     refused!(refused, Error::PreconditionFailed);
     assert_eq!(delete_group(&store, 2).await, GroupDeletion::Removed);
     assert_eq!(delete_group(&store, 3).await, GroupDeletion::Absent);
-    let absent = store.delete_resource_group(on_group(4, "rg", Task::Delete), &other);
+    let absent = store.delete_resource_group(on_group(4, "rg", Task::Delete), &other, None);
     assert_eq!(absent.await.unwrap(), GroupDeletion::Absent);
     let get = store.get_operation(operation_id(2)).await.unwrap();
     assert_eq!(get, None, "there was nothing to record");
@@ -134,7 +134,7 @@ pub async fn only_a_deletion_deletes_a_group(store: Engine) {
     let deletion = on_group(1, "rg", Task::Delete);
     refused!(store.accept_operation(deletion), Error::Corrupt(_));
     let import = on_group(2, "rg", Task::Import(vec![item("a")]));
-    let deletion = store.delete_resource_group(import, &Precondition::NONE);
+    let deletion = store.delete_resource_group(import, &Precondition::NONE, None);
     refused!(deletion, Error::Corrupt(_));
     assert_eq!(store.next_claimable_at().await.unwrap(), None);
 }
@@ -144,7 +144,7 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     with_group(&store, "rg").await;
     accept(&store, put(1, "a")).await;
     let deletion =
-        store.delete_resource_group(on_group(2, "rg", Task::Delete), &Precondition::NONE);
+        store.delete_resource_group(on_group(2, "rg", Task::Delete), &Precondition::NONE, None);
     refused!(deletion, Error::Busy(id) if id == operation_id(1));
     let claimed = claim(&store, at(2)).await.remove(0);
     finish(
@@ -159,7 +159,7 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     let work = group_work(&accepted);
     assert_eq!((work.total, work.done), (1, 0));
     let deletion =
-        store.delete_resource_group(on_group(4, "rg", Task::Delete), &Precondition::NONE);
+        store.delete_resource_group(on_group(4, "rg", Task::Delete), &Precondition::NONE, None);
     refused!(deletion, Error::Busy(id) if id == operation_id(3));
 }
 
@@ -235,6 +235,40 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
         store.accept_child(&on_resource.lease, child(7, 5, "c")),
         Error::LeaseLost
     );
+}
+
+/// A group is deleted only if all that it owns is at places where the caller may delete. What is not owned does not count.
+pub async fn a_deletion_is_limited_to_places(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "rg2").await;
+    let delete = async |number, name: &str, deletable: &BTreeSet<OwnedPlace>| {
+        let new = on_group(number, name, Task::Delete);
+        let deletion = store.delete_resource_group(new, &Precondition::NONE, Some(deletable));
+        deletion.await.unwrap()
+    };
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "y", true).await;
+    map(&store, 3, "c", "z", false).await;
+    let own = reference(&store, "a").await;
+    let places = BTreeSet::from([(own.scope, own.id.type_name)]);
+    let nowhere = BTreeSet::new();
+    let before = store.get_resource_group(&group("rg")).await.unwrap();
+    let refused = delete(4, "RG", &nowhere).await;
+    assert_eq!(refused, GroupDeletion::Owns(places.clone()));
+    let after = store.get_resource_group(&group("rg")).await.unwrap();
+    assert_eq!(after, before);
+    let operation = store.get_operation(operation_id(4)).await.unwrap();
+    assert_eq!(operation, None);
+    let accepted = delete(5, "rg", &places).await;
+    assert!(
+        matches!(accepted, GroupDeletion::Accepted(_)),
+        "{accepted:?}"
+    );
+    // Nothing is added to what is being deleted.
+    let running = delete(6, "rg", &nowhere).await;
+    assert!(matches!(running, GroupDeletion::Running(_)), "{running:?}");
+    assert_eq!(delete(7, "rg2", &nowhere).await, GroupDeletion::Removed);
+    assert_eq!(delete(8, "rg3", &nowhere).await, GroupDeletion::Absent);
 }
 
 /// The parent is due when a child ends, and stays due until its worker has seen that end.

@@ -394,7 +394,7 @@ pub async fn a_group_keeps_what_is_ours(store: Engine) {
     }
     let deletion = async |number| {
         let new = on_group(number, "rg", ucp_model::operation::group::Task::Delete);
-        let deletion = store.delete_resource_group(new, &Precondition::NONE);
+        let deletion = store.delete_resource_group(new, &Precondition::NONE, None);
         deletion.await.unwrap()
     };
     let GroupDeletion::Accepted(accepted) = deletion(5).await else {

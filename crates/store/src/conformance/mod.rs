@@ -157,7 +157,6 @@ macro_rules! conformance {
             counting {
                 a_count_has_a_limit
                 references_are_counted_by_group
-                a_group_says_where_it_owns_what
                 live_operations_are_counted
                 operations_are_counted_by_who_has_requested_them
                 old_events_are_removed
@@ -190,6 +189,7 @@ macro_rules! conformance {
                 a_busy_group_is_not_deleted
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease
+                a_deletion_is_limited_to_places
                 the_end_of_a_child_wakes_its_parent
                 a_group_with_a_live_child_is_not_removed
                 a_finished_deletion_removes_the_group

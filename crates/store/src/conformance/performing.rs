@@ -79,7 +79,7 @@ impl Stage {
             }
             Act::DeleteGroup(number) => {
                 let new = self.on_group(number, Task::Delete);
-                let deletion = store.delete_resource_group(new, &Precondition::NONE);
+                let deletion = store.delete_resource_group(new, &Precondition::NONE, None);
                 format!("{:?}", deletion.await)
             }
             Act::Import(number) => {

@@ -96,7 +96,7 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             format!("{:?}", put.await)
         }
         Command::DeleteGroup(new) => {
-            let deletion = store.delete_resource_group(new, &Precondition::NONE);
+            let deletion = store.delete_resource_group(new, &Precondition::NONE, None);
             format!("{:?}", deletion.await)
         }
         Command::Accept(new) => format!("{:?}", store.accept_operation(new).await),

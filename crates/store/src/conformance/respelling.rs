@@ -186,7 +186,8 @@ pub async fn a_group_deletes_no_respelled_resource_of_another_owner(store: Engin
     with_group(&store, "rg").await;
     map(&store, 1, "first", "MyDB", true).await;
     map(&store, 2, "second", "mydb", true).await;
-    let request = store.delete_resource_group(on_group(3, "rg", Task::Delete), &Precondition::NONE);
+    let request =
+        store.delete_resource_group(on_group(3, "rg", Task::Delete), &Precondition::NONE, None);
     request.await.unwrap();
     let parent = claim_one(&store, at(11)).await;
     let child = NewOperation {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
@@ -6,8 +8,8 @@ use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
 use super::Memory;
 use super::tables::page;
 use crate::{
-    Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, Precondition,
-    group_keys, rules,
+    Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace,
+    Precondition, group_keys, rules,
 };
 
 #[async_trait]
@@ -67,6 +69,7 @@ impl Groups for Memory {
         &self,
         deletion: NewOperation,
         precondition: &Precondition,
+        deletable: Option<&BTreeSet<OwnedPlace>>,
     ) -> Result<GroupDeletion, Error> {
         let mut tables = self.tables();
         let NewWork::Group {
@@ -91,6 +94,15 @@ impl Groups for Memory {
             return Err(Error::Busy(busy));
         }
         let references = tables.references_of(id);
+        if let Some(deletable) = deletable {
+            let owned = references.iter().filter(|reference| reference.owned);
+            let owned: BTreeSet<OwnedPlace> = owned
+                .map(|reference| (reference.scope.clone(), reference.id.type_name.clone()))
+                .collect();
+            if !owned.is_subset(deletable) {
+                return Ok(GroupDeletion::Owns(owned));
+            }
+        }
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
             tables.remove_register(&key);
             tables.groups.remove(&key);

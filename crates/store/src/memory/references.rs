@@ -192,15 +192,6 @@ impl References for Memory {
             .count())
     }
 
-    async fn owned_places(&self, group: &GroupId) -> Result<BTreeSet<(Scope, TypeName)>, Error> {
-        let tables = self.tables();
-        let references = tables.references.values();
-        Ok(references
-            .filter(|reference| reference.owned && reference.id.group.key() == group.key())
-            .map(|reference| (reference.scope.clone(), reference.id.type_name.clone()))
-            .collect())
-    }
-
     async fn remove_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         let mut tables = self.tables();
         let (mut place, mut removed) = (0, 0);
