@@ -2,8 +2,8 @@
 
 use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
-use ucp_model::operation::{Kind, Options};
-use ucp_model::{Detail, ErrorCode, Failure, OperationId, Register};
+use ucp_model::operation::{Kind, Options, owned_elsewhere};
+use ucp_model::{ErrorCode, Failure, GroupId, OperationId, Register};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
 use crate::abandoned::Abandoned;
@@ -57,6 +57,7 @@ impl Stepper<'_> {
         let lease = &mut self.claimed.lease;
         let schema = self.turn.call_armed(lease, schema).await?;
         let header = &self.claimed.operation.header;
+        let group = child.reference.group.clone();
         let (kind, identifier, take_ownership) = match child.goal {
             ChildGoal::Delete => (Kind::Delete, None, false),
             ChildGoal::Import {
@@ -99,20 +100,20 @@ impl Stepper<'_> {
                 debug!(child.id = %accepted.operation.header.id, %kind, "child started");
                 Ok(None)
             }
-            Err(error) => Ok(Some(refusal(error)?)),
+            Err(error) => Ok(Some(refusal(error, &group)?)),
         }
     }
 }
 
 /// Translates the store's refusal of a child, or returns the error that ends the step.
-fn refusal(error: Error) -> Result<Refusal, Error> {
+fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
     let failure = match error {
         Error::Busy(_) => return Ok(Refusal::Busy),
         Error::OwnedElsewhere(owner) => {
+            let (owner, detail) = owned_elsewhere(&owner, Some(group));
             let message = format!(
                 "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
             );
-            let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
         // The group has changed since the survey. The next survey will see the change.

@@ -99,8 +99,8 @@ pub enum Ownership {
     Unmarked,
     /// That of the operation's reference: it was created for it.
     Ours,
-    /// This one, which is not that of the operation's reference.
-    Others(String),
+    /// Another one. It names the resource group of its reference, so no message repeats it.
+    Others,
 }
 
 impl Ownership {
@@ -109,7 +109,7 @@ impl Ownership {
         match found {
             None => Self::Unmarked,
             Some(found) if reference.is_some_and(|own| Mark::of(own).is_in(found)) => Self::Ours,
-            Some(found) => Self::Others(found.to_owned()),
+            Some(_) => Self::Others,
         }
     }
 }
@@ -170,12 +170,8 @@ mod tests {
         assert_eq!(created, format!("{mark}/0000000000000007"));
         assert_eq!(Ownership::of(Some(&created), Some(&own)), Ownership::Ours);
         let longer = format!("{mark}0");
-        assert_eq!(
-            Ownership::of(Some(&longer), Some(&own)),
-            Ownership::Others(longer.clone())
-        );
-        let others = Ownership::Others(mark.to_string());
-        assert_eq!(Ownership::of(Some(mark.as_str()), None), others);
+        assert_eq!(Ownership::of(Some(&longer), Some(&own)), Ownership::Others);
+        assert_eq!(Ownership::of(Some(mark.as_str()), None), Ownership::Others);
         assert_eq!(Ownership::of(None, Some(&own)), Ownership::Unmarked);
     }
 }

@@ -297,6 +297,35 @@ async fn conflicts_with_others_do_not_name_them(kind: StoreKind) {
     world.finish().await;
 }
 
+/// What an operation says is read by all who read its group, so it does not name what is in another one.
+#[apply(on_every_store)]
+async fn operations_do_not_name_what_is_in_other_groups(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    put_logs(&world, "bob", THEIRS, "their-logs")
+        .await
+        .expect(201);
+    world.settle().await;
+    let item = |alias: &str| {
+        json!({"resources": [{"scope": format!("{SHARED_ACCOUNT}/regions/us-west-2"), "type": "AWS.Logs/LogGroup",
+            "alias": alias, "primaryIdentifier": "logs", "ownedResource": true}]})
+    };
+    for (who, group, named) in [(ALICE, OURS, false), ("bob", THEIRS, true)] {
+        let import = post(&world, who, &format!("{group}/:import"), &item("mine")).await;
+        let status = path_of(import.expect(202).status_url());
+        world.settle().await;
+        let result = status.replace("Statuses", "Results");
+        for path in [&status, &result, &format!("{group}/operations")] {
+            let told = get(&world, who, path).await.expect(200);
+            assert!(told.text.contains("OwnedElsewhere"), "{}", told.text);
+            let is_named = told.text.contains("their-logs") && told.text.contains("hidden");
+            assert_eq!(is_named, named, "{}", told.text);
+        }
+    }
+    world.finish().await;
+}
+
 /// What a reference or a group owns is deleted only by who may delete it in AWS.
 #[apply(on_every_store)]
 async fn what_is_owned_is_deleted_with_rights_over_aws_only(kind: StoreKind) {

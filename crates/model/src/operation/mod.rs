@@ -7,6 +7,7 @@ mod decide;
 mod decision;
 pub mod group;
 mod header;
+mod owned_elsewhere;
 mod persistence;
 mod record;
 pub mod resource;
@@ -18,6 +19,7 @@ pub use decision::{
 };
 pub use group::GroupWork;
 pub use header::Header;
+pub use owned_elsewhere::owned_elsewhere;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,

@@ -62,7 +62,7 @@ fn a_create_whose_token_has_expired_owns_only_what_carries_its_mark() {
         }
     };
     let applied = |owned| ("Succeeded", ReferenceChange::Applied { owned });
-    let theirs = || Ownership::Others("local/rg/other".to_owned());
+    let theirs = || Ownership::Others;
     let adopt = AdoptionPolicy::Adopt;
     assert_eq!(owned(Ownership::Ours, adopt), applied(true));
     assert_eq!(owned(Ownership::Unmarked, adopt), applied(false));
@@ -79,7 +79,7 @@ fn a_delete_is_not_sent_again_to_what_carries_another_mark() {
         referenced(operation(Kind::Delete)),
         State::Submitting(intent(Action::Delete, None)),
     );
-    let theirs = || marked(Ownership::Others("local/rg/other".to_owned()), deletion());
+    let theirs = || marked(Ownership::Others, deletion());
     assert_line(
         &delete,
         theirs(),

@@ -50,7 +50,7 @@ fn finish(operation: &Operation, observation: Observation, now: Timestamp) -> re
 /// Whose it is decides.
 #[test]
 fn what_is_there_is_ours_by_proof_only() {
-    let others = || Ownership::Others("theirs".to_owned());
+    let others = || Ownership::Others;
     let ours = ReferenceChange::Kept { owned: true };
     for (is_named, ownership, expected) in [
         (false, Ownership::Ours, ours),

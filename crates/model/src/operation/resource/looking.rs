@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::decision::{Effect, Holder, PlanOutcome, Presence, ReferenceChange, Taken};
+use super::super::owned_elsewhere::owned_elsewhere;
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::missed::missed;
@@ -260,12 +261,14 @@ fn taken_by_another(step: &Step<'_>, taken: &Taken, sent: &str) -> Failure {
             ),
             Detail::at("OperationInProgress", "is under way", id.to_string()),
         ),
-        Holder::Owner(owner) => (
-            format!(
+        Holder::Owner(owner) => {
+            let reference = step.operation.reference.as_ref();
+            let (owner, detail) = owned_elsewhere(owner, reference.map(|own| &own.group));
+            let message = format!(
                 "AWS calls '{given}' '{identifier}', which is owned by {owner}. Only one reference can own it. {sent} Leave ownedResource out."
-            ),
-            Detail::at("OwnedElsewhere", "owns the resource", owner.to_string()),
-        ),
+            );
+            (message, detail)
+        }
     };
     Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
 }

@@ -5,9 +5,7 @@ use super::decision::{Decision, Moved};
 use super::replacement::Replacing;
 use super::step::Step;
 use super::work::ResourceWork;
-use crate::{
-    Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, ReferenceId, excerpt,
-};
+use crate::{Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, ReferenceId};
 
 /// Refuses a plan that would delete a resource that may be somebody else's: it has another reference's mark, or lacks the
 /// one that alone proves whose it is. Returns `None` if that is not planned, or if the reference was told to own it.
@@ -30,19 +28,17 @@ pub(super) fn refuse_delete(
     }
     if let Presence::Present {
         identifier,
-        ownership: Ownership::Others(mark),
+        ownership: Ownership::Others,
         ..
     } = presence
         && let Some(reference) = &operation.reference
     {
-        let mark = excerpt(mark);
         let message = format!(
-            "'{identifier}' carries the mark of another reference: the tag {} is '{mark}'. {}",
+            "'{identifier}' carries the mark of another reference, which its tag {} names. {}",
             Mark::KEY,
             advice(reference)
         );
-        let message_of_detail = format!("carries the mark '{mark}'");
-        let why = ("MarkedByAnother", message_of_detail.as_str());
+        let why = ("MarkedByAnother", "carries the mark of another reference");
         let reason = "another reference's mark is on it";
         return Some(refuse(step, identifier, message, why, reason));
     }
@@ -149,10 +145,10 @@ pub(super) fn tell_of_tag(
 }
 
 /// Says that what a failed create met carries another reference's mark.
-pub(super) fn not_ours(identifier: Option<&Identifier>, mark: &str) -> String {
+pub(super) fn not_ours(identifier: Option<&Identifier>) -> String {
     let name = identifier.map_or("", Identifier::as_str);
     format!(
-        "AWS has '{name}', which is not what the create made: it carries the mark of another reference, '{}'.",
-        excerpt(mark)
+        "AWS has '{name}', which is not what the create made: it carries the mark of another reference, which its tag {} names.",
+        Mark::KEY
     )
 }

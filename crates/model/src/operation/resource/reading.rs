@@ -124,11 +124,11 @@ pub(super) fn salvaged(
         (
             Action::Create,
             Presence::Present {
-                ownership: Ownership::Others(mark),
+                ownership: Ownership::Others,
                 ..
             },
         ) => {
-            let told = marking::not_ours(step.operation.identifier.as_ref(), &mark);
+            let told = marking::not_ours(step.operation.identifier.as_ref());
             step.end_create(with(setback, &told), None, "what is there is not ours")
         }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
@@ -241,7 +241,7 @@ fn nothing_of_ours(step: &Step<'_>, setback: &Setback, presence: &Presence) -> D
         Presence::Absent => end,
         // Somebody else's for certain.
         Presence::Present {
-            ownership: Ownership::Others(_),
+            ownership: Ownership::Others,
             ..
         } => end,
         Presence::Present { .. } | Presence::Unreadable(_) | Presence::Unknown(_) => {

@@ -94,10 +94,10 @@ fn read(step: &Step<'_>, presence: Presence) -> Decision {
             "it cannot be read",
         ),
         Presence::Present {
-            ownership: Ownership::Others(mark),
+            ownership: Ownership::Others,
             ..
         } => {
-            let told = marking::not_ours(step.operation.identifier.as_ref(), &mark);
+            let told = marking::not_ours(step.operation.identifier.as_ref());
             nothing(step, told, "what is there is another's")
         }
         Presence::Present {
