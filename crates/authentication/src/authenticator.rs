@@ -138,6 +138,11 @@ impl Authenticator {
                 None => return Err(Refused::invalid("The token is not one of this server.")),
             },
             Presented::Certificate(certificate) => {
+                if certificate.signed_by.is_empty() {
+                    let reason = "The certificate of the connection has expired, or its authority is not accepted any more. \
+                                  Connect again with one that is valid.";
+                    return Err(Refused::invalid(reason));
+                }
                 // A proxy is nobody itself.
                 if !certificate.is_signed_by(Authority::OfClients) {
                     return Ok(None);

@@ -51,12 +51,11 @@ impl Authorities {
         Ok(Some(verifier))
     }
 
-    /// Returns who has signed the first of these certificates, by way of the others.
-    pub(crate) fn of(&self, chain: &[CertificateDer<'_>]) -> Vec<Authority> {
+    /// Returns who has signed the first of these certificates, by way of the others, as far as they are valid at this time.
+    pub(crate) fn of(&self, chain: &[CertificateDer<'_>], now: UnixTime) -> Vec<Authority> {
         let Some((own, between)) = chain.split_first() else {
             return Vec::new();
         };
-        let now = UnixTime::now();
         let each = self.each.iter();
         let signed = each.filter(|(_, by)| by.verify_client_cert(own, between, now).is_ok());
         signed.map(|(authority, _)| *authority).collect()

@@ -27,7 +27,7 @@ pub struct ClientCertificate {
     pub common_name: Option<String>,
     /// The organizations of the subject, which are the groups of the client.
     pub groups: Vec<String>,
-    /// Who has signed it.
+    /// Who has signed it. Nobody, if it has expired since the client connected, or its authority was removed.
     pub signed_by: Vec<Authority>,
 }
 
@@ -54,6 +54,12 @@ impl ClientCertificate {
     pub fn is_signed_by(&self, authority: Authority) -> bool {
         self.signed_by.contains(&authority)
     }
+}
+
+/// Returns the last second in which a certificate in DER is valid, since 1970.
+pub(crate) fn expires_at(certificate: &[u8]) -> Option<u64> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    certificate.validity().not_after.timestamp().try_into().ok()
 }
 
 /// Returns the text of an attribute, unless it is blank.

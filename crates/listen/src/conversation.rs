@@ -1,6 +1,7 @@
 //! One connection: TLS, if it is asked for, and HTTP/1.1 over it.
 
 use std::error::Error;
+use std::future::pending;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -16,8 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
+use tokio_rustls::rustls::pki_types::UnixTime;
 
 use crate::certificate::ClientCertificate;
+use crate::client::Client;
 use crate::limits::Limits;
 use crate::replying::Replying;
 use crate::tls::{Begun, Tls};
@@ -52,7 +55,7 @@ pub struct Peer(pub SocketAddr);
 /// In the extensions of a request that came over TLS.
 #[derive(Clone, Debug)]
 pub struct OverTls {
-    /// The certificate of the client, if it has one.
+    /// The certificate of the client, if it has one, as it is at the time of the request.
     pub client: Option<Arc<ClientCertificate>>,
 }
 
@@ -76,7 +79,7 @@ pub(crate) async fn converse<S, B>(
             request.extensions_mut().insert(peer);
             service.call(request)
         });
-        return over_http1(replying(stream), service, limits, closing).await;
+        return over_http1(replying(stream), service, limits, closing, pending()).await;
     };
     let beginning = tls.begin(stream, replying);
     let begun = match limits.head_timeout {
@@ -87,22 +90,32 @@ pub(crate) async fn converse<S, B>(
         },
     };
     match begun {
-        Ok(Begun::Tls(stream, signed_by)) => {
-            let certificate = stream.get_ref().1.peer_certificates();
-            let certificate = certificate.and_then(|chain| chain.first());
-            let client =
-                certificate.map(|certificate| ClientCertificate::read(certificate, signed_by));
-            let client = match client {
+        Ok(Begun::Tls(stream, authorities)) => {
+            let chain = stream.get_ref().1.peer_certificates();
+            let client = match chain.filter(|chain| !chain.is_empty()) {
                 None => None,
-                Some(Some(certificate)) => Some(Arc::new(certificate)),
-                Some(None) => return tell(*stream, UNNAMED).await,
+                Some(chain) => {
+                    let signed_by = authorities.of(chain, UnixTime::now());
+                    match Client::read(chain.to_vec(), signed_by, authorities, tls) {
+                        Some(client) => Some(Arc::new(client)),
+                        None => return tell(*stream, UNNAMED).await,
+                    }
+                }
             };
-            let over_tls = OverTls { client };
+            let caller = client.clone();
             let service = service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(peer);
-                service.call(told(request, &over_tls))
+                let client = caller.as_ref();
+                let client = client.map(|client| client.certificate(UnixTime::now()));
+                service.call(told(request, OverTls { client }))
             });
-            over_http1(*stream, service, limits, closing).await;
+            let refused = async {
+                match &client {
+                    Some(client) => client.is_refused().await,
+                    None => pending().await,
+                }
+            };
+            over_http1(*stream, service, limits, closing, refused).await;
         }
         Ok(Begun::Plain(stream)) => tell(stream, NOT_TLS).await,
         Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
@@ -121,8 +134,8 @@ async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &[u8]) {
 }
 
 /// Notes that the request came over TLS. If its URI has a host, `Host` does not count (RFC 9112, section 3.2.2).
-fn told(mut request: Request<Incoming>, over_tls: &OverTls) -> Request<Incoming> {
-    request.extensions_mut().insert(over_tls.clone());
+fn told(mut request: Request<Incoming>, over_tls: OverTls) -> Request<Incoming> {
+    request.extensions_mut().insert(over_tls);
     if let Some(authority) = request.uri().authority()
         && let Ok(host) = authority.as_str().parse()
     {
@@ -131,11 +144,14 @@ fn told(mut request: Request<Incoming>, over_tls: &OverTls) -> Request<Incoming>
     request
 }
 
+/// Serves requests until the client leaves, the server closes, or the client is `refused`. A request that has begun is
+/// answered.
 async fn over_http1<I, S, B>(
     stream: I,
     service: S,
     limits: Limits,
     mut closing: watch::Receiver<()>,
+    refused: impl Future<Output = ()>,
 ) where
     I: AsyncRead + AsyncWrite + Unpin,
     S: Service<Request<Incoming>, Response = Response<B>>,
@@ -152,6 +168,10 @@ async fn over_http1<I, S, B>(
         outcome = connection.as_mut() => outcome,
         // Always an error: the sender never sends and is dropped at shutdown.
         _ = closing.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+        () = refused => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

@@ -7,6 +7,7 @@
 
 mod authorities;
 mod certificate;
+mod client;
 mod conversation;
 mod guard;
 mod limits;

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
@@ -88,6 +89,8 @@ pub enum TlsError {
 pub struct Tls {
     files: TlsFiles,
     current: Arc<RwLock<Current>>,
+    /// Told when the files have changed.
+    changed: Arc<watch::Sender<()>>,
 }
 
 #[derive(Debug)]
@@ -103,7 +106,7 @@ struct Current {
 #[derive(Clone, Debug)]
 struct Config {
     server: Arc<ServerConfig>,
-    authorities: Authorities,
+    authorities: Arc<Authorities>,
 }
 
 /// What stands in the files.
@@ -116,8 +119,8 @@ struct Contents {
 
 /// What a client that connects has begun with.
 pub(crate) enum Begun {
-    /// A connection over TLS, and who has signed the certificate of the client, if it has one.
-    Tls(Box<TlsStream<Replying>>, Vec<Authority>),
+    /// A connection over TLS, and the authorities that have verified the certificate of the client, if it has one.
+    Tls(Box<TlsStream<Replying>>, Arc<Authorities>),
     /// Something else.
     Plain(TcpStream),
 }
@@ -134,10 +137,15 @@ impl Tls {
             config,
         };
         let current = Arc::new(RwLock::new(current));
-        Ok(Self { files, current })
+        Ok(Self {
+            files,
+            current,
+            changed: Arc::default(),
+        })
     }
 
-    /// Reads the files again and again. Connections that are open stay as they are.
+    /// Reads the files again and again. Connections that are open stay as they are, except those of clients whose authority
+    /// was removed.
     pub async fn follow(&self) {
         loop {
             sleep(INTERVAL).await;
@@ -169,7 +177,20 @@ impl Tls {
         }
         current.seen = hash;
         current.config = read?.config(&self.files)?;
+        drop(current);
+        self.changed.send_replace(());
         Ok(true)
+    }
+
+    /// Returns the current authorities of clients.
+    pub(crate) fn authorities(&self) -> Arc<Authorities> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.config.authorities)
+    }
+
+    /// Tells of changes of the files from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     fn config(&self) -> Config {
@@ -192,9 +213,7 @@ impl Tls {
             authorities,
         } = self.config();
         let stream = TlsAcceptor::from(server).accept(replying(stream)).await?;
-        let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-        let signed_by = authorities.of(chain);
-        Ok(Begun::Tls(Box::new(stream), signed_by))
+        Ok(Begun::Tls(Box::new(stream), authorities))
     }
 }
 
@@ -260,7 +279,7 @@ impl Contents {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Config {
             server: Arc::new(config),
-            authorities,
+            authorities: Arc::new(authorities),
         })
     }
 }

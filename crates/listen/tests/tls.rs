@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::SendRequest;
 use hyper::header::HOST;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -398,4 +399,54 @@ fn what_cannot_be_used_is_named() {
         empty.contains("/dev/null contains no certificate"),
         "{empty}"
     );
+}
+
+/// What is open does not outlive the authority of its client.
+#[tokio::test]
+async fn connections_end_when_their_authority_is_removed() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let (old, new) = (Authority::new(), Authority::new());
+    let ca = folder.path().join("ca.crt");
+    fs::write(&ca, format!("{}{}", old.pem(), new.pem())).expect("a file");
+    let files = TlsFiles {
+        client_ca: Some(ca.clone()),
+        ..authority.issue("localhost").write(folder.path())
+    };
+    let tls = Tls::read(files).expect("a certificate");
+    let address = serve(tls.clone(), LIMITS).await;
+    let mut open = Vec::new();
+    for by in [&old, &new] {
+        let identity = by.issue_to("ada", None);
+        let stream = connect(address, &authority, Some(&identity)).await;
+        let io = TokioIo::new(stream.expect("a handshake"));
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(io)
+            .await
+            .expect("a connection");
+        let connection = tokio::spawn(connection);
+        let answer = told(&mut sender).await;
+        assert!(answer.contains("ada of : [OfClients]"), "{answer}");
+        open.push((sender, connection));
+    }
+    // Another change leaves both.
+    fs::write(&ca, format!("{}{}", new.pem(), old.pem())).expect("a file");
+    assert!(tls.refresh().expect("it can be used"));
+    for (sender, _) in &mut open {
+        told(sender).await;
+    }
+    fs::write(&ca, new.pem()).expect("a file");
+    assert!(tls.refresh().expect("it can be used"));
+    let (_, ended) = open.remove(0);
+    let ended = timeout(PATIENCE, ended).await.expect("in time");
+    ended.expect("no panic").expect("it is closed in order");
+    let answer = told(&mut open[0].0).await;
+    assert!(answer.contains("ada of : [OfClients]"), "{answer}");
+}
+
+/// Asks on a connection that stays open.
+async fn told(sender: &mut SendRequest<Empty<Bytes>>) -> String {
+    let request = Request::builder().uri("/").header(HOST, "localhost");
+    let request = request.body(Empty::new()).expect("a request");
+    let response = sender.send_request(request).await.expect("an answer");
+    let body = response.into_body().collect().await.expect("a body");
+    String::from_utf8_lossy(&body.to_bytes()).into_owned()
 }
