@@ -9,7 +9,7 @@ use ucp_store::{AuditEvent, AuditOutcome};
 
 use crate::flood::Floods;
 use crate::recorder::{Entry, Place};
-use crate::{Shared, Waiting};
+use crate::{Shared, Trouble, Waiting};
 
 /// How long a request waits for its event to be written.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -80,13 +80,21 @@ impl Auditor {
     pub fn is_able(&self) -> bool {
         match self.waiting {
             Waiting::No => true,
-            Waiting::Required => !self.is_failing(),
+            Waiting::Required => self.trouble().is_none(),
         }
     }
 
-    /// Returns whether the latest events could not be written, or nobody writes any more.
-    pub fn is_failing(&self) -> bool {
-        self.shared.is_failing.load(Ordering::Relaxed) || self.sender.is_closed()
+    /// Returns why events are not recorded at the moment; `None` if they are, as far as is known.
+    pub fn trouble(&self) -> Option<Trouble> {
+        match self.sender.is_closed() {
+            true => Some(Trouble::Stopped),
+            false => self.shared.trouble(),
+        }
+    }
+
+    /// Returns how many events the store has refused for good since the start.
+    pub fn given_up(&self) -> u64 {
+        self.shared.given_up.load(Ordering::Relaxed)
     }
 
     /// Waits until it was tried to write all events that were recorded before.

@@ -8,9 +8,11 @@ mod auditor;
 mod flood;
 mod lines;
 mod recorder;
+#[cfg(feature = "testing")]
+pub mod testing;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc;
 use ucp_store::AuditEvents;
@@ -33,13 +35,38 @@ pub enum Waiting {
     Required,
 }
 
+/// Why events are not recorded at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The latest could not be written. It is tried again.
+    Refused,
+    /// The current write has not ended for too long.
+    Hanging,
+    /// Nobody writes any more.
+    Stopped,
+}
+
 /// What requests and the recorder share.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether the last batch could not be written.
-    is_failing: AtomicBool,
+    /// Why the recorder does not write at the moment; `None` if it does.
+    trouble: Mutex<Option<Trouble>>,
     /// The number of events that were not stored since the last one that is.
     suppressed: AtomicU64,
+    /// The number of events that the store has refused for good.
+    given_up: AtomicU64,
+}
+
+impl Shared {
+    fn trouble(&self) -> Option<Trouble> {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the trouble, and returns the one before.
+    fn set_trouble(&self, trouble: Option<Trouble>) -> Option<Trouble> {
+        let mut current = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut current, trouble)
+    }
 }
 
 /// Creates an auditor, and the recorder that writes what it is given to `store`, and to the log in `lines`.

@@ -125,7 +125,7 @@ struct Line<'a> {
     operation_id: Option<String>,
 }
 
-fn line(event: &AuditEvent) -> io::Result<String> {
+pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
     let line = Line {
         at: event.at.to_string(),
         caller: &event.caller,

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,13 +9,18 @@ use tokio::sync::oneshot::Sender;
 use tokio::time::timeout;
 use ucp_store::{AuditEvent, AuditEvents};
 
-use crate::lines::Lines;
-use crate::{ROOM, Shared};
+use crate::lines::{Lines, line};
+use crate::{ROOM, Shared, Trouble};
 
 /// The number of events written in one statement.
 const BATCH: usize = 500;
 /// The pause before what could not be written is tried again, if no event comes earlier.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long a write may take before it hangs. Requests that must be recorded are refused then, before they wait for it.
+const HANGING: Duration = Duration::from_secs(5);
+/// How often a batch is tried that the store refuses for what is in it. Then its events are written one by one, and those
+/// that are refused are given up.
+const TRIES: usize = 3;
 
 /// What the recorder is given.
 #[derive(Debug)]
@@ -41,6 +47,10 @@ pub struct Recorder {
     store: Arc<dyn AuditEvents>,
     /// Those that are not in the store yet.
     unstored: VecDeque<AuditEvent>,
+    /// How often the store has refused what comes first.
+    refusals: usize,
+    /// How many of them are written one by one.
+    singly: usize,
     /// The log, if there is one.
     lines: Option<Lines>,
     /// Those that are not in the log yet.
@@ -59,6 +69,8 @@ impl Recorder {
             shared,
             store,
             unstored: VecDeque::new(),
+            refusals: 0,
+            singly: 0,
             lines,
             unlogged: VecDeque::new(),
         }
@@ -125,29 +137,64 @@ impl Recorder {
         let stored = self.store().await;
         let stored = stored.map_err(|error| ucp_model::chain(&error));
         let failure = logged.err().or_else(|| stored.err());
-        let is_failing = failure.is_some();
-        let was_failing = self.shared.is_failing.swap(is_failing, Ordering::Relaxed);
+        let trouble = failure.is_some().then_some(Trouble::Refused);
+        let before = self.shared.set_trouble(trouble);
         match failure {
-            Some(error) if !was_failing => {
+            Some(error) if before != trouble => {
                 tracing::warn!(
                     error,
                     "audit events could not be recorded; it is tried again"
                 );
             }
-            None if was_failing => tracing::info!("audit events are recorded again"),
+            None if before.is_some() => tracing::info!("audit events are recorded again"),
             None | Some(_) => {}
         }
-        !is_failing
+        trouble.is_none()
     }
 
     async fn store(&mut self) -> Result<(), ucp_store::Error> {
         while !self.unstored.is_empty() {
-            let count = self.unstored.len().min(BATCH);
+            let count = match self.singly {
+                0 => self.unstored.len().min(BATCH),
+                _ => 1,
+            };
             let batch = &self.unstored.make_contiguous()[..count];
-            self.store.append_audit_events(batch).await?;
+            let appending = self.store.append_audit_events(batch);
+            let appended = watched(&self.shared, appending).await;
+            match appended {
+                Ok(()) => {}
+                Err(error @ ucp_store::Error::Unavailable(_)) => return Err(error),
+                Err(error) if self.singly > 0 => self.give_up(&error),
+                Err(error) => {
+                    self.refusals += 1;
+                    if self.refusals < TRIES {
+                        return Err(error);
+                    }
+                    self.singly = count;
+                    continue;
+                }
+            }
             self.unstored.drain(..count);
+            self.refusals = 0;
+            self.singly = self.singly.saturating_sub(1);
         }
         Ok(())
+    }
+
+    /// Leaves the first event, which the store refuses for what is in it, to the log of the process.
+    fn give_up(&self, error: &ucp_store::Error) {
+        let Some(event) = self.unstored.front() else {
+            return;
+        };
+        let given_up = self.shared.given_up.fetch_add(1, Ordering::Relaxed) + 1;
+        let lost = event.suppressed + 1;
+        self.shared.suppressed.fetch_add(lost, Ordering::Relaxed);
+        tracing::warn!(
+            error = %ucp_model::chain(error),
+            event = line(event).unwrap_or_default(),
+            count = given_up,
+            "the store refuses an audit event, which is given up"
+        );
     }
 
     /// Writes to the log, outside of the threads that serve requests: a pipe that nobody reads takes nothing.
@@ -164,9 +211,20 @@ impl Recorder {
             events.drain(..count);
             (lines, events, written)
         });
-        let (lines, events, written) = written.await?;
+        let (lines, events, written) = watched(&self.shared, written).await?;
         self.lines = Some(lines);
         self.unlogged = events;
         written
     }
+}
+
+/// Waits for a write. While it hangs, that is the trouble.
+async fn watched<T>(shared: &Shared, writing: impl Future<Output = T>) -> T {
+    let mut writing = pin!(writing);
+    if let Ok(written) = timeout(HANGING, writing.as_mut()).await {
+        return written;
+    }
+    shared.set_trouble(Some(Trouble::Hanging));
+    tracing::warn!("audit events could not be recorded yet; the write is waited for");
+    writing.await
 }

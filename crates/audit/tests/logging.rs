@@ -1,13 +1,17 @@
 //! The audit log.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use ucp_audit::{AuditEvent, AuditOutcome, Auditor, Lines, Waiting, auditing};
+use tokio::task::spawn_blocking;
+use ucp_audit::{AuditEvent, AuditOutcome, Auditor, Lines, Trouble, Waiting, auditing};
 use ucp_model::{CorrelationId, Timestamp};
 use ucp_store::{AuditEvents, AuditPlace, Memory};
 
@@ -136,7 +140,35 @@ async fn what_the_log_does_not_take_is_not_recorded() {
 async fn a_full_disk_is_told() {
     let (auditor, store) = start(Path::new("/dev/full"), Waiting::Required);
     auditor.record(allowed(200)).await.expect_err("it fails");
-    assert!(auditor.is_failing());
+    assert!(auditor.trouble().is_some());
     assert_eq!(stored(&store).await, 1);
     assert!(Lines::to_file("/nowhere/audit.log".into()).is_err());
+}
+
+/// A pipe whose reader has stopped takes what there is room for, and then nothing, without an error.
+#[tokio::test]
+async fn a_pipe_that_nobody_reads_is_told() {
+    let (_folder, path) = folder();
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("it works").success());
+    let pipe = File::options().read(true).write(true).open(&path);
+    let pipe = pipe.expect("it works");
+    let (auditor, _) = start(&path, Waiting::Required);
+    auditor.record(allowed(200)).await.expect("it works");
+    for _ in 0..1_000 {
+        auditor.note(allowed(201));
+    }
+    while auditor.trouble().is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(auditor.trouble(), Some(Trouble::Hanging));
+    assert!(!auditor.is_able());
+    let reading = spawn_blocking(move || {
+        let mut lines = BufReader::new(pipe).lines();
+        let last = |line: io::Result<String>| line.expect("it works").contains("\"status\":202");
+        assert!(lines.any(last));
+    });
+    auditor.record(allowed(202)).await.expect("it works");
+    reading.await.expect("it works");
+    assert!(auditor.is_able());
 }

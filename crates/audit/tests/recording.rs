@@ -1,71 +1,33 @@
 //! What is recorded, and when.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use ucp_audit::{AuditEvent, AuditOutcome, Auditor, Waiting, auditing};
+use tokio::time::Instant;
+use ucp_audit::testing::{Mood, Moody};
+use ucp_audit::{AuditEvent, AuditOutcome, Auditor, Trouble, Waiting, auditing};
 use ucp_model::{CorrelationId, Timestamp};
-use ucp_store::{AuditEvents, AuditPlace, Error, Memory, StoredAuditEvent};
+use ucp_store::{AuditEvents, AuditPlace, Memory};
 
-/// A store that can be told to take nothing.
-#[derive(Default)]
-struct Moody {
-    inner: Memory,
-    refuses: AtomicBool,
-    statements: AtomicUsize,
-}
-
-#[async_trait]
-impl AuditEvents for Moody {
-    async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error> {
-        self.statements.fetch_add(1, Ordering::Relaxed);
-        if self.refuses.load(Ordering::Relaxed) {
-            return Err(Error::Unavailable("the disk is full".into()));
-        }
-        self.inner.append_audit_events(events).await
-    }
-
-    async fn list_audit_events(
-        &self,
-        since: Timestamp,
-        before: AuditPlace,
-        limit: usize,
-    ) -> Result<Vec<StoredAuditEvent>, Error> {
-        self.inner.list_audit_events(since, before, limit).await
-    }
-
-    async fn remove_audit_events(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        self.inner.remove_audit_events(before, limit).await
-    }
-}
-
-impl Moody {
-    fn refuse(&self, refuses: bool) {
-        self.refuses.store(refuses, Ordering::Relaxed);
-    }
-
-    /// The statuses of the stored events, earliest first, and how many were suppressed before each.
-    async fn stored(&self) -> Vec<(u16, u64)> {
-        let listed = self
-            .list_audit_events(Timestamp::default(), AuditPlace::END, 100_000)
-            .await
-            .expect("it works");
-        let listed = listed.iter().rev();
-        listed
-            .map(|stored| {
-                (
-                    stored.event.status.expect("it works"),
-                    stored.event.suppressed,
-                )
-            })
-            .collect()
-    }
+/// The statuses of the stored events, earliest first, and how many were suppressed before each.
+async fn stored(store: &Moody) -> Vec<(u16, u64)> {
+    let listed = store
+        .list_audit_events(Timestamp::default(), AuditPlace::END, 100_000)
+        .await
+        .expect("it works");
+    let listed = listed.iter().rev();
+    listed
+        .map(|stored| {
+            (
+                stored.event.status.expect("it works"),
+                stored.event.suppressed,
+            )
+        })
+        .collect()
 }
 
 fn start(waiting: Waiting) -> (Auditor, Arc<Moody>) {
-    let store = Arc::new(Moody::default());
+    let store = Arc::new(Moody::new(Arc::new(Memory::default())));
     let (auditor, recorder) = auditing(store.clone(), None, waiting);
     tokio::spawn(recorder.run());
     (auditor, store)
@@ -99,8 +61,8 @@ async fn what_comes_together_is_written_in_one_statement() {
         auditor.record(event(status, 0)).await.expect("it works");
     }
     auditor.flush().await;
-    assert_eq!(store.stored().await.len(), 10);
-    assert_eq!(store.statements.load(Ordering::Relaxed), 1);
+    assert_eq!(stored(&store).await.len(), 10);
+    assert_eq!(store.statements(), 1);
 }
 
 #[tokio::test]
@@ -112,35 +74,35 @@ async fn what_changed_nothing_takes_no_statement() {
     };
     auditor.record(unchanged).await.expect("it works");
     auditor.flush().await;
-    assert_eq!(store.statements.load(Ordering::Relaxed), 0);
+    assert_eq!(store.statements(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_required_event_is_written_or_refused() {
     let (auditor, store) = start(Waiting::Required);
     auditor.record(event(200, 0)).await.expect("it works");
-    assert_eq!(store.stored().await, [(200, 0)]);
-    store.refuse(true);
+    assert_eq!(stored(&store).await, [(200, 0)]);
+    store.be(Mood::Unavailable);
     assert!(auditor.is_able());
     auditor.record(event(201, 0)).await.expect_err("it fails");
     assert!(!auditor.is_able());
     // It is tried again without a request, so that the probe of a server without traffic turns green.
-    store.refuse(false);
+    store.be(Mood::Takes);
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(auditor.is_able());
-    assert_eq!(store.stored().await, [(200, 0), (201, 0)]);
+    assert_eq!(stored(&store).await, [(200, 0), (201, 0)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn nobody_waits_unless_it_is_required() {
     let (auditor, store) = start(Waiting::No);
-    store.refuse(true);
+    store.be(Mood::Unavailable);
     auditor.record(event(200, 0)).await.expect("it works");
     auditor.flush().await;
-    assert!(auditor.is_failing() && auditor.is_able());
-    store.refuse(false);
+    assert!(auditor.trouble().is_some() && auditor.is_able());
+    store.be(Mood::Takes);
     auditor.flush().await;
-    assert_eq!(store.stored().await, [(200, 0)]);
+    assert_eq!(stored(&store).await, [(200, 0)]);
 }
 
 /// While the store takes nothing, no more is kept than there is room for. The first event after that tells how many were
@@ -148,18 +110,18 @@ async fn nobody_waits_unless_it_is_required() {
 #[tokio::test(start_paused = true)]
 async fn what_waits_has_an_end() {
     let (auditor, store) = start(Waiting::No);
-    store.refuse(true);
+    store.be(Mood::Unavailable);
     for _ in 0..3 {
         for _ in 0..10_000 {
             auditor.note(event(200, 0));
         }
         auditor.flush().await;
     }
-    store.refuse(false);
+    store.be(Mood::Takes);
     auditor.flush().await;
     auditor.note(event(201, 0));
     auditor.flush().await;
-    let stored = store.stored().await;
+    let stored = stored(&store).await;
     let suppressed: u64 = stored.iter().map(|(_, suppressed)| suppressed).sum();
     assert_eq!(stored.len() as u64 + suppressed, 30_001);
     assert!(stored.len() <= 10_001, "{}", stored.len());
@@ -187,7 +149,7 @@ async fn refusals_do_not_flood_the_store() {
         auditor.note(known(500));
     }
     auditor.flush().await;
-    let stored = store.stored().await;
+    let stored = stored(&store).await;
     let count = |status| stored.iter().filter(|(given, _)| *given == status).count();
     assert_eq!(count(401), 60 + 1);
     assert_eq!(count(403), 600);
@@ -204,4 +166,61 @@ async fn without_a_recorder_nothing_required_is_done() {
     drop(recorder);
     assert!(!auditor.is_able());
     auditor.record(event(200, 0)).await.expect_err("it fails");
+}
+
+/// What hangs is not waited for by more than those who wait already: what must be recorded is refused before it is done.
+#[tokio::test(start_paused = true)]
+async fn while_a_write_hangs_nothing_required_is_done() {
+    let (auditor, store) = start(Waiting::Required);
+    store.be(Mood::Hangs);
+    let began = Instant::now();
+    let other = auditor.clone();
+    let waiting = tokio::spawn(async move { other.record(event(200, 0)).await });
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(auditor.is_able(), "a slow write does not hang");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(!auditor.is_able());
+    assert_eq!(auditor.trouble(), Some(Trouble::Hanging));
+    waiting.await.expect("it works").expect_err("it fails");
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    store.be(Mood::Takes);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(auditor.is_able());
+    assert_eq!(stored(&store).await, [(200, 0)]);
+}
+
+/// An event that the store never takes is given up, and those around it are stored.
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_for_good_does_not_stop_the_others() {
+    let (auditor, store) = start(Waiting::Required);
+    store.be(Mood::RefusesAbout("/poison".to_owned()));
+    let poison = AuditEvent {
+        id: "/poison".to_owned(),
+        ..event(201, 0)
+    };
+    for event in [event(200, 0), poison, event(202, 0)] {
+        auditor.note(event);
+    }
+    auditor.record(event(203, 0)).await.expect_err("it fails");
+    assert!(!auditor.is_able());
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(auditor.is_able(), "it goes on without a request");
+    assert_eq!(auditor.given_up(), 1);
+    assert_eq!(stored(&store).await, [(200, 0), (202, 0), (203, 0)]);
+    assert_eq!(store.statements(), 3 + 4);
+    auditor.record(event(204, 0)).await.expect("it works");
+    assert_eq!(stored(&store).await.last(), Some(&(204, 1)));
+}
+
+/// An outage gives nothing up, however long it lasts.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_stored_now_is_kept() {
+    let (auditor, store) = start(Waiting::No);
+    store.be(Mood::Unavailable);
+    auditor.note(event(200, 0));
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    store.be(Mood::Takes);
+    auditor.flush().await;
+    assert_eq!(stored(&store).await, [(200, 0)]);
+    assert_eq!(auditor.given_up(), 0);
 }

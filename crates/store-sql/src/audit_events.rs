@@ -69,9 +69,8 @@ impl<'a> From<&'a AuditEvent> for Given<'a> {
 impl AuditEvents for Sql {
     async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error> {
         let given: Vec<Given<'_>> = events.iter().map(Given::from).collect();
-        self.database
-            .write(APPEND, values![to_json(&given)?])
-            .await?;
+        let appended = self.database.write(APPEND, values![to_json(&given)?]);
+        appended.await.map_err(refused)?;
         Ok(())
     }
 
@@ -96,6 +95,21 @@ impl AuditEvents for Sql {
         self.database
             .write(REMOVE, values![before.as_millis(), limit])
             .await
+    }
+}
+
+/// Tells that the database refuses a value from that it cannot write now.
+fn refused(error: Error) -> Error {
+    let Error::Unavailable(cause) = &error else {
+        return error;
+    };
+    let cause = cause.downcast_ref::<sqlx::Error>();
+    let cause = cause.and_then(sqlx::Error::as_database_error);
+    let code = cause.and_then(|cause| cause.code());
+    // `data_exception` of Postgres, with a letter or a number for each kind.
+    match code.is_some_and(|code| code.len() == 5 && code.starts_with("22")) {
+        true => Error::Corrupt(ucp_model::chain(&error)),
+        false => error,
     }
 }
 

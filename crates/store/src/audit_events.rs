@@ -133,7 +133,7 @@ pub struct StoredAuditEvent {
 /// Storage of the audit. Events are only appended, and removed when they are old enough.
 #[async_trait]
 pub trait AuditEvents: Send + Sync {
-    /// Appends events, in their order.
+    /// Appends events, in their order. [`Error::Unavailable`] if it may work later; any other error is about the events.
     async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error>;
 
     /// Returns up to `limit` events from `since` on and before `before`, latest first.

@@ -1,11 +1,11 @@
 use std::any::Any;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ucp_access::{DeniedType, Grant, Role};
 use ucp_api::{AllowedHosts, PathBase, Rates};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
+use ucp_audit::testing::Moody;
 use ucp_audit::{Lines, Waiting, auditing};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::OwnershipTags;
@@ -17,7 +17,6 @@ use ucp_seal::Keyring;
 use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
-use crate::audit::Refusing;
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
 use crate::callers::{self, Callers, Names};
 use crate::crashes::{Crashes, Mishap};
@@ -248,12 +247,8 @@ impl Builder {
         let sealing = Keyring::from(encryption_key());
         let store = self.store.as_ref();
         let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
-        let audit_refuses = Arc::new(AtomicBool::new(false));
-        let audit = Refusing {
-            store: process.store(Arc::clone(&self.store)),
-            refuses: Arc::clone(&audit_refuses),
-        };
-        let (auditor, recorder) = auditing(Arc::new(audit), self.audit_log, self.audit);
+        let audit_store = Arc::new(Moody::new(process.store(Arc::clone(&self.store))));
+        let (auditor, recorder) = auditing(audit_store.clone(), self.audit_log, self.audit);
         tokio::spawn(recorder.run());
         let parts = Parts {
             store: process.store(Arc::clone(&self.store)),
@@ -319,7 +314,7 @@ impl Builder {
             stalled: Mutex::default(),
             process,
             auditor,
-            audit_refuses,
+            audit_store,
             log,
             _guard: self.guard,
         };

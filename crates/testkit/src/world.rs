@@ -2,7 +2,6 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use tower::ServiceExt;
 use ucp_access::Role;
 use ucp_api::PathBase;
 use ucp_audit::Auditor;
+use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
 use ucp_model::{
@@ -72,7 +72,7 @@ pub struct World {
     pub(crate) stalled: Mutex<Option<Stepping>>,
     pub(crate) process: Arc<Process>,
     pub(crate) auditor: Auditor,
-    pub(crate) audit_refuses: Arc<AtomicBool>,
+    pub(crate) audit_store: Arc<Moody>,
     pub(crate) log: Arc<Log>,
     /// Keeps resources of the store alive.
     pub(crate) _guard: Box<dyn Any + Send>,

@@ -48,7 +48,7 @@ pub(crate) async fn requested(mut shutdown: watch::Receiver<bool>) {
 /// Writes the events of the last requests.
 pub(crate) async fn drain(auditor: &Auditor) {
     let drained = tokio::time::timeout(DRAINING, auditor.flush()).await;
-    if drained.is_err() || auditor.is_failing() {
+    if drained.is_err() || auditor.trouble().is_some() {
         tracing::error!("audit events were lost at shutdown");
     }
 }

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use ucp_audit::Trouble;
 use ucp_authentication::Way;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -33,6 +34,7 @@ pub(crate) struct Health {
 
 /// The readiness of the process.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Readiness {
     /// The status of the process.
     status: HealthStatus,
@@ -42,6 +44,17 @@ pub(crate) struct Readiness {
     accepts: Vec<Accepted>,
     /// Whether the audit records requests.
     audit: AuditStatus,
+    /// Why it does not; absent if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit_trouble: Option<AuditTrouble>,
+    /// How many events the store has refused for what is in them since the start. The log has them. Absent if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(value_type = Option<u64>)]
+    audit_given_up: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Whether the audit records requests.
@@ -51,6 +64,27 @@ enum AuditStatus {
     Recording,
     /// The latest could not be recorded yet. If the audit is required, the process is not ready.
     Failing,
+}
+
+/// Why the audit does not record requests.
+#[derive(Debug, Serialize, ToSchema)]
+enum AuditTrouble {
+    /// The database or the file refused the latest. It is tried again.
+    Refused,
+    /// The database or the file has not answered for 5 seconds.
+    Hanging,
+    /// The process does not record any more. Restart it.
+    Stopped,
+}
+
+impl From<Trouble> for AuditTrouble {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Refused => Self::Refused,
+            Trouble::Hanging => Self::Hanging,
+            Trouble::Stopped => Self::Stopped,
+        }
+    }
 }
 
 /// Whether callers have to be known.
@@ -127,15 +161,18 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readine
         true => Authentication::Required,
         false => Authentication::None,
     };
+    let trouble = api.auditor.trouble();
     let ways = api.authenticator.ways().into_iter();
     let readiness = Readiness {
         status,
         authentication,
         accepts: ways.map(Accepted::from).collect(),
-        audit: match api.auditor.is_failing() {
-            true => AuditStatus::Failing,
-            false => AuditStatus::Recording,
+        audit: match trouble {
+            Some(_) => AuditStatus::Failing,
+            None => AuditStatus::Recording,
         },
+        audit_trouble: trouble.map(AuditTrouble::from),
+        audit_given_up: api.auditor.given_up(),
     };
     (code, Json(readiness))
 }

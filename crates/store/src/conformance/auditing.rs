@@ -3,7 +3,7 @@
 use ucp_model::{CorrelationId, Timestamp};
 
 use super::fixture::*;
-use crate::{AuditEvent, AuditOutcome, AuditPlace, StoredAuditEvent};
+use crate::{AuditEvent, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
 
 /// An event of this second. Its number is the status.
 fn event(number: u16, second: i64) -> AuditEvent {
@@ -25,6 +25,23 @@ fn event(number: u16, second: i64) -> AuditEvent {
 
 async fn append(store: &Engine, events: &[AuditEvent]) {
     store.append_audit_events(events).await.unwrap();
+}
+
+/// An event that an engine cannot store is not taken for an outage, which it would be waited for.
+pub async fn what_cannot_be_audited_is_no_outage(store: Engine) {
+    let odd = AuditEvent {
+        caller: "token:\0".to_owned(),
+        ..event(200, 1)
+    };
+    let appended = store.append_audit_events(&[odd]).await;
+    assert!(
+        matches!(appended, Ok(()) | Err(Error::Corrupt(_))),
+        "{appended:?}"
+    );
+    append(&store, &[event(201, 2)]).await;
+    let all = numbers(&store, at(0), AuditPlace::END).await;
+    assert_eq!(all[0], 201);
+    assert_eq!(all.len(), 1 + usize::from(appended.is_ok()));
 }
 
 async fn list(store: &Engine, since: Timestamp, before: AuditPlace) -> Vec<StoredAuditEvent> {

@@ -203,6 +203,7 @@ macro_rules! conformance {
             }
             auditing {
                 what_is_audited_is_listed_latest_first
+                what_cannot_be_audited_is_no_outage
                 the_audit_is_read_by_page_and_time
                 old_audit_events_are_removed
             }
