@@ -165,11 +165,17 @@ async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response 
                 error = %ucp_model::chain(refused),
                 "a credential cannot be verified"
             );
-            let message = "Your credentials cannot be verified at the moment. Try again.";
-            let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure).into_response()
+            not_now()
         }
+        // Whoever makes tokens up must not fill the log.
+        Refused::Busy => not_now(),
     }
+}
+
+fn not_now() -> Response {
+    let message = "Your credentials cannot be verified at the moment. Try again.";
+    let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure).into_response()
 }
 
 fn too_many(wait: Duration) -> Response {

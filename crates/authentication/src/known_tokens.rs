@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::timeout;
 use ucp_access::{Grant, Principal, Source, Subject, TOKEN_PREFIX};
 use ucp_model::{Beyond, Clock, ErrorCode, Limit, Most, Timestamp};
 use ucp_store::{Error, TOKENS_MAX, Token, TokenState, Tokens};
@@ -19,6 +20,10 @@ use crate::token_text::GivenToken;
 const FRESH: Duration = Duration::from_secs(5);
 /// How often the use of a token is recorded.
 const NOTED: Duration = Duration::from_secs(60);
+/// How many tokens that are not known are looked up at once. Each takes a statement, and anybody can make one up.
+const LOOKUPS_MAX: usize = 16;
+/// How long a request waits for its turn to have its token looked up.
+const TURN: Duration = Duration::from_secs(2);
 /// How many tokens are known at a time, those that were looked up in vain too.
 const KNOWN_MAX: usize = 4_096;
 
@@ -35,6 +40,13 @@ pub const LIMITS: &[Limit] = &[
         what: "The time that a token which was revoked is still accepted for",
         most: Most::Time(FRESH),
         beyond: Beyond::refused(401, ErrorCode::AuthenticationFailed),
+    },
+    Limit {
+        name: "token-lookups",
+        what: "The tokens that are looked up at a time, other than those that were valid lately; a request waits for its turn \
+               for up to 2 seconds",
+        most: Most::Number(LOOKUPS_MAX),
+        beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
     },
     Limit {
         name: "failed-logins",
@@ -56,11 +68,14 @@ pub(crate) struct KnownTokens {
     store: Arc<dyn Tokens>,
     clock: Arc<dyn Clock>,
     read: Mutex<HashMap<String, Arc<Reading>>>,
+    lookups: Semaphore,
 }
 
 /// A token that was read, or is being read for all who wait for it.
 struct Reading {
     began: Timestamp,
+    /// Whether it existed when it was read before.
+    was_known: bool,
     /// `None` if it does not exist.
     found: OnceCell<Option<Known>>,
 }
@@ -78,6 +93,11 @@ impl Reading {
         self.began <= now && now.since(self.began) < FRESH
     }
 
+    /// Returns whether it exists, or did when it was read before.
+    fn is_known(&self) -> bool {
+        self.found.get().map_or(self.was_known, Option::is_some)
+    }
+
     fn is_in_vain(&self) -> bool {
         self.found.get().is_some_and(Option::is_none)
     }
@@ -89,6 +109,7 @@ impl KnownTokens {
             store,
             clock,
             read: Mutex::default(),
+            lookups: Semaphore::new(LOOKUPS_MAX),
         }
     }
 
@@ -98,10 +119,10 @@ impl KnownTokens {
         let given = GivenToken::split(text).ok_or_else(cut_off)?;
         let now = self.clock.now();
         let reading = self.reading(given.id, now);
-        let found = reading.found.get_or_try_init(|| self.read(given.id, now));
-        let found = found
-            .await
-            .map_err(|error| Refused::Unavailable(Box::new(error)))?;
+        let found = reading
+            .found
+            .get_or_try_init(|| self.look_up(given.id, reading.was_known, now))
+            .await?;
         let known = found.as_ref().filter(|known| given.is_of(&known.token));
         let Some(known) = known else {
             return Err(Refused::invalid("The token is not valid."));
@@ -123,6 +144,7 @@ impl KnownTokens {
         if let Some(reading) = read.get(id).filter(|reading| reading.is_fresh(now)) {
             return Arc::clone(reading);
         }
+        let was_known = read.get(id).is_some_and(|before| before.is_known());
         if read.len() >= KNOWN_MAX {
             read.retain(|_, reading| reading.is_fresh(now));
         }
@@ -134,10 +156,30 @@ impl KnownTokens {
         }
         let reading = Arc::new(Reading {
             began: now,
+            was_known,
             found: OnceCell::new(),
         });
         read.insert(id.to_owned(), Arc::clone(&reading));
         reading
+    }
+
+    /// Reads a token. One that is not known waits for its turn, so that made-up ones do not keep the store from those that
+    /// exist.
+    async fn look_up(
+        &self,
+        id: &str,
+        is_known: bool,
+        now: Timestamp,
+    ) -> Result<Option<Known>, Refused> {
+        let _turn = match is_known {
+            true => None,
+            false => match timeout(TURN, self.lookups.acquire()).await {
+                Ok(turn) => Some(turn),
+                Err(_) => return Err(Refused::Busy),
+            },
+        };
+        let read = self.read(id, now).await;
+        read.map_err(|error| Refused::Unavailable(Box::new(error)))
     }
 
     async fn read(&self, id: &str, now: Timestamp) -> Result<Option<Known>, Error> {
@@ -183,7 +225,11 @@ fn principal(token: &Token) -> Principal {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicI64;
+
     use async_trait::async_trait;
+    use tokio::sync::watch;
+    use tokio::task::JoinSet;
     use ucp_access::{Role, Scope};
     use ucp_model::SeededEntropy;
     use ucp_store::Memory;
@@ -191,19 +237,21 @@ mod tests {
     use super::*;
     use crate::NewToken;
 
-    /// A clock that stands still.
-    struct Still;
+    /// A clock that stands still until it is moved.
+    #[derive(Default)]
+    struct Still(AtomicI64);
 
     impl Clock for Still {
         fn now(&self) -> Timestamp {
-            Timestamp::from_millis(1_767_225_600_000)
+            Timestamp::from_millis(1_767_225_600_000 + self.0.load(Ordering::Relaxed))
         }
     }
 
-    /// Counts what is read, and lets others go on meanwhile.
+    /// Counts what is read, and lets others go on meanwhile. Reads may be held up.
     struct Counting {
         memory: Memory,
         reads: Mutex<usize>,
+        gate: watch::Sender<bool>,
     }
 
     #[async_trait]
@@ -215,6 +263,8 @@ mod tests {
         async fn get_token(&self, id: &str) -> Result<Option<Token>, Error> {
             *self.reads.lock().unwrap() += 1;
             tokio::task::yield_now().await;
+            let mut gate = self.gate.subscribe();
+            gate.wait_for(|is_shut| !is_shut).await.unwrap();
             self.memory.get_token(id).await
         }
 
@@ -239,8 +289,9 @@ mod tests {
         let store = Arc::new(Counting {
             memory: Memory::new(),
             reads: Mutex::new(0),
+            gate: watch::Sender::new(false),
         });
-        let known = KnownTokens::new(store.clone(), Arc::new(Still));
+        let known = KnownTokens::new(store.clone(), Arc::new(Still::default()));
         (store, known)
     }
 
@@ -252,7 +303,7 @@ mod tests {
             digest: new.digest,
             role: Role::Reader,
             scopes: vec![Scope::everything()],
-            created_at: Still.now(),
+            created_at: Still::default().now(),
             expires_at: None,
             last_used_at: None,
             revoked_at: None,
@@ -287,5 +338,37 @@ mod tests {
         assert!(known.read.lock().unwrap().len() <= KNOWN_MAX);
         known.verify(&new.text).await.unwrap();
         assert_eq!(*store.reads.lock().unwrap(), reads);
+    }
+
+    /// While the store is slow, made-up tokens take a bounded number of statements, and known ones are read again.
+    #[tokio::test(start_paused = true)]
+    async fn tokens_that_are_made_up_do_not_crowd_out_known_ones() {
+        let (store, _) = counting();
+        let clock = Arc::new(Still::default());
+        let known = Arc::new(KnownTokens::new(store.clone(), clock.clone()));
+        let entropy = SeededEntropy::new(1);
+        let new = create(&store, &entropy).await;
+        known.verify(&new.text).await.unwrap();
+        clock.0.store(6_000, Ordering::Relaxed);
+        store.gate.send_replace(true);
+        let mut flood = JoinSet::new();
+        for _ in 0..200 {
+            let (known, made_up) = (Arc::clone(&known), NewToken::draw(&entropy));
+            flood.spawn(async move { known.verify(&made_up.text).await.unwrap_err() });
+        }
+        let again = tokio::spawn(async move { known.verify(&new.text).await });
+        let mut busy = 0;
+        while busy < 200 - LOOKUPS_MAX {
+            let refused = flood.join_next().await.unwrap().unwrap();
+            assert!(matches!(refused, Refused::Busy), "{refused:?}");
+            busy += 1;
+        }
+        // That of the known token, twice, and those of the others that are looked up.
+        assert_eq!(*store.reads.lock().unwrap(), 2 + LOOKUPS_MAX);
+        store.gate.send_replace(false);
+        assert_eq!(again.await.unwrap().unwrap().name, "token:ci");
+        while let Some(refused) = flood.join_next().await {
+            assert!(matches!(refused, Ok(Refused::Invalid(_))), "{refused:?}");
+        }
     }
 }

@@ -25,6 +25,9 @@ pub enum Refused {
     /// What is needed to verify it cannot be reached at the moment.
     #[error("the credential cannot be verified at the moment")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
+    /// Too many others wait to be verified.
+    #[error("too many credentials are being verified")]
+    Busy,
 }
 
 impl Refused {
