@@ -191,8 +191,8 @@ impl Recorder {
         self.shared.suppressed.fetch_add(lost, Ordering::Relaxed);
         tracing::warn!(
             error = %ucp_model::chain(error),
-            event = line(event).unwrap_or_default(),
-            count = given_up,
+            audit.event = line(event).unwrap_or_default(),
+            given_up_events = given_up,
             "the store refuses an audit event, which is given up"
         );
     }
