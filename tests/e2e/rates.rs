@@ -94,7 +94,16 @@ async fn too_many_reads_from_aws_are_refused(kind: StoreKind) {
     for _ in 0..20 {
         world.get(&format!("{GROUP}?{API}")).await.expect(200);
     }
-    assert_eq!(world.audited().await.len(), 1, "no read is an event");
+    let events = world.audited().await.split_off(1);
+    assert_eq!(events.len(), 2, "a read is an event only if it is refused");
+    for event in events {
+        let code = event.code.as_deref();
+        assert_eq!(
+            (event.outcome, event.status, code),
+            (AuditOutcome::Refused, Some(429), Some("TooManyRequests"))
+        );
+        assert_eq!(event.action, format!("{LOGS}/read"));
+    }
     world.clock.advance(Duration::from_millis(500));
     world.get(&logs).await.expect(200);
     world.get(&logs).await.expect(429);

@@ -46,8 +46,9 @@ impl Asked {
         };
         let is_refused = match status {
             StatusCode::UNAUTHORIZED => true,
+            // Not those of AWS.
             StatusCode::TOO_MANY_REQUESTS if is_known => {
-                is_write && code == Some(ErrorCode::TooManyRequests.as_str())
+                code == Some(ErrorCode::TooManyRequests.as_str())
             }
             StatusCode::TOO_MANY_REQUESTS => true,
             _ if problem.is_some_and(Problem::hides) => true,

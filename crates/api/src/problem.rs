@@ -144,6 +144,10 @@ impl From<Rejection> for Problem {
         match rejection {
             Rejection::Invalid(failure) => Self::new(StatusCode::BAD_REQUEST, failure),
             Rejection::Missing(failure) => Self::new(StatusCode::NOT_FOUND, failure),
+            Rejection::Hidden(failure) => Self {
+                hides: true,
+                ..Self::new(StatusCode::NOT_FOUND, failure)
+            },
             Rejection::Conflict(failure) => Self::new(StatusCode::CONFLICT, failure),
             Rejection::PreconditionFailed(failure) => {
                 Self::new(StatusCode::PRECONDITION_FAILED, failure)

@@ -22,10 +22,14 @@ impl App {
         id: OperationId,
         caller: &Caller,
     ) -> Result<Operation, Rejection> {
-        let operation = self.operation(id).await?;
-        match caller.reads_operation(&operation) {
-            true => Ok(operation),
-            false => Err(no_such_operation(id)),
+        match self.operation(id).await {
+            Ok(operation) if caller.reads_operation(&operation) => Ok(operation),
+            // The audit, too, does not tell them apart: in the time that it takes.
+            Ok(_) | Err(Rejection::Missing(_)) if !caller.rights.are_unlimited() => {
+                Err(Rejection::Hidden(not_found(id)))
+            }
+            Ok(_) => Err(no_such_operation(id)),
+            Err(rejection) => Err(rejection),
         }
     }
 
@@ -80,8 +84,9 @@ impl App {
 }
 
 fn no_such_operation(id: OperationId) -> Rejection {
-    Rejection::Missing(Failure::new(
-        ErrorCode::NotFound,
-        format!("There is no operation {id}."),
-    ))
+    Rejection::Missing(not_found(id))
+}
+
+fn not_found(id: OperationId) -> Failure {
+    Failure::new(ErrorCode::NotFound, format!("There is no operation {id}."))
 }

@@ -13,6 +13,9 @@ pub enum Rejection {
     /// Something that the request names does not exist.
     #[error("{}", .0.message)]
     Missing(Failure),
+    /// The caller may not read what the request names, or it does not exist. Which of the two is not told.
+    #[error("{}", .0.message)]
+    Hidden(Failure),
     /// The request conflicts with existing state: change one of the two.
     #[error("{}", .0.message)]
     Conflict(Failure),

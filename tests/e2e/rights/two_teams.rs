@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use ucp_access::{Grant, Role};
+use ucp_store::AuditOutcome;
 use ucp_testkit::{Reply, StoreKind, World, apply, on_every_store};
 
 use super::grant;
@@ -181,6 +182,13 @@ async fn operations_of_others_do_not_exist(kind: StoreKind) {
         let absent = post(&world, ALICE, &path, &json!({})).await.expect(404);
         assert_eq!(there.text.replace(&id, NAME), absent.text);
     }
+    // Each is recorded, whether there is something to hide or not: the audit takes the same time for both.
+    let asked = world.audited().await;
+    let asked = asked.iter().filter(|event| event.status == Some(404));
+    let asked: Vec<_> = asked
+        .map(|event| (event.caller.as_str(), event.outcome))
+        .collect();
+    assert_eq!(asked, [("alice", AuditOutcome::Refused); 12]);
     // Who may read it may not cancel it.
     let put = put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "our-vpc")
         .await
