@@ -335,3 +335,27 @@ async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
     assert!(!format!("{events:?}").contains("canary"));
     world.finish().await;
 }
+
+/// What goes on after its time is over may be done yet, so it has not failed.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_given_up_has_not_failed() {
+    let world = World::builder().build().await;
+    world.hold_next_accept();
+    let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
+    let body = json!({"alias": "main", "trackedBy": tracked_by(VPC, "main"),
+        "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let late = world.send_with(&[], "POST", &path, &body.to_string()).await;
+    let late = late.expect(503);
+    assert!(late.text.contains("not answered within"), "{}", late.text);
+    let event = world.audited().await.pop().expect("an event");
+    assert_eq!(
+        (event.outcome, event.status),
+        (AuditOutcome::Unanswered, Some(503))
+    );
+    world.release_accepts();
+    while world.live("AWS::EC2::VPC").is_empty() {
+        tokio::task::yield_now().await;
+        world.settle().await;
+    }
+    world.finish().await;
+}

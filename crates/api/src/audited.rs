@@ -59,6 +59,7 @@ impl Asked {
         }
         let outcome = match came_of {
             _ if is_refused => AuditOutcome::Refused,
+            Some(CameOf::GivenUp) => AuditOutcome::Unanswered,
             _ if problem.is_some() || status.is_client_error() || status.is_server_error() => {
                 AuditOutcome::Failed
             }
@@ -67,7 +68,7 @@ impl Asked {
         };
         let operation = match came_of {
             Some(CameOf::Accepted(id)) => Some(*id),
-            Some(CameOf::Unchanged) | None => None,
+            Some(CameOf::Unchanged | CameOf::GivenUp) | None => None,
         };
         Some(AuditEvent {
             status: Some(status.as_u16()),

@@ -8,6 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ucp_model::{ErrorCode, Failure};
 
+use crate::noted::CameOf;
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -22,6 +23,9 @@ pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Ne
             deadline.as_secs()
         );
         let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure).into_response()
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure);
+        let mut response = problem.into_response();
+        response.extensions_mut().insert(CameOf::GivenUp);
+        response
     })
 }

@@ -50,7 +50,7 @@ pub enum AuditOutcome {
     Refused,
     /// The caller may ask for it, but it could not be done.
     Failed,
-    /// The client left before the reply. What it asked for may have been done.
+    /// The client left before the reply, or got none in time. What it asked for may have been done.
     Unanswered,
 }
 
