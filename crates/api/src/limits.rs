@@ -5,6 +5,7 @@ use crate::context::REQUEST_ID_MAX_BYTES;
 use crate::json::{BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, NAME_MAX_CHARS, VALUES_MAX};
 use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
+use crate::rates::{CALLERS, SCOPES};
 use crate::validation::TEXT_MAX_CHARS;
 use crate::wire::{SETTINGS_MAX_BYTES, TAG_KEY_MAX_CHARS};
 
@@ -64,6 +65,18 @@ pub const LIMITS: &[Limit] = &[
         what: "The requests a second of a caller that read from AWS in an account and region; 0 is no limit",
         most: Most::Flag("--aws-read-rate"),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "counted-callers",
+        what: "The callers whose requests are counted for these rates",
+        most: Most::Number(CALLERS),
+        beyond: Beyond::Told("The count of the caller who has not asked for longest begins anew."),
+    },
+    Limit {
+        name: "counted-scopes",
+        what: "The groups, and the accounts and regions, in which the requests of a caller are counted",
+        most: Most::Number(SCOPES),
+        beyond: Beyond::Told("Those beyond share one count."),
     },
     Limit {
         name: "page",

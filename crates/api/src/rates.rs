@@ -1,19 +1,23 @@
 //! How often a caller may change what is in a scope, and read it from AWS.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::clock::Clock as _;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+use hashlink::LruCache;
 use ucp_model::Clock;
 
 use crate::action::Effect;
 
-/// The number of callers and scopes whose requests are counted at once, of each kind of request.
-const COUNTED: usize = 10_000;
+/// The number of callers whose requests are counted, of each kind of request. The one beyond takes the place of the caller
+/// who has not asked for longest.
+pub(crate) const CALLERS: usize = 2_000;
+/// The number of scopes of a caller that are counted at once. Those beyond are counted together.
+pub(crate) const SCOPES: usize = 500;
 
 /// How many requests a second there may be of a caller in a scope; twice as many at once. `None` for any number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,22 +30,17 @@ pub struct Rates {
 
 /// Counts the requests of callers.
 pub(crate) struct Limits {
-    writes: Option<Limit>,
-    aws_reads: Option<Limit>,
+    writes: Option<Rate>,
+    aws_reads: Option<Rate>,
 }
 
-/// Who asks, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    caller: String,
-    scope: String,
-}
+/// Counts the requests of one caller in each scope.
+type Scopes = RateLimiter<String, HashMapStateStore<String>, Now, NoOpMiddleware<Duration>>;
 
-type Limiter = RateLimiter<Key, HashMapStateStore<Key>, Now, NoOpMiddleware<Duration>>;
-
-struct Limit {
-    limiter: Limiter,
+struct Rate {
+    quota: Quota,
     now: Now,
+    callers: Mutex<LruCache<String, Scopes>>,
 }
 
 /// The time since 1970.
@@ -59,7 +58,7 @@ impl governor::clock::Clock for Now {
 
 impl Limits {
     pub(crate) fn new(rates: Rates, clock: &Arc<dyn Clock>) -> Self {
-        let limit = |rate| Limit::new(rate, Now(Arc::clone(clock)));
+        let limit = |rate| Rate::new(rate, Now(Arc::clone(clock)));
         Self {
             writes: rates.writes.map(limit),
             aws_reads: rates.aws_reads.map(limit),
@@ -76,35 +75,37 @@ impl Limits {
         let Some(limit) = limit else {
             return Ok(());
         };
-        limit.count(Key {
-            caller: caller.to_owned(),
-            scope: scope(path),
-        })
+        limit.count(caller, scope(path))
     }
 }
 
-impl Limit {
+impl Rate {
     fn new(rate: NonZeroU32, now: Now) -> Self {
-        let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
         Self {
-            limiter: RateLimiter::hashmap_with_clock(quota, now.clone()),
+            quota: Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE)),
             now,
+            callers: Mutex::new(LruCache::new(CALLERS)),
         }
     }
 
-    fn count(&self, key: Key) -> Result<(), Duration> {
-        if self.limiter.len() >= COUNTED {
-            self.limiter.retain_recent();
+    fn count(&self, caller: &str, scope: String) -> Result<(), Duration> {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !callers.contains_key(caller) {
+            let scopes = RateLimiter::hashmap_with_clock(self.quota, self.now.clone());
+            callers.insert(caller.to_owned(), scopes);
         }
-        // Then all scopes of a caller are one, so that nobody gets around the rate by naming many, or counts for others.
-        let key = match self.limiter.len() < COUNTED {
-            true => key,
-            false => Key {
-                scope: String::new(),
-                ..key
-            },
+        let Some(scopes) = callers.get_mut(caller) else {
+            return Ok(());
         };
-        let counted = self.limiter.check_key(&key);
+        if scopes.len() >= SCOPES {
+            scopes.retain_recent();
+        }
+        // Nobody gets around the rate by naming many scopes.
+        let scope = match scopes.len() < SCOPES {
+            true => scope,
+            false => String::new(),
+        };
+        let counted = scopes.check_key(&scope);
         counted.map_err(|refused| refused.wait_time_from(self.now.now()))
     }
 }
@@ -187,22 +188,39 @@ mod tests {
         );
     }
 
-    /// While the table is full, all scopes of a caller share a count.
+    /// A caller that names too many scopes shares a count between them, and takes none of others.
     #[test]
-    fn only_so_many_scopes_are_counted() {
+    fn only_so_many_scopes_of_a_caller_are_counted() {
         let (limits, clock) = limits(1);
         let count = |caller, number: usize| {
             let group = format!("/planes/radius/local/resourcegroups/{number}");
             limits.count(Effect::Write, caller, &group).is_ok()
         };
-        assert!((0..COUNTED).all(|number| count("ada", number)));
+        assert!((0..SCOPES).all(|number| count("ada", number)));
         let allowed = (0..100).filter(|number| count("ada", *number)).count();
         assert_eq!(allowed, 2);
-        assert!(count("bob", 0) && count("bob", 1) && !count("bob", 2));
-        let of_writes = limits.writes.as_ref().unwrap();
-        assert!(of_writes.limiter.len() <= COUNTED + 2);
+        assert!((0..SCOPES).all(|number| count("bob", number)));
         // What is as good as new makes room.
         clock.0.store(10_000, Ordering::Relaxed);
-        assert!((0..COUNTED).all(|number| count("ada", number)));
+        assert!((0..SCOPES).all(|number| count("ada", number)));
+    }
+
+    #[test]
+    fn who_has_not_asked_for_longest_is_forgotten() {
+        let (limits, _) = limits(1);
+        let count = |caller: &str| limits.count(Effect::Write, caller, GROUP).is_ok();
+        assert!(count("ada") && count("ada") && !count("ada"));
+        for other in 1..CALLERS {
+            assert!(count(&other.to_string()));
+        }
+        assert!(!count("ada"), "there is still room for all");
+        assert!(count("one more"));
+        assert!(!count("ada"), "the other one has not asked for longer");
+        for other in 0..CALLERS {
+            assert!(count(&format!("more {other}")));
+        }
+        let rate = limits.writes.as_ref().unwrap();
+        assert_eq!(rate.callers.lock().unwrap().len(), CALLERS);
+        assert!(count("ada"));
     }
 }
