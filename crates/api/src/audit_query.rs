@@ -34,6 +34,7 @@ impl AuditQuery {
     /// Reads the values.
     pub(crate) fn filter(&self) -> Result<AuditFilter, Problem> {
         Ok(AuditFilter {
+            plane: None,
             caller: self.caller.clone(),
             action: self.action.clone(),
             outcome: self.outcome.as_deref().map(outcome).transpose()?,

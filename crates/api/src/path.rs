@@ -297,17 +297,17 @@ impl ResourcePath {
     }
 }
 
-/// The credentials of an AWS plane.
+/// An AWS plane.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]
 #[into_params(parameter_in = Path)]
-pub(crate) struct CredentialsPath {
+pub(crate) struct AwsPlanePath {
     /// The name of the AWS plane.
     plane: String,
 }
 
-impl CredentialsPath {
-    pub(crate) fn plane(&self) -> Result<PlaneId, InvalidName> {
+impl AwsPlanePath {
+    pub(crate) fn id(&self) -> Result<PlaneId, InvalidName> {
         Ok(PlaneId::new(PlaneKind::Aws, &self.plane)?)
     }
 }

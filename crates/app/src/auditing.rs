@@ -1,5 +1,5 @@
 use ucp_access::{Right, Rights};
-use ucp_model::Timestamp;
+use ucp_model::{PlaneId, Timestamp};
 use ucp_store::{AuditEvent, AuditOutcome, AuditPlace, StoredAuditEvent};
 
 use crate::{App, Rejection};
@@ -11,6 +11,8 @@ const LOOKED_AT: usize = 5 * LOOKED_AT_ONCE;
 /// Which events of the audit are meant. Nothing means any.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
+    /// Those about this plane and what is in it.
+    pub plane: Option<PlaneId>,
     /// Those of this caller.
     pub caller: Option<String>,
     /// Those with this action, in any letter case.
@@ -39,11 +41,16 @@ impl AuditFilter {
             && is_alike(&self.action, &event.action)
             && self.outcome.is_none_or(|outcome| outcome == event.outcome)
             && self.id.as_ref().is_none_or(|id| is_within(id, &event.id))
+            && self
+                .plane
+                .as_ref()
+                .is_none_or(|plane| is_within(&plane.to_string(), &event.id))
     }
 
     /// Returns whether the store reads only what is meant.
     fn is_by_time(&self) -> bool {
         let Self {
+            plane,
             caller,
             action,
             outcome,
@@ -51,7 +58,7 @@ impl AuditFilter {
             from: _,
             to: _,
         } = self;
-        caller.is_none() && action.is_none() && outcome.is_none() && id.is_none()
+        plane.is_none() && caller.is_none() && action.is_none() && outcome.is_none() && id.is_none()
     }
 }
 

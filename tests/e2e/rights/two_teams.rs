@@ -452,3 +452,45 @@ async fn a_contributor_does_not_let_the_process_sign(kind: StoreKind) {
         .expect(200);
     world.call_as("bob", "DELETE", &path, "").await.expect(403);
 }
+
+/// Who owns a plane of AWS reads what was asked for in it, and nothing else, although he owns no radius plane.
+#[apply(on_every_store)]
+async fn the_owner_of_an_aws_plane_reads_its_audit(kind: StoreKind) {
+    let Some(world) = World::builder().on(kind).await else {
+        return;
+    };
+    let planes = ["/planes/aws/aws", "/planes/aws/other"];
+    let world = world
+        .granting(vec![
+            grant("olga", Role::Owner, &planes[..1]),
+            grant("both", Role::Owner, &planes),
+            grant("bob", Role::Contributor, &planes[..1]),
+        ])
+        .build()
+        .await;
+    let collection = collection(OUR_ACCOUNT, "AWS.EC2/VPC");
+    for caller in ["olga", "bob"] {
+        let put = format!("{collection}/:put");
+        post(&world, caller, &put, &json!({"bad": true})).await;
+    }
+    let other = format!("/planes/aws/other?{VERSION}");
+    world.call_as("both", "DELETE", &other, "").await;
+    let events = |plane: &str| format!("{plane}/providers/System.AWS/auditEvents");
+    for who in ["olga", "both", "root"] {
+        let listed = get(&world, who, &events(planes[0])).await.expect(200);
+        let value = listed.body["value"].as_array().expect("a list");
+        let shown = value.iter().map(|event| &event["properties"]["id"]);
+        let shown: Vec<_> = shown.map(|id| id.as_str().expect("an id")).collect();
+        assert_eq!(shown, [collection.as_str(); 2], "{who}");
+    }
+    let listed = get(&world, "both", &events(planes[1])).await.expect(200);
+    assert_eq!(listed.body["value"].as_array().map(Vec::len), Some(1));
+    let first = format!("{}?{VERSION}&top=1&caller=olga", events(planes[0]));
+    let first = world.call_as("olga", "GET", &first, "").await.expect(200);
+    assert_eq!(first.body["value"][0]["properties"]["caller"], "olga");
+    get(&world, "bob", &events(planes[0])).await.expect(403);
+    get(&world, "olga", &events(planes[1])).await.expect(403);
+    let radius = "/planes/radius/local/providers/System.Resources/auditEvents";
+    get(&world, "olga", radius).await.expect(403);
+    world.finish().await;
+}

@@ -93,6 +93,8 @@ const ROUTES: &[Row] = table! {
     "/planes/radius/{plane}/providers/System.Resources/locations/global/operationStatuses/{id}/:cancel":
         POST Authenticated;
 
+    "/planes/aws/{plane}/providers/System.AWS/auditEvents":
+        GET Over(ManageAccess, Plane, Named("System.AWS/auditEvents/read"));
     "/planes/aws/{plane}/providers/System.AWS/credentials":
         GET Over(Read, Plane, Named("System.AWS/credentials/read"));
     "/planes/aws/{plane}/providers/System.AWS/credentials/{credential}":

@@ -2,12 +2,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use ucp_app::AuditFilter;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::audit_query::AuditQuery;
 use crate::context::RequestContext;
-use crate::path::RadiusPlanePath;
+use crate::path::{AwsPlanePath, RadiusPlanePath};
 use crate::problem::Problem;
 use crate::query::Page;
 use crate::router::router;
@@ -16,7 +17,9 @@ use crate::wire::{AuditEventList, List};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
-    router().routes(routes!(list_audit_events))
+    router()
+        .routes(routes!(list_audit_events))
+        .routes(routes!(list_audit_events_of_aws_plane))
 }
 
 /// Lists who asked for what, latest first.
@@ -37,15 +40,47 @@ async fn list_audit_events(
 ) -> Result<Json<AuditEventList>, Problem> {
     path.id()?;
     let filter = query.filter()?;
+    list(&api, &filter, &query, &page, &context).await
+}
+
+/// Lists who asked for what in an AWS plane, latest first.
+///
+/// Every request about the plane or what is in it that changes something, and every refusal, is an event. A page may have
+/// fewer events than `top`, or none, although there are more: go on while there is a `nextLink`.
+#[utoipa::path(get, tag = "Audit",
+    path = "/planes/aws/{plane}/providers/System.AWS/auditEvents",
+    params(AwsPlanePath, AuditQuery, Page),
+    responses((status = 200, body = AuditEventList)))]
+async fn list_audit_events_of_aws_plane(
+    State(api): State<Arc<Api>>,
+    path: AwsPlanePath,
+    query: AuditQuery,
+    page: Page,
+    context: RequestContext,
+) -> Result<Json<AuditEventList>, Problem> {
+    let filter = AuditFilter {
+        plane: Some(path.id()?),
+        ..query.filter()?
+    };
+    list(&api, &filter, &query, &page, &context).await
+}
+
+async fn list(
+    api: &Api,
+    filter: &AuditFilter,
+    query: &AuditQuery,
+    page: &Page,
+    context: &RequestContext,
+) -> Result<Json<AuditEventList>, Problem> {
     // Who has seen a reply of this process finds its event.
     api.auditor.flush().await;
     let rights = &context.caller.rights;
     let listed = api
         .app
-        .list_audit_events(rights, &filter, page.after()?, page.top);
+        .list_audit_events(rights, filter, page.after()?, page.top);
     let listed = listed.await?;
     let next_link = listed.next.map(|place| {
-        let link = page.next_link_after(place, &context);
+        let link = page.next_link_after(place, context);
         format!("{link}{}", query.repeated())
     });
     Ok(Json(List {

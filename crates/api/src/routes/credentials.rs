@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::context::RequestContext;
-use crate::path::{CredentialPath, CredentialsPath};
+use crate::path::{AwsPlanePath, CredentialPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
@@ -32,16 +32,16 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 ///
 /// Secrets are never returned.
 #[utoipa::path(get, path = "/planes/aws/{plane}/providers/System.AWS/credentials", tag = "Credentials",
-    params(CredentialsPath, ApiVersion, Page),
+    params(AwsPlanePath, ApiVersion, Page),
     responses((status = 200, body = CredentialList)))]
 async fn list_credentials(
     State(api): State<Arc<Api>>,
-    path: CredentialsPath,
+    path: AwsPlanePath,
     _: ApiVersion,
     page: Page,
     context: RequestContext,
 ) -> Result<Json<CredentialList>, Problem> {
-    let (plane, after) = (path.plane()?, page.after()?);
+    let (plane, after) = (path.id()?, page.after()?);
     let credentials = api.app.list_credentials(&plane, after.as_ref(), page.top);
     let credentials = credentials.await?;
     Ok(Json(List {

@@ -77,6 +77,7 @@ impl From<StoredAuditEvent> for AuditEventBody {
         let StoredAuditEvent { place, event } = stored;
         Self {
             name: place.to_string(),
+            // Of its own, in whichever plane it is listed.
             r#type: "System.Resources/auditEvents",
             properties: AuditEventProperties {
                 at: event.at.to_string(),
