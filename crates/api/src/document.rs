@@ -9,10 +9,12 @@ use utoipa::OpenApi as _;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Content, Object, ObjectBuilder, OpenApi, Ref, RefOr, Required, ResponseBuilder, Schema, Type,
 };
 
+use crate::authentication;
 use crate::examples;
 use crate::path_base::PathBase;
 use crate::query::API_VERSION;
@@ -45,8 +47,11 @@ struct Document;
 const ANYWHERE: &[&str] = &["400", "403", "500", "503"];
 /// Error statuses of every route that takes a body.
 const WITH_BODY: &[&str] = &["408", "413", "415"];
-/// Error statuses of every route that may call AWS.
-const FROM_AWS: &[&str] = &["429"];
+/// Error statuses of every route that is not for everybody.
+const TO_CALLERS: &[&str] = &["401", "403", "429"];
+/// The names of the ways in which callers are known.
+const TOKEN: &str = "token";
+const CERTIFICATE: &str = "certificate";
 
 /// Statuses that may carry `Retry-After`.
 const TEMPORARY: &[&str] = &["409", "429", "503"];
@@ -64,8 +69,9 @@ fn meaning(status: &str) -> &'static str {
     match status {
         "200" => "Success",
         "400" => "The request is malformed or invalid",
+        "401" => "The server has to know who calls, or the credential of the caller is not valid",
         "403" => {
-            "The host or origin is not allowed, AWS denies access, or the credentials are of another account"
+            "The caller may not do this, the host or origin is not allowed, AWS denies access, or the credentials are of another account"
         }
         "404" => "Not found",
         "408" => "The body did not arrive in time",
@@ -73,7 +79,9 @@ fn meaning(status: &str) -> &'static str {
         "412" => "A precondition of the request does not hold",
         "413" => "The body, or the declaration in it, is too large",
         "415" => "The body has a Content-Encoding",
-        "429" => "AWS throttles the request; try again later",
+        "429" => {
+            "The caller sends too many requests, or its address too many that fail to log in, or AWS throttles the request; try again later"
+        }
         "500" => "AWS failed or did not answer in time, or an internal error",
         "503" => "A service that ucp depends on is unavailable; try again later",
         _ => "",
@@ -99,10 +107,9 @@ fn header_meaning(name: &str) -> Option<&'static str> {
 pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
     add_common_refusals(&mut described);
     let mut document = Document::openapi();
-    // Callers are not authenticated yet.
-    document.security = Some(Vec::new());
     document.merge(described);
     document.merge(probes);
+    describe_authentication(&mut document);
     describe_conventions(&mut document);
     describe_choices(&mut document);
     document
@@ -111,8 +118,8 @@ pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
 /// Adds the error responses that are common to all routes.
 fn add_common_refusals(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
-        if path.contains("/accounts/") {
-            add_refusals(operation, FROM_AWS);
+        if !authentication::is_public(path) {
+            add_refusals(operation, TO_CALLERS);
         }
         if operation.request_body.is_some() {
             add_refusals(operation, WITH_BODY);
@@ -124,6 +131,35 @@ fn add_common_refusals(document: &mut OpenApi) {
                 let headers = &mut response.headers;
                 headers.insert(RETRY_AFTER.to_owned(), header.build().into());
             }
+        }
+    });
+}
+
+/// Describes how callers are known, and which routes are for everybody.
+fn describe_authentication(document: &mut OpenApi) {
+    let token = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "A token of this server, or one of its OpenID Connect issuer.",
+        ));
+    let certificate = SecurityScheme::MutualTls {
+        description: Some("A certificate of an authority that this server accepts.".to_owned()),
+        deprecated: None,
+        extensions: None,
+    };
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme(TOKEN, SecurityScheme::Http(token.build()));
+    components.add_security_scheme(CERTIFICATE, certificate);
+    let no_scopes: [&str; 0] = [];
+    document.security = Some(vec![
+        SecurityRequirement::new(TOKEN, no_scopes),
+        SecurityRequirement::new(CERTIFICATE, no_scopes),
+        // A server on loopback need not know who calls.
+        SecurityRequirement::default(),
+    ]);
+    each_operation(document, |path, operation| {
+        if authentication::is_public(path) {
+            operation.security = Some(Vec::new());
         }
     });
 }
@@ -310,4 +346,34 @@ pub(crate) fn served_under(base: &PathBase, mut document: OpenApi) -> OpenApi {
         document.servers = Some(vec![utoipa::openapi::Server::new(base.as_str())]);
     }
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    #[test]
+    fn each_route_says_whether_callers_have_to_be_known() {
+        let document = serde_json::to_value(crate::openapi()).unwrap();
+        let ways = json!([{"token": []}, {"certificate": []}, {}]);
+        assert_eq!(document["security"], ways);
+        let schemes = &document["components"]["securitySchemes"];
+        assert_eq!(schemes["token"]["scheme"], "bearer");
+        assert_eq!(schemes["certificate"]["type"], "mutualTLS");
+        let mut public = Vec::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            let methods = methods.as_object().unwrap().iter();
+            for (method, operation) in methods.filter(|(word, _)| *word != "parameters") {
+                let has = |status: &str| operation["responses"].get(status).is_some();
+                let is_public = operation["security"] == json!([]);
+                assert_eq!(has("401"), !is_public, "{method} {path}");
+                assert!(is_public || has("403") && has("429"), "{method} {path}");
+                assert!(is_public || operation["security"] == Value::Null);
+                if is_public {
+                    public.push(path.as_str());
+                }
+            }
+        }
+        assert_eq!(public, ["/docs/errors/{code}", "/healthz", "/readyz"]);
+    }
 }
