@@ -3,6 +3,7 @@
 
 mod accounts;
 mod audit;
+mod certificates;
 mod chaos;
 mod client;
 mod clients;

@@ -5,9 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use serde_json::Value;
-
+use super::certificates::Files;
 use super::client::eventually;
 use super::process::Process;
 
@@ -15,41 +13,13 @@ const PAGE: &str = include_str!("../../../docs/how-to/behind-a-proxy.md");
 const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
 
-/// The files of all servers and clients. Everybody may read them: the workers of nginx run as somebody else.
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new() -> Self {
-        let files = Self(tempfile::tempdir().expect("a folder"));
-        // Clients, proxies and servers have an authority each.
-        for (authority, name) in [("ca", "ucp"), ("clients", "Ada"), ("proxies", "proxy")] {
-            let mut params = CertificateParams::default();
-            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-            let key = KeyPair::generate().expect("a key");
-            let issuer = CertifiedIssuer::self_signed(params, key).expect("a certificate");
-            let names = ["ucp.example.com", "127.0.0.1"].map(str::to_owned);
-            let mut params = CertificateParams::new(names).expect("names");
-            params.distinguished_name.push(DnType::CommonName, name);
-            let key = KeyPair::generate().expect("a key");
-            let certificate = params.signed_by(&key, &issuer).expect("a certificate");
-            for (file, pem) in [
-                (format!("{authority}.crt"), issuer.pem()),
-                (format!("{name}.crt"), certificate.pem()),
-                (format!("{name}.key"), key.serialize_pem()),
-            ] {
-                fs::write(files.0.path().join(file), pem).expect("a file");
-            }
-        }
-        files
+/// Clients, proxies and servers have an authority each.
+fn files() -> Files {
+    let files = Files::new();
+    for (authority, name) in [("ca", "ucp"), ("clients", "Ada"), ("proxies", "proxy")] {
+        files.issue(authority, &[(name, name)]);
     }
-
-    fn path(&self, name: &str) -> String {
-        self.0.path().join(name).display().to_string()
-    }
-
-    fn argument(&self, flag: &str, name: &str) -> String {
-        format!("{flag}={}", self.path(name))
-    }
+    files
 }
 
 /// A running nginx. It ends with this value.
@@ -93,7 +63,7 @@ impl Nginx {
         let certificate = files.path("Ada.crt");
         let key = files.path("Ada.key");
         let who = ["--cert", &certificate, "--key", &key, &health];
-        eventually(async || (curl(files, &who).await.0 == 200).then_some(())).await;
+        eventually(async || (files.curl(&who).await.0 == 200).then_some(())).await;
         Some(nginx)
     }
 }
@@ -135,27 +105,11 @@ fn is_installed() -> bool {
     is_installed
 }
 
-/// Returns the status and the body of a reply; the status is 0 without one.
-async fn curl(files: &Files, arguments: &[&str]) -> (u16, Value) {
-    let mut command = Command::new("curl");
-    command
-        .args(["--silent", "--max-time", "60"])
-        .args(["--write-out", "\n%{http_code}"])
-        .args(["--cacert", &files.path("ca.crt")])
-        .args(arguments);
-    let run = tokio::task::spawn_blocking(move || command.output()).await;
-    let output = run.expect("it ends").expect("curl runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (body, status) = text.rsplit_once('\n').expect("a status");
-    let body = serde_json::from_str(body).unwrap_or(Value::Null);
-    (status.parse().expect("a number"), body)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_passes_on_who_calls_and_where() {
-    let files = Files::new();
+    let files = files();
     let (_simulator, aws) = Process::simulator("20ms").await;
-    let database = format!("sqlite://{}", files.path("ucp.db"));
+    let database = files.database();
     let arguments = ["--verdict-wait=0s", "--allowed-host=ucp.example.com"];
     let (_server, url) = Process::serve_with(&arguments, &database, &aws, ACCOUNT).await;
     let Some(nginx) = Nginx::start(&files, configurations()[0], &url).await else {
@@ -163,7 +117,7 @@ async fn a_proxy_passes_on_who_calls_and_where() {
     };
     let group = format!("{}{GROUP}", nginx.url);
     let put = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
-    let (status, body) = curl(&files, &put).await;
+    let (status, body) = files.curl(&put).await;
     assert_eq!(status, 200, "{body}");
     // A slash in a name stays part of the name.
     let headers = files.path("headers");
@@ -180,7 +134,7 @@ async fn a_proxy_passes_on_who_calls_and_where() {
         r#"{"properties":{}}"#,
         &logs,
     ];
-    let (status, body) = curl(&files, &put).await;
+    let (status, body) = files.curl(&put).await;
     assert_eq!(status, 201, "{body}");
     let headers = fs::read_to_string(headers).expect("headers");
     let polling = headers.lines().find_map(|line| {
@@ -191,22 +145,22 @@ async fn a_proxy_passes_on_who_calls_and_where() {
     let polling = polling.expect("a polling URL");
     assert!(polling.starts_with(&nginx.url), "{polling}");
     eventually(async || {
-        let (status, body) = curl(&files, &[&polling]).await;
+        let (status, body) = files.curl(&[&polling]).await;
         assert_eq!(status, 200, "{body}");
         (body["status"] == "Succeeded").then_some(())
     })
     .await;
-    let (status, _) = curl(&files, &[&logs]).await;
+    let (status, _) = files.curl(&[&logs]).await;
     assert_eq!(status, 200);
     // The header with the token reaches the server, which has none like it.
-    let (status, body) = curl(&files, &["--oauth2-bearer", "wrong", &group]).await;
+    let (status, body) = files.curl(&["--oauth2-bearer", "wrong", &group]).await;
     assert_eq!(status, 401, "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_says_who_calls() {
-    let files = Files::new();
-    let database = format!("sqlite://{}", files.path("ucp.db"));
+    let files = files();
+    let database = files.database();
     let arguments = [
         files.argument("--tls-cert", "ucp.crt"),
         files.argument("--tls-key", "ucp.key"),
@@ -225,15 +179,15 @@ async fn a_proxy_says_who_calls() {
     let forged = ["-H", "X-Remote-User: root", "-H", "X-Remote-Group: admins"];
     let group = format!("{}{GROUP}", nginx.url);
     let put = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
-    let (status, body) = curl(&files, &[&ada[..], &forged, &put].concat()).await;
+    let (status, body) = files.curl(&[&ada[..], &forged, &put].concat()).await;
     assert_eq!(status, 200, "{body}");
     let output = server.output();
     assert!(output.contains(r#""caller.name":"Ada""#), "{output}");
     assert!(!output.contains("root"), "{output}");
     // Not past the proxy, nor through it without a certificate.
     let direct = group.replace(&nginx.url, &url.replace("http://", "https://"));
-    let (status, body) = curl(&files, &[&forged[..], &[&direct]].concat()).await;
+    let (status, body) = files.curl(&[&forged[..], &[&direct]].concat()).await;
     assert_eq!(status, 401, "{body}");
-    let (status, _) = curl(&files, &[&group]).await;
+    let (status, _) = files.curl(&[&group]).await;
     assert_eq!(status, 400);
 }

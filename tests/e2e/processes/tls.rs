@@ -1,78 +1,27 @@
 //! TLS and certificates of clients, with an unmodified curl.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::certificates::Files;
 use super::client::eventually;
 use super::process::Process;
 
 const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
 
-/// The files of a server, of its authority, and of a client.
-struct Files(tempfile::TempDir);
+/// What the authority `ca` certifies.
+const NAMES: &[(&str, &str)] = &[
+    ("server", "127.0.0.1"),
+    ("client", "Ada O'Neill"),
+    ("token", "token:ci"),
+];
 
-impl Files {
-    fn new() -> Self {
-        let files = Self(tempfile::tempdir().expect("a folder"));
-        files.issue();
-        files
-    }
-
-    /// Issues everything anew.
-    fn issue(&self) {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("a key");
-        let root = params.self_signed(&key).expect("a certificate");
-        fs::write(self.path("ca.crt"), root.pem()).expect("a file");
-        let issuer = Issuer::new(params, key);
-        for (file, name) in [
-            ("server", "127.0.0.1"),
-            ("client", "Ada O'Neill"),
-            ("token", "token:ci"),
-        ] {
-            let names = ["127.0.0.1".to_owned()];
-            let mut params = CertificateParams::new(names).expect("a name");
-            params.distinguished_name.push(DnType::CommonName, name);
-            let key = KeyPair::generate().expect("a key");
-            let certificate = params.signed_by(&key, &issuer).expect("a certificate");
-            fs::write(self.path(&format!("{file}.key")), key.serialize_pem()).expect("a file");
-            fs::write(self.path(&format!("{file}.crt")), certificate.pem()).expect("a file");
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn argument(&self, flag: &str, name: &str) -> String {
-        format!("{flag}={}", self.path(name).display())
-    }
-
-    fn database(&self) -> String {
-        format!("sqlite://{}", self.path("ucp.db").display())
-    }
-
-    /// Returns the status and the body of a reply; the status is 0 without one.
-    async fn curl(&self, arguments: &[&str]) -> (u16, Value) {
-        let mut command = Command::new("curl");
-        command
-            .args(["--silent", "--show-error", "--max-time", "60"])
-            .args(["--write-out", "\n%{http_code}", "--cacert"])
-            .arg(self.path("ca.crt"))
-            .args(arguments);
-        let run = tokio::task::spawn_blocking(move || command.output()).await;
-        let output = run.expect("it ends").expect("curl runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (body, status) = text.rsplit_once('\n').expect("a status");
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
-        (status.parse().expect("a number"), body)
-    }
+fn files() -> Files {
+    let files = Files::new();
+    files.issue("ca", NAMES);
+    files
 }
 
 /// Returns the URL over TLS of what a server says it listens on.
@@ -82,7 +31,7 @@ fn over_tls(url: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
-    let files = Files::new();
+    let files = files();
     let (_simulator, aws) = Process::simulator("50ms").await;
     let arguments = [
         files.argument("--tls-cert", "server.crt"),
@@ -96,8 +45,6 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     let (server, url) = Process::serve_with(&arguments, &files.database(), &aws, ACCOUNT).await;
     let url = over_tls(&url).replace("0.0.0.0", "127.0.0.1");
     let (certificate, key) = (files.path("client.crt"), files.path("client.key"));
-    let own = |path: &Path| path.display().to_string();
-    let (certificate, key) = (own(&certificate), own(&key));
     let with = ["--cert", &certificate, "--key", &key];
 
     let group = format!("{url}{GROUP}");
@@ -123,9 +70,8 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     );
     let headers = files.path("headers");
     let body = r#"{"alias":"vpc","trackedBy":"/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/vpc","properties":{"CidrBlock":"10.0.0.0/16"}}"#;
-    let headers_path = own(&headers);
     let (status, body) = files
-        .curl(&[&with[..], &["-D", &headers_path, "--json", body, &put]].concat())
+        .curl(&[&with[..], &["-D", &headers, "--json", body, &put]].concat())
         .await;
     assert_eq!(status, 201, "{body}");
     let headers = fs::read_to_string(headers).expect("headers");
@@ -148,7 +94,7 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_in_clear_is_refused_where_tls_is_spoken() {
-    let files = Files::new();
+    let files = files();
     let arguments = [
         files.argument("--tls-cert", "server.crt"),
         files.argument("--tls-key", "server.key"),
@@ -163,7 +109,7 @@ async fn http_in_clear_is_refused_where_tls_is_spoken() {
     assert_eq!(status, 404, "{body}");
 
     // A renewed certificate is used without a restart.
-    files.issue();
+    files.issue("ca", NAMES);
     eventually(async || {
         let (status, _) = files.curl(&[&format!("{}/healthz", over_tls(&url))]).await;
         (status == 200).then_some(())
@@ -173,7 +119,7 @@ async fn http_in_clear_is_refused_where_tls_is_spoken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
-    let files = Files::new();
+    let files = files();
     let anywhere = "--listen=0.0.0.0:0";
     let nowhere = "http://127.0.0.1:9";
     let local = |url: &str, path: &str| url.replace("0.0.0.0", "127.0.0.1") + path;
@@ -196,7 +142,7 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_cannot_be_used_is_named() {
-    let files = Files::new();
+    let files = files();
     let arguments = [
         files.argument("--tls-cert", "server.crt"),
         files.argument("--tls-key", "client.key"),
@@ -214,7 +160,7 @@ async fn a_certificate_that_cannot_be_used_is_named() {
 /// A proxy such as the aggregation layer of Kubernetes, and others that forge its headers.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_a_proxy_with_its_certificate_says_who_calls() {
-    let (files, proxies) = (Files::new(), Files::new());
+    let (files, proxies) = (files(), files());
     let arguments = [
         files.argument("--tls-cert", "server.crt"),
         files.argument("--tls-key", "server.key"),
@@ -228,10 +174,9 @@ async fn only_a_proxy_with_its_certificate_says_who_calls() {
     let planes = over_tls(&url) + "/planes?api-version=2023-10-01-preview";
     let user = |name: &str| format!("X-Remote-User: {name}");
     let ask = async |identity: Option<(&Files, &str)>, header: &str| {
-        let own = |path: PathBuf| path.display().to_string();
         let identity = identity.map(|(files, name)| {
             let (certificate, key) = (format!("{name}.crt"), format!("{name}.key"));
-            [own(files.path(&certificate)), own(files.path(&key))]
+            [files.path(&certificate), files.path(&key)]
         });
         let mut given = vec!["-H", header];
         if let Some([certificate, key]) = &identity {
