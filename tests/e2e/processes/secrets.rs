@@ -1,16 +1,17 @@
-//! Canaries in write-only properties and in credentials (section 6, D33): none appears in a database, a dump, a reply
-//! or a log, neither during an operation nor after it. A canary in an ordinary property appears in replies only.
+//! Canaries in write-only properties, in credentials and in tokens (section 6, D33): none appears in a database, a dump, a
+//! reply or a log, neither during an operation nor after it. A canary in an ordinary property appears in replies only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use super::client::{Client, eventually};
 use super::process::{KEY, Process};
+use super::tokens;
 
 const ACCOUNT: &str = "123456789012";
 const NEXT_KEY: &str = "0808080808080808080808080808080808080808080808080808080808080808";
@@ -132,6 +133,8 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let ordered = client.call("POST", &faults, &fault.to_string()).await;
     assert!(ordered.status < 300, "{ordered:?}");
     client.put_group().await;
+    let token = Token::create(url).await;
+    assert_eq!(tokens::ask(&base, &token.text).await.0, 200);
     let (mut replies, mut shown) = (String::new(), 0);
     for round in ["one", "two"] {
         replies.push_str(&put_credentials(&client, round).await);
@@ -147,6 +150,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
         // While AWS works on the change, the document is in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
         assert_all_hidden("the database, with operations in flight", &at_rest());
+        token.assert_hidden("the database", &at_rest());
         for (fate, url) in followed {
             let ended = client.follow(&url).await;
             let succeeded = ended["status"] == "Succeeded";
@@ -171,10 +175,48 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     assert!(server.ended().await.success(), "{}", server.output());
     assert_all_hidden("the logs", server.output().as_bytes());
     assert_all_hidden("the database, after a stop", &at_rest());
+    token.assert_hidden("the logs", server.output().as_bytes());
+    let stored = at_rest();
+    token.assert_hidden("the database, after a stop", &stored);
+    assert!(holds(&stored, token.id()), "it is stored, under its id");
     let (done, told) = Process::rotate_key(&[NEXT_KEY, KEY], url, &["--new-digest-key"]).await;
     assert!(done, "{told}");
     assert_all_hidden("what rotate-key prints", told.as_bytes());
     assert_all_hidden("the database, under another key", &at_rest());
+}
+
+/// A token of the server.
+struct Token {
+    text: String,
+}
+
+impl Token {
+    async fn create(url: &str) -> Self {
+        let text = tokens::create(url, &["--name", "canary"]).await;
+        Self { text }
+    }
+
+    fn id(&self) -> &str {
+        &self.text[4..16]
+    }
+
+    /// Neither the letters of its secret nor the bytes that they stand for are there, whichever of them the digest is made
+    /// of.
+    fn assert_hidden(&self, place: &str, bytes: &[u8]) {
+        let secret = &self.text[17..];
+        assert_hidden(secret, place, bytes);
+        let raw = URL_SAFE_NO_PAD.decode(secret).expect("base64");
+        assert_eq!(raw.len(), 32);
+        let is_raw = bytes.windows(raw.len()).any(|window| window == raw);
+        assert!(!is_raw, "a token is in {place}, as bytes");
+        for form in [
+            hex::encode(&raw),
+            hex::encode_upper(&raw),
+            STANDARD.encode(&raw),
+        ] {
+            assert!(!holds(bytes, &form), "a token is in {place}: {form}");
+        }
+    }
 }
 
 /// Puts a credential with a canary, then another one that is rejected, and reads. Returns the replies.

@@ -31,7 +31,7 @@ async fn succeed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-async fn create(database: &str, more: &[&str]) -> String {
+pub(super) async fn create(database: &str, more: &[&str]) -> String {
     let create = ["create", "--database-url", database, "--role", "owner"];
     let printed = succeed(&[&create[..], &["--scope", "/"], more].concat()).await;
     let token = printed.trim_end().to_owned();
@@ -40,7 +40,7 @@ async fn create(database: &str, more: &[&str]) -> String {
 }
 
 /// Returns the status and the body of a reply to curl.
-async fn ask(url: &str, token: &str) -> (u16, Value) {
+pub(super) async fn ask(url: &str, token: &str) -> (u16, Value) {
     let mut command = Command::new("curl");
     command
         .args([
