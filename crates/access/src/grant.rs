@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::invalid::Invalid;
 use crate::name::judge_name;
 use crate::role::Role;
@@ -12,9 +14,10 @@ use crate::scope::Scope;
 pub const SCOPES_MAX: usize = 20;
 
 /// Gives a user or a group a role over scopes. One grant may name a resource group and the part of AWS for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// Who gets the role.
+    #[serde(flatten)]
     pub who: Subject,
     /// The role.
     pub role: Role,
@@ -35,7 +38,8 @@ impl Grant {
 }
 
 /// Who a grant is for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Subject {
     /// The principal of this name.
     User(String),

@@ -4,8 +4,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod assignment;
 mod denied;
 mod grant;
+mod grant_index;
 mod invalid;
 mod name;
 mod principal;
@@ -14,8 +16,10 @@ mod rights;
 mod role;
 mod scope;
 
+pub use assignment::Assignment;
 pub use denied::DeniedType;
 pub use grant::{Grant, SCOPES_MAX, Subject};
+pub use grant_index::GrantIndex;
 pub use invalid::Invalid;
 pub use name::{PRINCIPAL_NAME_MAX_CHARS, judge_name};
 pub use principal::{ANONYMOUS, Principal, Source, TOKEN_PREFIX};

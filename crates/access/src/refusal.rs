@@ -41,7 +41,7 @@ impl fmt::Display for Refusal {
         )?;
         match reason {
             Reason::NotGranted => f.write_str(
-                "Nothing was changed. Ask the operator of this server for a role over the scope.",
+                "Nothing was changed. Ask an owner of the scope, or of one above it, for a role; the operator of this server can give one too.",
             ),
             Reason::Denied(types) => write!(
                 f,

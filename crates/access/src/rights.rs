@@ -78,6 +78,14 @@ impl Rights {
         self.missing(right, scope).is_none()
     }
 
+    /// Returns whether the principal has a right over anything.
+    pub fn permits_somewhere(&self, right: Right) -> bool {
+        match &self.granted {
+            Granted::Everything => true,
+            Granted::These(roles) => roles.iter().any(|(role, _)| role.contains(right)),
+        }
+    }
+
     /// Returns whether the principal has a right over what an id names, whatever that is.
     pub fn permits_at(&self, right: Right, id: &str) -> bool {
         match &self.granted {
@@ -194,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn a_right_somewhere_is_one_over_any_scope() {
+        let contributor = grant("alice", Role::Contributor, &[GROUP]);
+        let rights = Rights::of(&alice(), [&contributor]);
+        assert!(rights.permits_somewhere(Right::Write));
+        assert!(!rights.permits_somewhere(Right::ManageAccess));
+        assert!(Rights::unlimited().permits_somewhere(Right::ManageAccess));
+    }
+
+    #[test]
     fn without_a_grant_nothing_is_permitted() {
         let rights = Rights::of(&Principal::anonymous(), &[]);
         for right in [Right::Read, Right::Write, Right::ManageAccess] {
@@ -223,7 +240,7 @@ mod tests {
         assert_eq!(
             refusal.unwrap_err().to_string(),
             format!(
-                "The client 'alice' does not have authorization to perform action 'AWS.EC2/VPC/write' over scope '{VPC}'. Nothing was changed. Ask the operator of this server for a role over the scope."
+                "The client 'alice' does not have authorization to perform action 'AWS.EC2/VPC/write' over scope '{VPC}'. Nothing was changed. Ask an owner of the scope, or of one above it, for a role; the operator of this server can give one too."
             )
         );
     }
@@ -272,6 +289,18 @@ mod tests {
             error.to_string(),
             "A grant has 1 to 20 scopes, and this one has 21."
         );
+    }
+
+    #[test]
+    fn a_grant_is_stored_as_the_configuration_file_has_it() {
+        for (who, member) in [("bob", "user"), ("group:bob", "group")] {
+            let stored = grant(who, Role::CredentialsAdmin, &["/"]);
+            let json = serde_json::to_string(&stored).unwrap();
+            let expected =
+                format!(r#"{{"{member}":"bob","role":"credentialsAdmin","scopes":["/"]}}"#);
+            assert_eq!(json, expected);
+            assert_eq!(serde_json::from_str::<Grant>(&json).unwrap(), stored);
+        }
     }
 
     #[test]

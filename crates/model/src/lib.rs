@@ -51,7 +51,7 @@ pub use failure::{
 };
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
-    PlaneKind, ReferenceId, RequestToken, Scope, Target, TypeName,
+    PlaneKind, ReferenceId, RequestToken, RoleAssignmentId, Scope, Target, TypeName,
 };
 pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
 pub use limit::{Beyond, Limit, Most, Place};

@@ -1,4 +1,4 @@
-//! Planes, resource groups and credentials.
+//! Planes, resource groups, credentials and role assignments.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::invalid::{InvalidId, invalid};
 use super::segment::{decode_segment, encode_segment};
 use crate::excerpt::excerpt;
 
-/// The maximum length of the name of a plane or a credential, in characters. It is that of Radius.
+/// The maximum length of the name of a plane, a credential or a role assignment, in characters. It is that of Radius.
 pub const PLANE_NAME_MAX_CHARS: usize = 63;
 
 /// An id that compares case-insensitively.
@@ -243,6 +243,84 @@ impl FromStr for CredentialId {
             _ => invalid(format!("'{}' is not the id of a credential", excerpt(text))),
         }
     }
+}
+
+/// A role assignment: `/planes/radius/{plane}/providers/System.Resources/roleAssignments/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoleAssignmentId {
+    /// The radius plane's name.
+    pub plane: String,
+    /// The role assignment's name. Clients of ARM take a UUID.
+    pub name: String,
+}
+
+impl RoleAssignmentId {
+    /// Creates the id of the role assignment `name` on the radius plane `plane`.
+    pub fn new(plane: &str, name: &str) -> Result<Self, InvalidId> {
+        Ok(Self {
+            plane: arm_name("plane", plane)?,
+            name: role_assignment_name(name)?,
+        })
+    }
+
+    /// Returns the id of its plane.
+    pub fn plane_id(&self) -> PlaneId {
+        PlaneId {
+            kind: PlaneKind::Radius,
+            name: self.plane.clone(),
+        }
+    }
+}
+
+arm_id!(RoleAssignmentId);
+
+impl fmt::Display for RoleAssignmentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "/planes/radius/{}/providers/System.Resources/roleAssignments/{}",
+            self.plane, self.name
+        )
+    }
+}
+
+impl FromStr for RoleAssignmentId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        match *segments(text) {
+            [
+                "planes",
+                "radius",
+                plane,
+                "providers",
+                "System.Resources",
+                "roleAssignments",
+                name,
+            ] => Self::new(plane, name),
+            _ => invalid(format!(
+                "'{}' is not the id of a role assignment",
+                excerpt(text)
+            )),
+        }
+    }
+}
+
+/// Checks the name of a role assignment: `^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$`.
+fn role_assignment_name(name: &str) -> Result<String, InvalidId> {
+    let fits = (1..=PLANE_NAME_MAX_CHARS).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !name.starts_with('-')
+        && !name.ends_with('-');
+    if fits {
+        return Ok(name.to_owned());
+    }
+    invalid(format!(
+        "'{}' is not the name of a role assignment: 1 to {PLANE_NAME_MAX_CHARS} letters, digits and hyphens, not starting or ending with a hyphen",
+        excerpt(name)
+    ))
 }
 
 /// Splits an id, as `Display` writes it, into segments.

@@ -16,7 +16,9 @@ mod segment;
 mod tests;
 mod tokens;
 
-pub use arm::{ArmId, CredentialId, GroupId, PLANE_NAME_MAX_CHARS, PlaneId, PlaneKind};
+pub use arm::{
+    ArmId, CredentialId, GroupId, PLANE_NAME_MAX_CHARS, PlaneId, PlaneKind, RoleAssignmentId,
+};
 pub use aws::{
     ACCOUNT_MAX_CHARS, IDENTIFIER_MAX_CHARS, Identifier, REGION_MAX_CHARS, Scope, Target, TypeName,
     judge_account,

@@ -86,6 +86,13 @@ fn arm_ids_are_read_as_they_are_written() {
     assert_eq!(plane.to_string().parse(), Ok(plane));
     let group = GroupId::new("local", "My-RG").unwrap();
     assert_eq!(group.to_string().parse(), Ok(group));
+    for name in ["0f8fad5b-d9cb-469f-a165-70867728950e", "Bob-1", "7"] {
+        let assignment = RoleAssignmentId::new("local", name).unwrap();
+        assert_eq!(assignment.to_string().parse(), Ok(assignment));
+    }
+    for name in ["", "-a", "a-", "a b", "a/b", "é", &"a".repeat(64)] {
+        assert!(RoleAssignmentId::new("local", name).is_err(), "{name}");
+    }
     let credential = CredentialId::new("aws", "Default").unwrap();
     assert_eq!(credential.to_string().parse(), Ok(credential));
     for text in [
