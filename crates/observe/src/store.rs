@@ -7,15 +7,17 @@ use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
     NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind,
-    Reference, ReferenceId, Register, ResourceGroup, Scope, Target, Timestamp, TypeName,
+    Reference, ReferenceId, Register, ResourceGroup, RoleAssignmentId, Scope, Target, Timestamp,
+    TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
     Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm,
-    Leases, Leftovers, LiveOperations, NewOperation, OperationPage, Operations, OwnedPlace, Planes,
-    Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate, References, Retried,
-    Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
-    StoredCredential, Token, Tokens, TypeSchema, TypeSchemas,
+    Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage, Operations,
+    OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
+    References, Retried, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace,
+    SealedValues, Store, Stored, StoredAuditEvent, StoredCredential, Token, Tokens, TypeSchema,
+    TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -254,6 +256,23 @@ observed! {
         fn list_tokens(after: Option<&str>, limit: usize) -> Vec<Token>;
         fn revoke_token(id: &str, now: Timestamp) -> bool;
         fn note_token_use(id: &str, at: Timestamp) -> ();
+    }
+}
+
+observed! {
+    RoleAssignments {
+        fn put_role_assignment(
+            new: NewRoleAssignment,
+            judged: Option<&RoleAssignment>,
+            now: Timestamp
+        ) -> RoleAssignment;
+        fn get_role_assignment(id: &RoleAssignmentId) -> Option<RoleAssignment>;
+        fn list_role_assignments(
+            plane: Option<&str>,
+            after: Option<&RoleAssignmentId>,
+            limit: usize
+        ) -> Vec<RoleAssignment>;
+        fn delete_role_assignment(judged: &RoleAssignment) -> bool;
     }
 }
 

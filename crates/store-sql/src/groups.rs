@@ -14,7 +14,7 @@ use ucp_store::{
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, page, transaction, values};
 use crate::json::{corrupt, parsed};
-use crate::{Sql, busy, leftover_row, operation_row, reference_row};
+use crate::{Sql, busy, leftover_row, operation_row, reference_row, role_assignments};
 
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
@@ -119,7 +119,8 @@ impl Groups for Sql {
             let key = id.key();
             if members.all == 0 && !leftover_row::has_ours(&mut tx, &key).await? {
                 leftover_row::delete_register(&mut tx, &key).await?;
-                delete(&mut tx, id).await?;
+                let (caller, now) = (&deletion.caller, deletion.accepted_at);
+                delete(&mut tx, id, caller, now).await?;
                 return Ok(GroupDeletion::Removed);
             }
             let work = GroupWork::new(group.id, task.clone(), members.owned);
@@ -194,9 +195,15 @@ pub(crate) async fn set_deletion(
     Ok(())
 }
 
-pub(crate) async fn delete(transaction: &mut Transaction, id: &GroupId) -> Result<(), Abort> {
+/// Removes the group, and with it all rights over it that callers have given.
+pub(crate) async fn delete(
+    transaction: &mut Transaction,
+    id: &GroupId,
+    caller: &str,
+    now: Timestamp,
+) -> Result<(), Abort> {
     transaction.execute(DELETE, values![id.key()]).await?;
-    Ok(())
+    role_assignments::unassign(transaction, id, caller, now).await
 }
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {

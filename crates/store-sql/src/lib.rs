@@ -33,6 +33,7 @@ mod planes;
 mod plans;
 mod reference_row;
 mod references;
+mod role_assignments;
 mod sealed;
 mod sealed_json;
 mod security;

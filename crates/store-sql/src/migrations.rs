@@ -36,6 +36,7 @@ macro_rules! files {
             "0021_tokens",
             "0023_audit_events",
             "0024_callers",
+            "0025_role_assignments",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -412,7 +412,8 @@ async fn finish_on_group(
             events::append(transaction, &event, Some(&reference.id)).await?;
         }
         leftover_row::delete_register(transaction, &work.group.key()).await?;
-        groups::delete(transaction, &work.group).await?;
+        let (caller, now) = (&header.caller, rules::ended_at(header));
+        groups::delete(transaction, &work.group, caller, now).await?;
     } else if group.is_some_and(|group| group.body.deletion == Some(header.id)) {
         groups::set_deletion(transaction, &work.group, None).await?;
     }

@@ -71,12 +71,13 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "audit_events",
     "operations",
     "resource_references",
     "resource_groups",
     "credentials",
+    "role_assignments",
     "events",
     "type_schemas",
     "leftovers",

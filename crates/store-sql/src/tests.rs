@@ -26,8 +26,8 @@ use crate::database::{Database, Statement};
 use crate::testing::{self, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
-    migrations, operation_row, operations, planes, reference_row, references, sealed, store,
-    tokens, type_schemas,
+    migrations, operation_row, operations, planes, reference_row, references, role_assignments,
+    sealed, store, tokens, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -123,6 +123,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("leftover_row", leftover_row::STATEMENTS),
         ("reference_row", reference_row::STATEMENTS),
         ("references", references::STATEMENTS),
+        ("role_assignments", role_assignments::STATEMENTS),
         ("busy", busy::STATEMENTS),
         ("operation_row", operation_row::STATEMENTS),
         ("operations", operations::STATEMENTS),

@@ -20,6 +20,7 @@ mod planes;
 mod precondition;
 mod recorded;
 mod references;
+mod role_assignments;
 pub mod rules;
 mod sealed;
 mod store;
@@ -45,6 +46,9 @@ pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
+pub use role_assignments::{
+    NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,
+};
 pub use sealed::{Cipher, Documents, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 pub use store::{Reachable, Store};
 pub use tokens::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState, Tokens};

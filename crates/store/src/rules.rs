@@ -3,6 +3,7 @@
 
 mod history;
 mod leftovers;
+mod role_assignments;
 
 use std::collections::BTreeMap;
 
@@ -17,11 +18,13 @@ use ucp_model::{
     Target, Timestamp, TypeName, pointer,
 };
 
-use self::history::ended_at;
-pub use self::history::{adopted, ended, forgot, forgot_leftover, forgot_with_group, updated};
+pub use self::history::{
+    adopted, ended, ended_at, forgot, forgot_leftover, forgot_with_group, updated,
+};
 pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
+pub use self::role_assignments::{refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,

@@ -28,6 +28,9 @@ WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE
 INSERT INTO credentials (key, id, location, tags, body, created_at, updated_at, revision, parent_key, secret)
     SELECT 'credential-' || i, '', 'global', '{}', '{}', 1, 1, 1, 'plane-' || (i % 40), NULL FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO role_assignments (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
+    SELECT 'assignment-' || i, '', 'global', '{}', '{}', 1, 1, 1, 'plane-' || (i % 40) FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO type_schemas (key, fingerprint, text, is_provisioned, fetched_at)
     SELECT 'type-' || (i / 2), 'fingerprint-' || i, '{}', 1, i FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
@@ -444,6 +447,15 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("planes::LOCK", (values!["plane-none"], 9)),
         ("planes::DELETE", (values!["plane-none"], 9)),
         ("planes::LIST", (values!["", "z", limit], PAGE)),
+        ("role_assignments::INSERT", (first("assignment-new"), 0)),
+        ("role_assignments::UPDATE", (put("assignment-200"), 1)),
+        ("role_assignments::GET", (values!["assignment-200"], 1)),
+        ("role_assignments::LOCK", (values!["assignment-200"], 1)),
+        ("role_assignments::DELETE", (values!["assignment-200"], 1)),
+        (
+            "role_assignments::LIST",
+            (values!["assignment-2", "assignment-3", limit], PAGE),
+        ),
         ("sealed::CREDENTIALS", (values!["", limit], PAGE)),
         ("sealed::BASELINES", (values!["", limit], EVERYTHING)),
         ("sealed::BODIES", (values!["", limit], PAGE)),

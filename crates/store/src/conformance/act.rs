@@ -1,5 +1,7 @@
 //! The acts of writers, for the cases that set writers against each other.
 
+use ucp_access::Role;
+
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
 /// resources.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +12,10 @@ pub(super) enum Act {
     PutSchema(&'static str, i64),
     PutCredential(&'static str),
     DeleteCredential,
+    /// Gives this role over the group and elsewhere, as judged on what was read, or on nothing.
+    Assign(Role),
+    Unassign,
+    ReadAssignment,
     PutGroup,
     DeleteGroup(u64),
     Import(u64),

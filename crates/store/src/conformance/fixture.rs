@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use ucp_access::{Assignment, Grant, Role, Subject};
 use ucp_model::operation::group::{GroupState, Task};
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{
@@ -13,12 +14,12 @@ use ucp_model::operation::{
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ProvisioningState, Reference,
-    ReferenceId, Scope, Timestamp, TypeName,
+    ReferenceId, RoleAssignmentId, Scope, Timestamp, TypeName,
 };
 
 use crate::{
     Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
-    NewResourceWork, NewWork, Precondition, Sealed, Store,
+    NewResourceWork, NewRoleAssignment, NewWork, Precondition, Sealed, Store,
 };
 
 pub(super) type Engine = Arc<dyn Store>;
@@ -124,6 +125,25 @@ pub(super) fn put_plane(id: PlaneId, location: &str, value: &str) -> NewPlane {
         location: location.to_owned(),
         tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
         body: Map::from_iter([("setting".to_owned(), json!([value, 1.10]))]),
+    }
+}
+
+/// A role of `bob` that `alice` gives.
+pub(super) fn new_assignment(
+    id: RoleAssignmentId,
+    role: Role,
+    scopes: Vec<ucp_access::Scope>,
+) -> NewRoleAssignment {
+    let bob = Subject::User("bob".to_owned());
+    NewRoleAssignment {
+        id,
+        location: "global".to_owned(),
+        tags: BTreeMap::new(),
+        body: Assignment {
+            grant: Grant::new(bob, role, scopes).unwrap(),
+            created_by: "alice".to_owned(),
+            modified_by: "alice".to_owned(),
+        },
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ucp_access::Role;
 use ucp_model::operation::Kind;
 use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
-use ucp_model::{Ended, Failure, Identifier, Operation, OperationId};
+use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, RoleAssignmentId};
 
 use super::fixture::*;
 use crate::{
@@ -350,6 +351,33 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
             .unwrap()
             .is_empty()
     );
+}
+
+/// Roles over the group end with it, by the caller who has deleted it.
+pub async fn a_finished_deletion_takes_the_roles_over_the_group(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    let over_group = || ucp_access::Scope::group(&group("RG"));
+    let id = |name: &str| RoleAssignmentId::new("local", name).unwrap();
+    let everything = ucp_access::Scope::everything();
+    for (name, scopes) in [
+        ("only", vec![over_group()]),
+        ("both", vec![over_group(), everything.clone()]),
+    ] {
+        let new = new_assignment(id(name), Role::Owner, scopes);
+        store.put_role_assignment(new, None, at(1)).await.unwrap();
+    }
+    let claimed = begin(&store, 2).await;
+    let end = end(&claimed.operation, Ended::Succeeded);
+    finish(&store, &claimed.lease, end).await;
+    let left = store.list_role_assignments(None, None, 9).await.unwrap();
+    let [both] = &left[..] else {
+        panic!("{left:?}");
+    };
+    assert_eq!(both.id, id("both"));
+    assert_eq!(both.body.grant.scopes, [everything]);
+    assert_eq!(both.body.modified_by, claimed.operation.header.caller);
+    assert_eq!((both.revision, both.updated_at), (2, at(20)));
 }
 
 /// After a failed deletion the group is as usable as before.

@@ -28,6 +28,7 @@ pub mod remembering;
 pub mod resealing;
 pub mod resolving;
 pub mod respelling;
+pub mod role_assignments;
 mod stage;
 pub mod stepping;
 pub mod tokens;
@@ -154,6 +155,13 @@ macro_rules! conformance {
                 the_last_use_of_a_token_is_remembered
                 tokens_have_a_limit_and_an_end
             }
+            role_assignments {
+                a_role_assignment_is_remembered
+                a_role_assignment_is_written_only_as_it_was_judged
+                role_assignments_are_listed_by_page
+                first_role_assignments_of_a_name_come_to_one
+                a_removed_group_takes_the_roles_over_it
+            }
             counting {
                 a_count_has_a_limit
                 references_are_counted_by_group
@@ -193,6 +201,7 @@ macro_rules! conformance {
                 the_end_of_a_child_wakes_its_parent
                 a_group_with_a_live_child_is_not_removed
                 a_finished_deletion_removes_the_group
+                a_finished_deletion_takes_the_roles_over_the_group
                 a_failed_deletion_opens_the_group
                 an_import_is_remembered
                 an_import_claims_a_new_alias
@@ -287,6 +296,7 @@ macro_rules! races {
             adoptions
             looks
             planes_credentials_and_schemas
+            roles_over_a_group
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource

@@ -72,6 +72,24 @@ impl Stage {
                 let delete = store.delete_credential(&id, &Precondition::NONE);
                 format!("{:?}", delete.await)
             }
+            Act::Assign(role) => {
+                let judged = self.judged();
+                let new = new_assignment(self.assignment(), role, self.given_scopes());
+                let put = store.put_role_assignment(new, judged.as_ref(), at(1));
+                format!("{:?}", put.await)
+            }
+            Act::Unassign => match self.judged() {
+                Some(judged) => format!("{:?}", store.delete_role_assignment(&judged).await),
+                None => "not read".to_owned(),
+            },
+            Act::ReadAssignment => {
+                let read = store.get_role_assignment(&self.assignment()).await;
+                let reply = format!("{read:?}");
+                if let Ok(read) = read {
+                    *self.judged.lock().unwrap() = read;
+                }
+                reply
+            }
             Act::PutGroup => {
                 let put = put_group(self.group(), "global", "");
                 let put = store.put_resource_group(put, &Precondition::NONE, at(1));

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ucp_access::Role;
 
 pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
 pub use self::leases::leases_that_have_run_out;
@@ -274,6 +275,44 @@ pub async fn planes_credentials_and_schemas(store: Engine, database: &dyn Databa
     // A schema is kept for the operation, or was gone before it.
     race.after(&[Act::PutGroup, Act::PutSchema("fingerprint", 1)]);
     race.both(Act::PutSchema("2", 2), Act::Put(1, "a")).await;
+}
+
+/// A role is given, changed and taken away while its group is deleted.
+pub async fn roles_over_a_group(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[Act::PutGroup]);
+    race.both(Act::Assign(Role::Reader), Act::Assign(Role::Owner))
+        .await;
+    race.both(Act::Assign(Role::Reader), Act::DeleteGroup(1))
+        .await;
+
+    let assigned = [
+        Act::PutGroup,
+        Act::Assign(Role::Reader),
+        Act::ReadAssignment,
+    ];
+    race.after(&assigned);
+    race.both(Act::Assign(Role::Owner), Act::Assign(Role::Reader))
+        .await;
+    race.both(Act::Assign(Role::Owner), Act::Unassign).await;
+    race.both(Act::Unassign, Act::Unassign).await;
+    for act in [Act::Assign(Role::Owner), Act::Unassign] {
+        race.both(Act::DeleteGroup(1), act).await;
+    }
+
+    let deleting = [
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::CarryOut(1, "x"),
+        Act::DeleteGroup(2),
+        Act::Claim,
+        Act::Assign(Role::Reader),
+        Act::ReadAssignment,
+    ];
+    race.after(&deleting);
+    for act in [Act::Assign(Role::Owner), Act::Unassign] {
+        race.both(Act::FinishOnGroup(2), act).await;
+    }
 }
 
 /// Operations that were accepted under different spellings of one resource.

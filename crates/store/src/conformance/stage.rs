@@ -8,13 +8,14 @@ use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind};
 use ucp_model::{
     CredentialId, GroupId, LeftoverId, OperationId, PlaneId, PlaneKind, Reference, ReferenceId,
-    Register, Scope,
+    Register, RoleAssignmentId, Scope,
 };
 
 use super::fixture::*;
 use super::leased::Leased;
 use crate::{
-    Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, SealedPlace, Store, Stored,
+    Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment, SealedPlace,
+    Store, Stored,
 };
 
 const GROUP: &str = "rg";
@@ -34,6 +35,8 @@ pub(super) struct Stage {
     pub(super) leased: Leased,
     pub(super) aliases: Mutex<BTreeMap<&'static str, RecordedAlias>>,
     pub(super) targets: Mutex<BTreeMap<&'static str, RecordedTarget>>,
+    /// The role assignment as it was read.
+    pub(super) judged: Mutex<Option<RoleAssignment>>,
 }
 
 impl Stage {
@@ -45,6 +48,7 @@ impl Stage {
             leased: Leased::default(),
             aliases: Mutex::default(),
             targets: Mutex::default(),
+            judged: Mutex::default(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Stage {
         let mut state = vec![
             format!("{:?}", store.get_plane(&self.plane()).await),
             format!("{:?}", store.get_resource_group(&self.group()).await),
+            format!("{:?}", store.get_role_assignment(&self.assignment()).await),
         ];
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
@@ -181,6 +186,22 @@ impl Stage {
     /// Another scope than that of most operations.
     pub(super) fn elsewhere(&self) -> Scope {
         Scope::new("aws", &format!("{:0>12}", self.name), "eu-west-1").unwrap()
+    }
+
+    pub(super) fn assignment(&self) -> RoleAssignmentId {
+        RoleAssignmentId::new("local", &self.name).unwrap()
+    }
+
+    /// The scopes of the role assignment: the group, and an account.
+    pub(super) fn given_scopes(&self) -> Vec<ucp_access::Scope> {
+        let Scope { plane, account, .. } = self.scope();
+        let account = ucp_access::Scope::account(&plane, &account).unwrap();
+        vec![ucp_access::Scope::group(&self.group()), account]
+    }
+
+    /// The role assignment as it was read.
+    pub(super) fn judged(&self) -> Option<RoleAssignment> {
+        self.judged.lock().unwrap().clone()
     }
 
     pub(super) fn credential(&self) -> CredentialId {

@@ -105,6 +105,7 @@ impl Groups for Memory {
         }
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
             tables.remove_register(&key);
+            tables.unassign(id, &deletion.caller, deletion.accepted_at);
             tables.groups.remove(&key);
             return Ok(GroupDeletion::Removed);
         }

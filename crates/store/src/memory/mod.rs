@@ -8,6 +8,7 @@ mod leftovers;
 mod operations;
 mod planes;
 mod references;
+mod role_assignments;
 mod sealed;
 mod tables;
 mod tokens;

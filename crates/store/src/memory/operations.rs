@@ -378,6 +378,8 @@ impl Tables {
                 self.events.push(event);
             }
             self.remove_register(&key);
+            let header = &operation.header;
+            self.unassign(&work.group, &header.caller, rules::ended_at(header));
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
             && group.body.deletion == Some(operation.header.id)

@@ -9,8 +9,9 @@ use ucp_model::{
 
 use crate::rules::{Alias, Claimant};
 use crate::{
-    AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget, Sealed,
-    SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, Token, TypeSchema, place,
+    AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget,
+    RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, Token,
+    TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -24,6 +25,7 @@ pub(super) struct Tables {
     pub(super) events: Vec<Event>,
     pub(super) leftovers: BTreeMap<String, Leftover>,
     pub(super) tokens: BTreeMap<String, Token>,
+    pub(super) role_assignments: BTreeMap<String, RoleAssignment>,
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) digest_key: Option<SealedKey>,

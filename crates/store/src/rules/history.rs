@@ -137,6 +137,6 @@ fn without_operation(
 }
 
 /// Returns when the operation ended.
-pub(super) fn ended_at(header: &Header) -> Timestamp {
+pub fn ended_at(header: &Header) -> Timestamp {
     header.ended_at.unwrap_or(header.due_at)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ucp_access::Role;
+
 use super::{Act, Database, Engine, Race, Stage};
 use crate::Memory;
 
@@ -16,6 +18,8 @@ const BEFORE: &[Act] = &[
     Act::PutCredential("one"),
     Act::PutSchema("1", 1),
     Act::ReplaceKey("one"),
+    Act::Assign(Role::Reader),
+    Act::ReadAssignment,
     Act::Put(1, "a"),
     Act::Put(2, "c"),
     Act::Put(3, "d"),
@@ -114,6 +118,8 @@ const WRITERS: &[Writer] = &[
     |_| Act::ReplaceKey("two"),
     |_| Act::PutCredential("two"),
     |_| Act::DeleteCredential,
+    |_| Act::Assign(Role::Owner),
+    |_| Act::Unassign,
     |_| Act::RemoveEnded,
     |_| Act::RemoveEvents,
     |_| Act::Apply(17, "k"),
