@@ -135,7 +135,11 @@ impl Authenticator {
             }
             Presented::Bearer(token) => match &self.provider {
                 Some(provider) => provider.verify(&token).await?,
-                None => return Err(Refused::invalid("The token is not one of this server.")),
+                None => {
+                    return Err(Refused::invalid(
+                        "The token is not one of this server, which takes no others. `ucp token create` makes one; `--oidc-issuer` lets in those of an identity provider.",
+                    ));
+                }
             },
             Presented::Certificate(certificate) => {
                 if certificate.signed_by.is_empty() {
