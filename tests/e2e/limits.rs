@@ -166,6 +166,27 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "role-assignments",
+        By(
+            "tests/e2e/quotas.rs",
+            "there_are_only_so_many_role_assignments",
+        ),
+    ),
+    (
+        "role-assignment-age",
+        By(
+            "tests/e2e/rights/role_assignments.rs",
+            "what_another_process_takes_away_ends_within_five_seconds",
+        ),
+    ),
+    (
+        "role-assignment-grace",
+        By(
+            "crates/app/src/known_assignments/tests.rs",
+            "what_was_read_is_used_for_a_while_without_a_database",
+        ),
+    ),
+    (
         "groups",
         By("tests/e2e/quotas.rs", "a_plane_has_only_so_many_groups"),
     ),

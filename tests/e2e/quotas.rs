@@ -193,6 +193,29 @@ async fn a_plane_has_only_so_many_credentials(kind: StoreKind) {
 }
 
 #[apply(on_every_store)]
+async fn there_are_only_so_many_role_assignments(kind: StoreKind) {
+    let quotas = Quotas {
+        role_assignments: 2,
+        ..Quotas::default()
+    };
+    let Some(world) = world(kind, quotas).await else {
+        return;
+    };
+    let call = async |method: &str, plane: &str, name: &str| {
+        let id =
+            format!("/planes/radius/{plane}/providers/System.Resources/roleAssignments/{name}");
+        let body = r#"{"properties": {"user": "bob", "role": "reader", "scopes": ["/"]}}"#;
+        world.call(method, &format!("{id}?{API}"), body).await
+    };
+    call("PUT", "local", "one").await.expect(201);
+    call("PUT", "other", "two").await.expect(201);
+    refused(call("PUT", "third", "three").await, 403, "/planes");
+    call("PUT", "local", "One").await.expect(200);
+    call("DELETE", "other", "two").await.expect(200);
+    call("PUT", "third", "three").await.expect(201);
+}
+
+#[apply(on_every_store)]
 async fn a_caller_has_only_so_many_operations_under_way(kind: StoreKind) {
     let quotas = Quotas {
         caller_operations: 1,

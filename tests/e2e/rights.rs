@@ -2,6 +2,7 @@
 
 mod denied_types;
 mod every_route;
+mod role_assignments;
 mod two_teams;
 
 use ucp_access::{Grant, Role};

@@ -38,7 +38,8 @@ use crate::query::API_VERSION;
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
         (name = "References", description = "Aliases and the AWS resources they stand for."),
         (name = "Resource types", description = "The resource types that AWS has, and what they consist of."),
-        (name = "Resource groups", description = "Scopes in which aliases are unique per resource type.")
+        (name = "Resource groups", description = "Scopes in which aliases are unique per resource type."),
+        (name = "Role assignments", description = "Who may do what, as far as callers have said so.")
     )
 )]
 struct Document;
@@ -61,6 +62,8 @@ const EVERYWHERE: &[&str] = &["x-ms-request-id", "x-ms-correlation-request-id"];
 
 /// The pattern of names of planes and credentials.
 const NAME: &str = "^[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?$";
+/// The pattern of names of role assignments.
+const ROLE_ASSIGNMENT_NAME: &str = "^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$";
 /// Text without control characters.
 const VISIBLE: &str = r"^[^\x00-\x1F\x7F-\x9F]+$";
 
@@ -270,6 +273,10 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
         ),
         // Not the one that signs calls to AWS.
         "credential" => (name(), "example"),
+        "assignment" => (
+            matching(ROLE_ASSIGNMENT_NAME).max_length(Some(PLANE_NAME_MAX_CHARS)),
+            "example",
+        ),
         "account" => (
             matching("^[A-Za-z0-9]+$").max_length(Some(ACCOUNT_MAX_CHARS)),
             "123456789012",

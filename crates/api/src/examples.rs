@@ -40,6 +40,10 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             "kind": "AccessKey", "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
             "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "storage": {"kind": "Internal"},
         }}),
+        "put_role_assignment" => json!({"properties": {
+            "group": "net", "role": "contributor",
+            "scopes": ["/planes/radius/local/resourcegroups/demo", "/planes/aws/aws/accounts/123456789012"],
+        }}),
         "put_aws_resource" => json!({
             "alias": "my-vpc", "trackedBy": vpc, "properties": {"CidrBlock": "10.0.0.0/16"},
         }),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use ucp_model::ids::InvalidId;
 use ucp_model::{
     CredentialId, ErrorCode, Failure, GroupId, LeftoverId, PlaneId, PlaneKind, ReferenceId,
-    Register, Scope, TypeName, excerpt,
+    Register, RoleAssignmentId, Scope, TypeName, excerpt,
 };
 use utoipa::IntoParams;
 
@@ -326,6 +326,23 @@ pub(crate) struct CredentialPath {
 impl CredentialPath {
     pub(crate) fn id(&self) -> Result<CredentialId, InvalidName> {
         Ok(CredentialId::new(&self.plane, &self.credential)?)
+    }
+}
+
+/// A role assignment.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct RoleAssignmentPath {
+    /// The name of the radius plane.
+    plane: String,
+    /// The name of the role assignment: 1 to 63 letters, digits and hyphens, such as a UUID.
+    assignment: String,
+}
+
+impl RoleAssignmentPath {
+    pub(crate) fn id(&self) -> Result<RoleAssignmentId, InvalidName> {
+        Ok(RoleAssignmentId::new(&self.plane, &self.assignment)?)
     }
 }
 

@@ -94,7 +94,7 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
 
 /// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
 /// names in turn. `providers` is followed by a namespace and a type, of which only `auditEvents`, `credentials`,
-/// `locations` and `resourceTypes` are keywords.
+/// `locations`, `resourceTypes` and `roleAssignments` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -114,7 +114,13 @@ fn fold_keywords(segments: &mut [String]) {
             (_, Some(at)) if place == at + 2 => {
                 fold(
                     segment,
-                    &["auditEvents", "credentials", "locations", "resourceTypes"],
+                    &[
+                        "auditEvents",
+                        "credentials",
+                        "locations",
+                        "resourceTypes",
+                        "roleAssignments",
+                    ],
                 );
                 is_location = segment == "locations";
             }

@@ -25,6 +25,8 @@ pub struct Quotas {
     pub planes: usize,
     /// The credentials of a plane.
     pub credentials: usize,
+    /// The role assignments.
+    pub role_assignments: usize,
     /// The resource groups of a plane.
     pub groups: usize,
     /// The references of a group.
@@ -45,6 +47,7 @@ impl Default for Quotas {
         Self {
             planes: 1_000,
             credentials: 1_000,
+            role_assignments: 1_000,
             groups: 20_000,
             references: 20_000,
             leftovers: 1_000,

@@ -16,6 +16,7 @@ mod identifier;
 mod import;
 mod intake;
 mod inventory;
+mod known_assignments;
 mod leftovers;
 mod limits;
 mod listed;
@@ -33,6 +34,7 @@ pub mod resealing;
 mod resource_groups;
 mod resource_types;
 mod rights;
+mod role_assignments;
 mod roles;
 mod settling;
 mod wildcard;
@@ -62,6 +64,7 @@ pub use identifier::{Selector, TrackedBy, UntrackedAlias};
 pub use import::{ImportOutcome, ImportResource};
 use inventory::Counted;
 pub use inventory::Inventory;
+use known_assignments::KnownAssignments;
 pub use limits::LIMITS;
 pub use listed::Listed;
 pub use live::LiveReader;
@@ -73,7 +76,9 @@ pub use regions::{InvalidRegion, Regions};
 pub use rejection::Rejection;
 pub use resource_types::ResourceProvider;
 pub use rights::Access;
+pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
 pub use roles::Roles;
+pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
@@ -127,6 +132,7 @@ pub trait Wake: Send + Sync {
 pub struct App {
     parts: Parts,
     estimates: Estimates,
+    assignments: KnownAssignments,
     counted: Counted,
 }
 
@@ -149,9 +155,10 @@ impl App {
     /// Creates the application.
     pub fn new(parts: Parts) -> Self {
         Self {
-            parts,
             estimates: Estimates::default(),
             counted: Counted::default(),
+            assignments: KnownAssignments::new(parts.store.clone(), Arc::clone(&parts.clock)),
+            parts,
         }
     }
 

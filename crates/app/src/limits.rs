@@ -2,6 +2,7 @@ use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{Beyond, ErrorCode, Limit, Most};
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
+use crate::known_assignments::{FRESH, GRACE};
 use crate::put::DESIRED_STATE_MAX_CHARS;
 
 /// What is limited of what requests ask for, and of what they leave behind.
@@ -35,6 +36,24 @@ pub const LIMITS: &[Limit] = &[
         what: "The credentials of a plane",
         most: Most::Flag("--quota-credentials"),
         beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes/aws/{plane}"),
+    },
+    Limit {
+        name: "role-assignments",
+        what: "The role assignments, of all planes",
+        most: Most::Flag("--quota-role-assignments"),
+        beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes"),
+    },
+    Limit {
+        name: "role-assignment-age",
+        what: "The time that a role which was taken away can still be used in other processes",
+        most: Most::Time(FRESH),
+        beyond: Beyond::refused(403, ErrorCode::AuthorizationFailed),
+    },
+    Limit {
+        name: "role-assignment-grace",
+        what: "The time that role assignments are used beyond that while the database cannot be read",
+        most: Most::Time(GRACE),
+        beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
     },
     Limit {
         name: "groups",

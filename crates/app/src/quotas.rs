@@ -16,6 +16,8 @@ enum Counted<'a> {
     Planes,
     /// The credentials of the aws plane.
     Credentials(&'a PlaneId),
+    /// The role assignments.
+    RoleAssignments,
     /// The groups of the plane of that name.
     Groups(&'a str),
     /// The references of a group.
@@ -36,6 +38,7 @@ impl Counted<'_> {
         match self {
             Self::Planes => "planes".to_owned(),
             Self::Credentials(plane) => format!("credentials {}", plane.key()),
+            Self::RoleAssignments => "role assignments".to_owned(),
             Self::Groups(plane) => format!("groups {}", plane.to_lowercase()),
             Self::References(group) => format!("references {}", group.key()),
             Self::Leftovers(register) => format!("leftovers {}", register.key()),
@@ -78,6 +81,18 @@ impl App {
             id.plane
         );
         Err(Rejection::QuotaExceeded(exceeded(message, plane)))
+    }
+
+    /// Refuses a new role assignment beyond the quota. Each process remembers all of them, whatever their plane.
+    pub(crate) async fn admit_role_assignment(&self) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.role_assignments;
+        if self.admit(Counted::RoleAssignments, 1, quota).await? {
+            return Ok(());
+        }
+        let message = format!(
+            "There are {quota} role assignments, which is the quota. Give roles to groups instead of users, delete a role assignment, or raise --quota-role-assignments."
+        );
+        Err(Rejection::QuotaExceeded(exceeded(message, "/planes")))
     }
 
     /// Refuses a new group beyond the quota of its plane.
@@ -249,6 +264,10 @@ impl App {
             Counted::Planes => store.list_planes(None, None, quota).await.map(length),
             Counted::Credentials(plane) => {
                 let listed = store.list_credentials(&plane.name, None, quota);
+                listed.await.map(length)
+            }
+            Counted::RoleAssignments => {
+                let listed = store.list_role_assignments(None, None, quota);
                 listed.await.map(length)
             }
             Counted::Leftovers(register) => {

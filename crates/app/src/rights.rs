@@ -1,11 +1,12 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use ucp_access::{DeniedType, Grant, Principal, Refusal, Right, Rights, Scope};
+use ucp_access::{DeniedType, Grant, GrantIndex, Principal, Refusal, Right, Rights, Scope};
 use ucp_model::operation::Work;
 use ucp_model::operation::group::Task;
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, TypeName};
 
+use crate::known_assignments::Unread;
 use crate::{App, Caller, Rejection};
 
 /// Who may do what by the configuration of the server.
@@ -18,16 +19,34 @@ pub struct Access {
 }
 
 impl App {
-    /// Returns what a principal may do.
+    /// Returns what a principal may do, as this process has read it in the last seconds.
     pub async fn rights(&self, principal: &Principal) -> Result<Rights, Rejection> {
+        let stored = self.assignments.known().await.map_err(|Unread| unread())?;
+        Ok(self.rights_by(&stored, principal))
+    }
+
+    /// Returns what a principal may do as it is stored now. What he gives to others outlasts what a process remembers.
+    pub async fn rights_now(&self, principal: &Principal) -> Result<Rights, Rejection> {
+        let stored = self.assignments.read().await?;
+        Ok(self.rights_by(&stored, principal))
+    }
+
+    fn rights_by(&self, stored: &GrantIndex, principal: &Principal) -> Rights {
         let Access { grants, denied } = &self.parts.access;
-        Ok(Rights::of(principal, grants).except(Arc::clone(denied)))
+        let grants = grants.iter().chain(stored.naming(principal));
+        Rights::of(principal, grants).except(Arc::clone(denied))
     }
 
     /// Returns what everybody may do where nobody is asked who he is.
     pub fn rights_of_everybody(&self) -> Rights {
         Rights::unlimited().except(Arc::clone(&self.parts.access.denied))
     }
+}
+
+fn unread() -> Rejection {
+    let message =
+        "Who may do what cannot be read from the database now. Nothing was changed. Try again.";
+    Rejection::NotNow(Failure::new(ErrorCode::ServiceUnavailable, message))
 }
 
 impl Caller {
@@ -87,7 +106,7 @@ impl Caller {
     }
 
     /// Returns the caller without what is denied to everybody.
-    fn undenied(&self) -> Self {
+    pub(crate) fn undenied(&self) -> Self {
         Self {
             rights: self.rights.clone().except(Arc::default()),
             ..self.clone()

@@ -135,6 +135,7 @@ impl Node {
             quotas: Quotas {
                 planes: self.work.quota_planes,
                 credentials: self.work.quota_credentials,
+                role_assignments: self.work.quota_role_assignments,
                 groups: self.work.quota_groups,
                 references: self.work.quota_references,
                 leftovers: self.work.quota_leftovers,

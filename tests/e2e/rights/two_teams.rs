@@ -412,6 +412,8 @@ async fn rights_cost_the_same_put_again_nothing(kind: StoreKind) {
         put_vpc(&world, ALICE, OUR_ACCOUNT, OURS, "vpc")
             .await
             .expect(201);
+        // What is given is read every few seconds.
+        get(&world, ALICE, OURS).await.expect(200);
         let before = world.asked_of_store();
         let path = format!("{}/:put", collection(OUR_ACCOUNT, "AWS.EC2/VPC"));
         let body =

@@ -15,7 +15,7 @@ use ucp_access::{Principal, Right, Rights, Source};
 use ucp_app::Rejection;
 
 use crate::problem::{self, Problem};
-use crate::rights::need::Need;
+use crate::rights::need::{Action, Need, Place};
 use crate::rights::table::Entry;
 use crate::state::Api;
 use crate::unserved::method_not_allowed;
@@ -47,6 +47,13 @@ pub(crate) async fn judged(
     let rights = match need {
         Need::Public => return Ok(next.run(request).await),
         Need::Authenticated => rights(&api, request.extensions()).await?,
+        Need::Somewhere(right, action) => {
+            let rights = rights_now(&api, request.extensions()).await?;
+            if !rights.permits_somewhere(right) {
+                judge(&rights, right, Place::Plane, action, request.uri().path())?;
+            }
+            rights
+        }
         Need::Over(right, place, action) => {
             let rights = rights(&api, request.extensions()).await?;
             judge(&rights, right, place, action, request.uri().path())?;
@@ -59,24 +66,40 @@ pub(crate) async fn judged(
 
 /// Returns what the caller may do.
 async fn rights(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
+    match named(api, extensions)? {
+        Some(principal) => Ok(api.app.rights(principal).await?),
+        None => Ok(api.app.rights_of_everybody()),
+    }
+}
+
+/// The same as it is stored now.
+async fn rights_now(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
+    match named(api, extensions)? {
+        Some(principal) => Ok(api.app.rights_now(principal).await?),
+        None => Ok(api.app.rights_of_everybody()),
+    }
+}
+
+/// Returns the caller, unless nobody is asked who he is.
+fn named<'a>(api: &Api, extensions: &'a Extensions) -> Result<Option<&'a Principal>, Problem> {
     let principal = extensions.get::<Arc<Principal>>();
     let principal = principal.ok_or_else(Problem::internal)?;
-    match (principal.source, api.authenticator.is_required()) {
-        (Source::Anonymous, false) => Ok(api.app.rights_of_everybody()),
+    Ok(match (principal.source, api.authenticator.is_required()) {
+        (Source::Anonymous, false) => None,
         (Source::Anonymous, true)
         | (
             Source::Token | Source::Oidc | Source::Certificate | Source::RequestHeader,
             true | false,
-        ) => Ok(api.app.rights(principal).await?),
-    }
+        ) => Some(principal),
+    })
 }
 
 /// Refuses an action without the right over what the path names. What may not be read looks as if it were not there.
 fn judge(
     rights: &Rights,
     right: Right,
-    place: need::Place,
-    action: need::Action,
+    place: Place,
+    action: Action,
     path: &str,
 ) -> Result<(), Problem> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
@@ -91,7 +114,7 @@ fn judge(
     };
     let right = match (right, place, &segments[..]) {
         // The settings of an aws plane say whether the identity of the process signs for it.
-        (Right::Write, need::Place::Plane, [_, "aws", ..]) => Right::ManageCredentials,
+        (Right::Write, Place::Plane, [_, "aws", ..]) => Right::ManageCredentials,
         (right, ..) => right,
     };
     let refusal = match rights.judge(right, &action.on(&segments), &scope) {

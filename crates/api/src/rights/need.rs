@@ -10,6 +10,8 @@ pub(crate) enum Need {
     Public,
     /// To say who calls. The app judges what it concerns, and lists show what the caller may read.
     Authenticated,
+    /// A right over something. The app judges over what, as it is stored now.
+    Somewhere(Right, Action),
     /// A right over what the path names. The action is what a refusal names.
     Over(Right, Place, Action),
 }

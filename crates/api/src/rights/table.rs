@@ -5,7 +5,7 @@ use ucp_access::Right::{ManageAccess, ManageCredentials, Read, Write};
 
 use crate::path_base::PathBase;
 use crate::rights::need::Action::{Named, OnPlane, OnType};
-use crate::rights::need::Need::{self, Authenticated, Over, Public};
+use crate::rights::need::Need::{self, Authenticated, Over, Public, Somewhere};
 use crate::rights::need::Place::{
     DescribedType, Everything, Group, Namespace, Plane, Region, Type,
 };
@@ -57,6 +57,11 @@ const ROUTES: &[Row] = table! {
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
     "/planes/radius/{plane}/providers/System.Resources/auditEvents":
         GET Over(ManageAccess, Plane, Named("System.Resources/auditEvents/read"));
+    "/planes/radius/{plane}/providers/System.Resources/roleAssignments": GET Authenticated;
+    "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}":
+        GET Authenticated,
+        PUT Somewhere(ManageAccess, Named("System.Resources/roleAssignments/write")),
+        DELETE Somewhere(ManageAccess, Named("System.Resources/roleAssignments/delete"));
     "/planes/radius/{plane}/providers/{namespace}":
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
     "/planes/azure/{plane}/providers/System.Azure/credentials": GET Authenticated;

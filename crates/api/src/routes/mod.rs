@@ -15,6 +15,7 @@ mod planes;
 mod references;
 mod resource_groups;
 mod resource_types;
+mod role_assignments;
 mod version;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(credentials::routes())
         .merge(azure_credentials::routes())
         .merge(operations::routes())
+        .merge(role_assignments::routes())
         .merge(audit_events::routes())
         .merge(version::routes())
         .merge(metrics::routes())

@@ -14,6 +14,7 @@ use super::planes::{PlaneBody, PlaneSummary};
 use super::references::ReferenceBody;
 use super::resource_types::ResourceProviderSummary;
 use super::resources::AwsResource;
+use super::role_assignments::RoleAssignmentBody;
 
 pub(crate) type AuditEventList = List<AuditEventBody>;
 pub(crate) type AwsResourceList = List<AwsResource>;
@@ -25,6 +26,7 @@ pub(crate) type PlaneSummaryList = List<PlaneSummary>;
 pub(crate) type ReferenceList = List<ReferenceBody>;
 pub(crate) type ResourceGroupList = List<ResourceGroupBody>;
 pub(crate) type ResourceProviderList = List<ResourceProviderSummary>;
+pub(crate) type RoleAssignmentList = List<RoleAssignmentBody>;
 
 /// A list, or a page of one.
 #[derive(Debug, Serialize)]

@@ -13,6 +13,7 @@ mod progress;
 mod references;
 mod resource_types;
 mod resources;
+mod role_assignments;
 mod tags;
 mod warning;
 
@@ -23,7 +24,7 @@ pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReferen
 pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
     AuditEventList, AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
-    PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList,
+    PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList, RoleAssignmentList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::SETTINGS_MAX_BYTES;
@@ -31,4 +32,5 @@ pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
 pub(crate) use self::references::{ReferenceBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};
+pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignmentBody};
 pub(crate) use self::tags::TAG_KEY_MAX_CHARS;

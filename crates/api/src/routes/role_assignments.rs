@@ -1,0 +1,143 @@
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use ucp_app::{PutRoleAssignment, RoleAssignment, RoleAssignmentPut};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::context::RequestContext;
+use crate::noted::CameOf;
+use crate::path::{RadiusPlanePath, RoleAssignmentPath};
+use crate::precondition::{Conditions, Tagged};
+use crate::problem::Problem;
+use crate::query::{ApiVersion, Page};
+use crate::router::{router, single};
+use crate::state::Api;
+use crate::validation::Payload;
+use crate::wire::{
+    ErrorResponse, List, PutRoleAssignmentRequest, RoleAssignmentBody, RoleAssignmentList,
+};
+
+/// Registers the handlers.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    router()
+        .routes(routes!(list_role_assignments))
+        .merge(single(routes!(
+            get_role_assignment,
+            put_role_assignment,
+            delete_role_assignment
+        )))
+}
+
+/// Lists the role assignments of a plane.
+///
+/// Only those of which the caller owns all scopes. A page may have fewer than `top`, or none, although there are more: go on
+/// while there is a `nextLink`.
+#[utoipa::path(get, tag = "Role assignments",
+    path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments",
+    params(RadiusPlanePath, ApiVersion, Page),
+    responses((status = 200, body = RoleAssignmentList)))]
+async fn list_role_assignments(
+    State(api): State<Arc<Api>>,
+    path: RadiusPlanePath,
+    _: ApiVersion,
+    page: Page,
+    context: RequestContext,
+) -> Result<Json<RoleAssignmentList>, Problem> {
+    let (plane, after) = (path.id()?, page.after()?);
+    let assignments =
+        api.app
+            .list_role_assignments(&plane, after.as_ref(), page.top, &context.caller);
+    let assignments = assignments.await?;
+    Ok(Json(List {
+        next_link: page.next(&assignments, |assignment| assignment.id.clone(), &context),
+        ..List::of(assignments.items)
+    }))
+}
+
+/// Returns a role assignment.
+///
+/// Only to an owner of all its scopes.
+#[utoipa::path(get, tag = "Role assignments",
+    path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}",
+    params(RoleAssignmentPath, ApiVersion),
+    responses((status = 200, body = RoleAssignmentBody, headers(("ETag" = String))),
+        (status = 404, body = ErrorResponse)))]
+async fn get_role_assignment(
+    State(api): State<Arc<Api>>,
+    path: RoleAssignmentPath,
+    _: ApiVersion,
+    context: RequestContext,
+) -> Result<Tagged<RoleAssignmentBody>, Problem> {
+    let id = path.id()?;
+    let assignment = api.app.get_role_assignment(&id, &context.caller);
+    Ok(tagged(assignment.await?))
+}
+
+/// Gives a user or a group a role, or replaces what the role assignment gives.
+///
+/// The caller must own all scopes, and all of what is replaced. This server uses it at once, and others within five seconds.
+#[utoipa::path(put, tag = "Role assignments",
+    path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}",
+    params(RoleAssignmentPath, ApiVersion, Conditions),
+    request_body = PutRoleAssignmentRequest,
+    responses((status = 200, description = "Replaced, or the same as before", body = RoleAssignmentBody,
+            headers(("ETag" = String))),
+        (status = 201, description = "Created", body = RoleAssignmentBody, headers(("ETag" = String))),
+        (status = 412, body = ErrorResponse)))]
+async fn put_role_assignment(
+    State(api): State<Arc<Api>>,
+    path: RoleAssignmentPath,
+    _: ApiVersion,
+    conditions: Conditions,
+    context: RequestContext,
+    payload: Payload,
+) -> Result<Response, Problem> {
+    let (id, request) = payload.judge(path.id(), PutRoleAssignmentRequest::read)?;
+    let (grant, condition) = (request.grant(), conditions.into());
+    let put = PutRoleAssignment { id, grant };
+    let put = api
+        .app
+        .put_role_assignment(put, &condition, &context.caller);
+    Ok(match put.await? {
+        RoleAssignmentPut::Created(created) => {
+            (StatusCode::CREATED, tagged(created)).into_response()
+        }
+        RoleAssignmentPut::Replaced(replaced) => tagged(replaced).into_response(),
+        RoleAssignmentPut::Unchanged(same) => {
+            (Extension(CameOf::Unchanged), tagged(same)).into_response()
+        }
+    })
+}
+
+/// Takes away what a role assignment gives.
+///
+/// The caller must own all its scopes. This server forgets it at once, and others within five seconds.
+#[utoipa::path(delete, tag = "Role assignments",
+    path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}",
+    params(RoleAssignmentPath, ApiVersion, Conditions),
+    responses((status = 200, description = "Deleted"), (status = 204, description = "The role assignment did not exist"),
+        (status = 412, body = ErrorResponse)))]
+async fn delete_role_assignment(
+    State(api): State<Arc<Api>>,
+    path: RoleAssignmentPath,
+    _: ApiVersion,
+    conditions: Conditions,
+    context: RequestContext,
+) -> Result<StatusCode, Problem> {
+    let (id, condition) = (path.id()?, conditions.into());
+    let deleted = api
+        .app
+        .delete_role_assignment(&id, &condition, &context.caller);
+    Ok(match deleted.await? {
+        true => StatusCode::OK,
+        false => StatusCode::NO_CONTENT,
+    })
+}
+
+fn tagged(assignment: RoleAssignment) -> Tagged<RoleAssignmentBody> {
+    Tagged(assignment.etag(), assignment.into())
+}
