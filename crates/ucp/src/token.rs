@@ -5,8 +5,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use ucp_access::{Grant, Role, Scope, Subject, TOKEN_PREFIX, judge_name};
 use ucp_authentication::NewToken;
-use ucp_model::{Clock, Timestamp};
-use ucp_store::{Reachable, TOKENS_MAX, Token, TokenState, Tokens};
+use ucp_model::{Clock, CorrelationId, Entropy, Timestamp};
+use ucp_store::{
+    AuditEvent, AuditEvents, AuditOutcome, Reachable, TOKENS_MAX, Token, TokenState, Tokens,
+};
 use ucp_store_sql::Sql;
 
 use crate::ambient::{OsEntropy, SystemClock};
@@ -74,6 +76,7 @@ async fn create(arguments: CreateToken) -> anyhow::Result<()> {
     };
     let name = of.name.clone();
     let new = make(&store, of, now).await?;
+    record(&store, "write", &new.id, now).await?;
     // Only the token is on standard output, so that a shell can take it.
     eprintln!(
         "The callers with this token are named {TOKEN_PREFIX}{name}. It is shown only now; its id is {}.",
@@ -142,6 +145,7 @@ async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
         let is_meant = token.id == arguments.token || token.name == arguments.token;
         let is_valid = token.state(now) == TokenState::Valid;
         if is_meant && is_valid && store.revoke_token(&token.id, now).await? {
+            record(&store, "delete", &token.id, now).await?;
             println!("Revoked the token {} of {}.", token.id, token.name);
             revoked += 1;
         }
@@ -154,6 +158,31 @@ async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
     }
     println!("Every server refuses it within five seconds.");
     Ok(())
+}
+
+/// Records what the command has done, as servers record requests.
+async fn record(store: &Sql, verb: &str, id: &str, now: Timestamp) -> anyhow::Result<()> {
+    let request_id = OsEntropy.uuid("request-id").to_string();
+    let event = AuditEvent {
+        at: now,
+        caller: "ucp token".to_owned(),
+        peer: None,
+        action: format!("System.Resources/tokens/{verb}"),
+        id: format!("/tokens/{id}"),
+        outcome: AuditOutcome::Allowed,
+        status: None,
+        code: None,
+        correlation_id: CorrelationId::new(request_id.clone()),
+        request_id,
+        operation: None,
+        suppressed: 0,
+    };
+    let recorded = store.append_audit_events(&[event]).await;
+    recorded.with_context(|| {
+        format!(
+            "what was done to the token {id} could not be recorded in the audit; `ucp token list` shows its state"
+        )
+    })
 }
 
 async fn all(store: &Sql) -> anyhow::Result<Vec<Token>> {

@@ -13,6 +13,8 @@ use super::process::Process;
 const ACCOUNT: &str = "123456789012";
 const NOWHERE: &str = "http://127.0.0.1:9";
 const PLANES: &str = "/planes?api-version=2023-10-01-preview";
+const AUDIT: &str =
+    "/planes/radius/local/providers/System.Resources/auditEvents?caller=ucp%20token";
 
 /// Runs `ucp token` with these arguments.
 async fn token(arguments: &[&str]) -> Output {
@@ -41,6 +43,10 @@ pub(super) async fn create(database: &str, more: &[&str]) -> String {
 
 /// Returns the status and the body of a reply to curl.
 pub(super) async fn ask(url: &str, token: &str) -> (u16, Value) {
+    ask_at(url, PLANES, token).await
+}
+
+async fn ask_at(url: &str, path: &str, token: &str) -> (u16, Value) {
     let mut command = Command::new("curl");
     command
         .args([
@@ -50,7 +56,7 @@ pub(super) async fn ask(url: &str, token: &str) -> (u16, Value) {
             "--write-out",
             "\n%{http_code}",
         ])
-        .args(["--oauth2-bearer", token, &format!("{url}{PLANES}")]);
+        .args(["--oauth2-bearer", token, &format!("{url}{path}")]);
     let run = tokio::task::spawn_blocking(move || command.output()).await;
     let output = run.expect("it ends").expect("curl runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -99,6 +105,20 @@ async fn a_token_is_stored_without_its_secret_and_can_be_revoked() {
     let (_, body) = ask(&url, &first).await;
     assert_eq!(body["error"]["code"], "AuthenticationFailed");
     assert_eq!(ask(&url, &second).await.0, 200);
+    // What the command has done is in the audit.
+    let (status, audit) = ask_at(&url, AUDIT, &second).await;
+    assert_eq!(status, 200, "{audit}");
+    let events = audit["value"].as_array().expect("a list");
+    let of_first = events.iter().map(|event| &event["properties"]);
+    let of_first = of_first.filter(|event| event["id"] == format!("/tokens/{id}"));
+    let of_first: Vec<_> = of_first.map(|event| event["action"].clone()).collect();
+    assert_eq!(
+        of_first,
+        [
+            "System.Resources/tokens/delete",
+            "System.Resources/tokens/write"
+        ]
+    );
     succeed(&["revoke", "--database-url", &database, "ci"]).await;
     eventually(async || (ask(&url, &second).await.0 == 401).then_some(())).await;
     let again = token(&["revoke", "--database-url", &database, "ci"]).await;
