@@ -66,6 +66,7 @@ const SHOWN: &[(&str, Shown)] = &[
     ),
     ("page", Here(200, requests::page)),
     ("text", Here(200, requests::text)),
+    ("grant-scopes", Here(201, requests::grant_scopes)),
     ("arm-tags", Here(200, requests::arm_tags)),
     (
         "arm-tags-update",
@@ -337,6 +338,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/oidc/src/token/tests.rs",
             "a_token_has_so_many_bytes",
+        ),
+    ),
+    (
+        "aws-clients",
+        By(
+            "crates/cloud-aws/src/clients.rs",
+            "clients_do_not_fill_the_memory_and_sessions_in_use_stay",
         ),
     ),
     (

@@ -1,3 +1,4 @@
+use ucp_access::SCOPES_MAX;
 use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 
 use crate::canonical_path::URI_MAX_BYTES;
@@ -88,6 +89,12 @@ pub const LIMITS: &[Limit] = &[
         name: "text",
         what: "A text that a plane, a group or a credential must have, such as `location` and `roleARN`",
         most: Most::Characters(TEXT_MAX_CHARS),
+        beyond: NOT_AS_SPECIFIED,
+    },
+    Limit {
+        name: "grant-scopes",
+        what: "The scopes of a role assignment, of an entry of `[[grants]]` and of a token",
+        most: Most::Number(SCOPES_MAX),
         beyond: NOT_AS_SPECIFIED,
     },
     Limit {

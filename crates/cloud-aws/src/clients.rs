@@ -3,10 +3,21 @@
 use std::collections::BTreeMap;
 
 use tokio::time::Instant;
+use ucp_model::{Beyond, Limit, Most};
 
 /// The maximum number of kept clients of all principals together. Two hundred accounts in a region, or five in each,
 /// are served without making one twice.
 const MAX: usize = 256;
+
+/// What is limited of the clients.
+pub const LIMITS: &[Limit] = &[Limit {
+    name: "aws-clients",
+    what: "The clients of AWS that a process keeps: one for each identity and region",
+    most: Most::Number(MAX),
+    beyond: Beyond::Told(
+        "The one that was used longest ago goes, if it can one without a session, and is made anew when it is needed.",
+    ),
+}];
 
 /// The identity that clients call as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

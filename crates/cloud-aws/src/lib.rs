@@ -33,6 +33,7 @@ use crate::principal::Principal;
 use crate::signers::Signers;
 
 pub use accounts::{Account, Accounts, AssumedRole};
+pub use clients::LIMITS;
 pub use credential::{BaseCredential, CredentialSource};
 
 /// The region of calls that are about no other.

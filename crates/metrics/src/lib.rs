@@ -147,10 +147,11 @@ impl Metrics {
     }
 
     fn called(&self, call: &str, outcome: &str, time: Duration) {
-        let call = ("call", call.to_owned());
+        let labels = [("call", call.to_owned())];
         self.call_durations
-            .get_or_create(&[call.clone()])
+            .get_or_create(&labels)
             .observe(time.as_secs_f64());
+        let [call] = labels;
         let labels = [call, ("outcome", outcome.to_owned())];
         self.calls.get_or_create(&labels).inc();
     }

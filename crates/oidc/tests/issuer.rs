@@ -115,6 +115,7 @@ async fn told(issuer: &Issuer, token: &str) -> Result<String, &'static str> {
         Ok(principal) => Ok(principal.name),
         Err(Refused::Invalid(_)) => Err("invalid"),
         Err(Refused::Unavailable(_)) => Err("unavailable"),
+        Err(Refused::Busy) => Err("busy"),
     }
 }
 

@@ -103,6 +103,7 @@ fn all() -> impl Iterator<Item = &'static Limit> {
         ucp_look::LIMITS,
         ucp_engine::LIMITS,
         ucp_oidc::LIMITS,
+        ucp_cloud_aws::LIMITS,
         OF_CONNECTIONS,
         config::LIMITS,
     ];

@@ -122,6 +122,17 @@ pub(super) fn arm_tags(_: &World, count: usize) -> Sent {
     put_credential(some_tags(count))
 }
 
+pub(super) fn grant_scopes(_: &World, count: usize) -> Sent {
+    let scopes = (0..count).map(|number| format!("/planes/aws/aws/accounts/{number:012}"));
+    let scopes: Vec<String> = scopes.collect();
+    let properties = json!({"user": "alice", "role": "reader", "scopes": scopes});
+    Sent {
+        method: "PUT",
+        path: format!("/planes/radius/local/providers/System.Resources/roleAssignments/a?{API}"),
+        body: json!({"properties": properties}).to_string(),
+    }
+}
+
 pub(super) fn arm_tag_key(_: &World, characters: usize) -> Sent {
     put_credential(json!({"é".repeat(characters): "v"}))
 }

@@ -159,7 +159,7 @@ pub async fn a_removed_group_takes_the_roles_over_it(store: Engine) {
     let untouched = stored(&store, "above").await;
     let deletion = on_group(1, "rg", Task::Delete);
     let (caller, now) = (deletion.caller.clone(), deletion.accepted_at);
-    let deleted = store.delete_resource_group(deletion, &Precondition::NONE);
+    let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
     assert_eq!(deleted.await.unwrap(), GroupDeletion::Removed);
     assert_eq!(stored(&store, "only").await, None);
     assert_eq!(stored(&store, "above").await, untouched);
