@@ -64,6 +64,20 @@ const SHOWN: &[(&str, Shown)] = &[
         "aws-reads",
         By("tests/e2e/rates.rs", "too_many_reads_from_aws_are_refused"),
     ),
+    (
+        "counted-callers",
+        By(
+            "crates/api/src/rates.rs",
+            "who_has_not_asked_for_longest_is_forgotten",
+        ),
+    ),
+    (
+        "counted-scopes",
+        By(
+            "crates/api/src/rates.rs",
+            "only_so_many_scopes_of_a_caller_are_counted",
+        ),
+    ),
     ("page", Here(200, requests::page)),
     ("text", Here(200, requests::text)),
     ("grant-scopes", Here(201, requests::grant_scopes)),
@@ -120,6 +134,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "tests/e2e/authentication.rs",
             "a_revoked_token_is_refused_within_five_seconds",
+        ),
+    ),
+    (
+        "token-lookups",
+        By(
+            "crates/authentication/src/known_tokens.rs",
+            "tokens_that_are_made_up_do_not_crowd_out_known_ones",
         ),
     ),
     (

@@ -265,7 +265,7 @@ async fn an_operation_waits_for_a_schema_and_can_be_cancelled_meanwhile(on: Stor
     world.step().await;
     let waits = world.status(&unwanted).await;
     let progress = &waits["properties"]["progress"];
-    assert_eq!(progress["phase"], "Accepted", "{waits}");
+    assert_eq!(progress["phase"], "accepted", "{waits}");
     assert_eq!(progress["attempt"], 1, "{waits}");
     assert_eq!(progress["lastError"]["code"], "InternalFailure", "{waits}");
 
