@@ -1,16 +1,16 @@
 use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{Beyond, ErrorCode, Limit, Most};
+use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::known_assignments::{FRESH, GRACE};
-use crate::put::DESIRED_STATE_MAX_CHARS;
 
 /// What is limited of what requests ask for, and of what they leave behind.
 pub const LIMITS: &[Limit] = &[
     Limit {
         name: "properties",
         what: "`properties` as JSON, with the default tags",
-        most: Most::Characters(DESIRED_STATE_MAX_CHARS),
+        most: Most::Characters(MAX_DECLARED_CHARS),
         beyond: Beyond::refused_at(413, ErrorCode::RequestEntityTooLarge, "/properties"),
     },
     Limit {

@@ -10,7 +10,7 @@ use ucp_model::{
     TypeName, Warning, excerpt, json,
 };
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, Violation};
 use ucp_seal::AssociatedData;
 use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
 use zeroize::Zeroizing;
@@ -20,9 +20,6 @@ use crate::intake::{Accepted, Subject as Resource, verdict_of};
 use crate::looking::Outlook;
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
-
-/// The maximum length of the desired state that Cloud Control accepts, in characters.
-pub(crate) const DESIRED_STATE_MAX_CHARS: usize = 262_144;
 
 const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
 
@@ -331,9 +328,9 @@ fn refuse_too_long(properties: &Map<String, Value>) -> Result<(), Rejection> {
 
 fn judge_length(text: &str) -> Result<(), Rejection> {
     let length = text.chars().count();
-    if length > DESIRED_STATE_MAX_CHARS {
+    if length > MAX_DECLARED_CHARS {
         let message = format!(
-            "The properties are {length} characters of JSON, and Cloud Control accepts at most {DESIRED_STATE_MAX_CHARS}. Declare less."
+            "The properties are {length} characters of JSON, and Cloud Control accepts at most {MAX_DECLARED_CHARS}. Declare less."
         );
         let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
         return Err(Rejection::TooLarge(failure.with_target("/properties")));

@@ -4,7 +4,11 @@ use std::fmt;
 use serde_json::{Map, Value};
 use ucp_model::json;
 
-use crate::{ResourceSchema, Violation, ViolationCode, unknown_pointers};
+use crate::unknown::reserved_pointers;
+use crate::{ResourceSchema, Violation, ViolationCode};
+
+/// The maximum length of the declared properties as JSON: what Cloud Control accepts of a desired state, in characters.
+pub const MAX_DECLARED_CHARS: usize = 262_144;
 
 /// A member of our replies that clients send back. It is never declared.
 const PROVISIONING_STATE: &str = "provisioningState";
@@ -18,7 +22,8 @@ impl Declaration {
     /// `named`, the [properties of the identifier](ResourceSchema::properties_of_identifier) in the URL, are added.
     ///
     /// Fails with all violations that do not depend on live state: values of a wrong type, unknown properties, control
-    /// characters, unknown values, contradictions to the identifier, and the tag that marks a reference's resource.
+    /// characters, unknown values, references to other resources, contradictions to the identifier, and the tag that marks
+    /// a reference's resource.
     pub fn parse(
         properties: Map<String, Value>,
         schema: &ResourceSchema,
@@ -26,10 +31,15 @@ impl Declaration {
         named: Option<&Value>,
     ) -> Result<Self, Vec<Violation>> {
         let (declaration, mut violations) = Self::draft(properties, schema, default_tags, named);
-        violations.extend(invalid(
-            unknown_pointers(declaration.properties()),
-            "is not known yet; put it once it is, or ask for a plan",
-        ));
+        for (pointer, name) in reserved_pointers(declaration.properties()) {
+            let what = match name {
+                "$unknown" => "is not known yet; put it once it is, or ask for a plan",
+                _ => {
+                    "refers to another resource, which only a set may do; send it with the :apply of a group"
+                }
+            };
+            violations.extend(invalid(vec![pointer], what));
+        }
         match violations.is_empty() {
             true => Ok(declaration),
             false => Err(violations),
@@ -160,6 +170,7 @@ mod tests {
             "LogGroupName": "other",
             "RetentionInDays": "soon",
             "KmsKeyId": {"$unknown": true},
+            "DeletionProtectionEnabled": {"$reference": "other#/Arn"},
             "LogGroupClass": "a\u{0}",
             "b\u{1}": 1,
         });
@@ -167,10 +178,12 @@ mod tests {
         let expected = [
             "`/LogGroupName`: contradicts the name in the URL; leave it out",
             "`/RetentionInDays`: expected an integer, got a string",
+            "`/DeletionProtectionEnabled`: expected a boolean, got an object",
             "`/b\u{1}` is not a property of AWS::Logs::LogGroup",
             "`/LogGroupClass`: holds a control character",
             "a member's name holds a control character",
             "`/KmsKeyId`: is not known yet; put it once it is, or ask for a plan",
+            "`/DeletionProtectionEnabled`: refers to another resource, which only a set may do; send it with the :apply of a group",
         ];
         assert_eq!(told, expected);
     }

@@ -31,7 +31,7 @@ mod visits;
 
 pub use catalogue::Catalogue;
 pub use compiled::{Classes, Cursor, ListShape, SchemaWarning, Shape, Types};
-pub use declaration::Declaration;
+pub use declaration::{Declaration, MAX_DECLARED_CHARS};
 pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use limits::LIMITS;
@@ -41,5 +41,5 @@ pub use pattern::{Patterns, in_our_dialect};
 pub use resource_types::{ResourceTypes, UnknownType};
 pub use schema::{Handlers, Member, ReplacementStrategy, ResourceSchema};
 pub use transform::Transform;
-pub use unknown::{holds_unknown, is_unknown, unknown, unknown_pointers};
+pub use unknown::{holds_unknown, is_unknown, reserved_member, unknown, unknown_pointers};
 pub use violation::{Violation, ViolationCode};

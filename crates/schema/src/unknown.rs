@@ -1,10 +1,32 @@
-//! Unknown values: values that are known only after another plan is applied.
+//! Values that stand for others: unknown ones, which are known only after another plan is applied, and the expressions of
+//! sets.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use ucp_model::json::{children, walk};
 
 /// The only member of an object that represents an unknown value.
 const UNKNOWN: &str = "$unknown";
+
+/// The members of objects that stand for another value. Other members with a `$`, such as `$ref`, are ordinary ones.
+const RESERVED: [&str; 3] = ["$concat", "$reference", UNKNOWN];
+
+/// Returns the member that makes an object stand for another value, if it has one.
+pub fn reserved_member(members: &Map<String, Value>) -> Option<&'static str> {
+    RESERVED
+        .into_iter()
+        .find(|name| members.contains_key(*name))
+}
+
+/// Returns JSON Pointers to the objects in `value` that stand for another value, each with the member that says so.
+pub(crate) fn reserved_pointers(value: &Value) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    walk(value, |place, value| {
+        if let Some(name) = value.as_object().and_then(reserved_member) {
+            found.push((place.to_string(), name));
+        }
+    });
+    found
+}
 
 /// Returns an unknown value, `{"$unknown": true}`.
 pub fn unknown() -> Value {

@@ -1,0 +1,25 @@
+//! Sets: declarations of several resources, with references between them.
+//!
+//! A [`Set`] is what a request declares. [`Draft::of`] reads the expressions in it and says which names are not its own.
+//! Once these are looked up, [`Draft::link`] resolves every name, and returns the set with the order of its members, and
+//! all that is wrong with it. In a linked value each reference names a tracking id, so that it means the same later on;
+//! [`resolve`](fn@resolve) puts the values in.
+//!
+//! Nothing here performs I/O. Validating, showing and applying a set begin with these functions.
+
+mod draft;
+mod expression;
+mod graph;
+mod limits;
+mod link;
+mod names;
+mod path;
+mod problem;
+mod resolve;
+
+pub use draft::{Draft, Goal, Linked, LinkedMember, Member, Set};
+pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
+pub use link::Link;
+pub use names::Outside;
+pub use problem::{Problem, ProblemCode};
+pub use resolve::{Unresolved, links, resolve, with_unknown};

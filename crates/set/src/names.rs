@@ -1,0 +1,122 @@
+//! What names in references mean.
+
+use std::collections::BTreeMap;
+
+use ucp_model::{ReferenceId, TypeName};
+
+use crate::draft::Member;
+use crate::problem::{Problem, ProblemCode};
+
+/// A name that is not of the set: it has to be looked up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outside {
+    /// An alias of the group, of any type, in lower case.
+    Alias(String),
+    /// The reference with this id.
+    Reference(ReferenceId),
+}
+
+/// What a name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// A member of the set.
+    Member(usize),
+    /// Several members.
+    Ambiguous(Vec<usize>),
+    /// None of them.
+    Outside(Outside),
+    /// It cannot be a name, for this reason.
+    Nothing(String),
+}
+
+/// The members of a set by their names.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// By symbolic name and alias, in lower case.
+    by_name: BTreeMap<String, Vec<usize>>,
+    /// By the key of the reference.
+    by_key: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Returns the names of members, and the problem of each that has the name of one before it.
+    pub(crate) fn of(members: &[Member]) -> (Self, Vec<Problem>) {
+        let mut names = Self::default();
+        let mut symbolic: BTreeMap<String, usize> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (index, member) in members.iter().enumerate() {
+            let alias = &member.reference.alias;
+            let key = member.reference.key();
+            if let Some(first) = names.by_key.get(&key) {
+                let message = format!(
+                    "{} has the alias '{alias}' too, with the same type. Declare it once.",
+                    members[*first].place
+                );
+                let place = format!("{}/alias", member.place);
+                problems.push(Problem::new(place, ProblemCode::DuplicateName, message));
+                continue;
+            }
+            names.by_key.insert(key, index);
+            names.add(alias, index);
+            let Some(name) = &member.symbolic_name else {
+                continue;
+            };
+            match symbolic.insert(name.to_lowercase(), index) {
+                None => names.add(name, index),
+                Some(first) => {
+                    let message = format!(
+                        "{} has the symbolic name '{name}' too. Choose another one.",
+                        members[first].place
+                    );
+                    let place = format!("{}/symbolicName", member.place);
+                    problems.push(Problem::new(place, ProblemCode::DuplicateName, message));
+                }
+            }
+        }
+        (names, problems)
+    }
+
+    fn add(&mut self, name: &str, index: usize) {
+        let members = self.by_name.entry(name.to_lowercase()).or_default();
+        if !members.contains(&index) {
+            members.push(index);
+        }
+    }
+
+    /// Returns the member that a reference id names.
+    pub(crate) fn member(&self, id: &ReferenceId) -> Option<usize> {
+        self.by_key.get(&id.key()).copied()
+    }
+
+    /// Returns what a name means in a set that is for the group of `any`, one of its members.
+    pub(crate) fn meaning(&self, name: &str, group: &ucp_model::GroupId) -> Meaning {
+        if let Some(members) = self.by_name.get(&name.to_lowercase()) {
+            return match members[..] {
+                [member] => Meaning::Member(member),
+                _ => Meaning::Ambiguous(members.clone()),
+            };
+        }
+        let id = match name.rsplit_once('/') {
+            None => return Meaning::Outside(Outside::Alias(name.to_lowercase())),
+            Some(_) if name.starts_with('/') => name.parse::<ReferenceId>(),
+            Some((type_name, alias)) => typed(group, type_name, alias),
+        };
+        match id {
+            Ok(id) => match self.member(&id) {
+                Some(member) => Meaning::Member(member),
+                None => Meaning::Outside(Outside::Reference(id)),
+            },
+            Err(error) => Meaning::Nothing(format!("{error}.")),
+        }
+    }
+}
+
+fn typed(
+    group: &ucp_model::GroupId,
+    type_name: &str,
+    alias: &str,
+) -> Result<ReferenceId, ucp_model::ids::InvalidId> {
+    let (namespace, resource) = type_name.split_once('/').unwrap_or((type_name, ""));
+    let type_name = TypeName::from_segments(namespace, resource)?;
+    ReferenceId::new(group.clone(), type_name, alias)
+}

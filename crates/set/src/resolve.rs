@@ -1,0 +1,99 @@
+//! Values in place of expressions.
+
+use std::convert::Infallible;
+
+use serde_json::Value;
+use ucp_schema::{MAX_DECLARED_CHARS, unknown};
+
+use crate::Link;
+use crate::expression::{Address, Expression, Part, replaced, visit};
+
+/// Why a value cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unresolved {
+    /// What is referred to has no such value, or not yet.
+    #[error("there is no value of {0}")]
+    Missing(Link),
+    /// What is referred to cannot be part of a text.
+    #[error(
+        "the value of {0} is neither a text nor a number nor a truth value, so it cannot be part of a text"
+    )]
+    NotText(Link),
+    /// With the values it would be too long.
+    #[error(
+        "with the values that it refers to, it would have more than {MAX_DECLARED_CHARS} characters"
+    )]
+    TooLong,
+    /// It was not linked.
+    #[error("'{0}' is not the id of a reference")]
+    NotLinked(String),
+}
+
+/// Returns the references in a linked value.
+pub fn links(value: &Value) -> Vec<Link> {
+    let mut links = Vec::new();
+    visit(value, |_, expression| {
+        if let Ok(expression) = expression {
+            links.extend(expression.addresses().filter_map(Link::of));
+        }
+    });
+    links
+}
+
+/// Returns `value` with unknown values in place of expressions.
+pub fn with_unknown(value: &Value) -> Value {
+    let known = replaced(value, &mut |_| Ok::<_, Infallible>(unknown()));
+    match known {
+        Ok(value) => value,
+    }
+}
+
+/// Returns a linked value with the values that it refers to, which `value_of` returns.
+pub fn resolve(
+    value: &Value,
+    value_of: impl Fn(&Link) -> Option<Value>,
+) -> Result<Value, Unresolved> {
+    let mut room = MAX_DECLARED_CHARS;
+    replaced(value, &mut |expression| {
+        let value = match expression {
+            Expression::Reference(address) => {
+                let link = link(address)?;
+                value_of(&link).ok_or(Unresolved::Missing(link))?
+            }
+            Expression::Concat(parts) => Value::String(text(parts, &value_of)?),
+        };
+        let length = value.to_string().len();
+        room = room.checked_sub(length).ok_or(Unresolved::TooLong)?;
+        Ok(value)
+    })
+}
+
+fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<String, Unresolved> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Reference(address) => {
+                let link = link(address)?;
+                match value_of(&link) {
+                    Some(Value::String(part)) => text.push_str(&part),
+                    Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                        text.push_str(&value.to_string());
+                    }
+                    Some(Value::Null | Value::Array(_) | Value::Object(_)) => {
+                        return Err(Unresolved::NotText(link));
+                    }
+                    None => return Err(Unresolved::Missing(link)),
+                }
+            }
+        }
+        if text.len() > MAX_DECLARED_CHARS {
+            return Err(Unresolved::TooLong);
+        }
+    }
+    Ok(text)
+}
+
+fn link(address: &Address) -> Result<Link, Unresolved> {
+    Link::of(address).ok_or_else(|| Unresolved::NotLinked(address.name.clone()))
+}
