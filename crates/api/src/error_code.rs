@@ -49,7 +49,8 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
     NOT_FOUND: "NotFound" "ResourceGroupNotFound" "ResourceNotFoundException";
     REQUEST_TIMEOUT: "RequestTimeout";
     CONFLICT:
-        "AlreadyExists" "AlreadyExistsException" "Canceled" "ConcurrentOperationException" "Conflict"
+        "AlreadyExists" "AlreadyExistsException" "ApplyFailed" "Canceled" "ConcurrentOperationException" "Conflict"
+        "DependencyFailed"
         "IdentifierMismatch" "PartiallyApplied" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
         "ResourceGroupDeletionBlocked";
     PRECONDITION_FAILED: "PreconditionFailed";

@@ -138,13 +138,23 @@ impl App {
         Ok(operation)
     }
 
-    fn new_group_operation(&self, group: &GroupId, task: Task, caller: &Caller) -> NewOperation {
+    pub(crate) fn new_group_operation(
+        &self,
+        group: &GroupId,
+        task: Task,
+        caller: &Caller,
+    ) -> NewOperation {
         let id = OperationId(self.parts.entropy.uuid("operation"));
         let group = group.clone();
-        self.new_operation(id, NewWork::Group { group, task }, caller)
+        let work = NewWork::Group {
+            group,
+            task,
+            declared: None,
+        };
+        self.new_operation(id, work, caller)
     }
 
-    fn group_operation_accepted(&self, operation: &Operation, group: &GroupId) {
+    pub(crate) fn group_operation_accepted(&self, operation: &Operation, group: &GroupId) {
         self.parts.workers.wake();
         tracing::info!(
             operation.id = %operation.header.id,

@@ -131,6 +131,10 @@ impl Caller {
                     let type_name = &item.reference.type_name;
                     self.judge_type(Right::Write, &item.scope, type_name, "cancel/action")
                 }),
+                Task::Apply(application) => application.members.iter().try_for_each(|member| {
+                    let type_name = &member.reference.type_name;
+                    self.judge_type(Right::Write, &member.scope, type_name, "cancel/action")
+                }),
             },
         }
     }

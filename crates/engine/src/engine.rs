@@ -6,7 +6,7 @@ use tracing::{Instrument, debug, info};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_cpu_pool::{CpuPool, Undone};
 use ucp_look::{OwnershipTags, Planned};
-use ucp_model::operation::group::Refusal;
+use ucp_model::operation::group::{Refusal, Survey};
 use ucp_model::operation::{
     Chance, Effect, Holder, Next, Observation, ReferenceChange, ResourceWork, Taken, TimeLimits,
     Work, decide,
@@ -403,6 +403,11 @@ impl Stepper<'_> {
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),
             Effect::Survey => Ok(Observation::Surveyed(self.survey().await?)),
             Effect::Start(children) => Ok(Observation::Surveyed(self.start(children).await?)),
+            Effect::ReadOutputs => {
+                let outputs = Some(self.outputs().await?);
+                let survey = self.survey().await?;
+                Ok(Observation::Surveyed(Survey { outputs, ..survey }))
+            }
         }
     }
 

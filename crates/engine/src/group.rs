@@ -4,6 +4,7 @@ use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
 use ucp_model::operation::{Kind, Options, owned_elsewhere};
 use ucp_model::{ErrorCode, Failure, GroupId, OperationId, Register};
+use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
 use crate::abandoned::Abandoned;
@@ -23,13 +24,18 @@ impl Stepper<'_> {
                 let register = Register::Group(group.clone());
                 store.list_leftovers(&register, None, usize::MAX).await?
             }
-            Task::Import(_) => Vec::new(),
+            Task::Import(_) | Task::Apply(_) => Vec::new(),
+        };
+        let references = match work.task.needs_references() {
+            true => store.list_references(group, None, None, usize::MAX).await?,
+            false => Vec::new(),
         };
         Ok(Survey {
-            references: store.list_references(group, None, None, usize::MAX).await?,
+            references,
             leftovers,
             children: store.list_children(operation.header.id).await?,
             refused: self.refused.clone(),
+            outputs: None,
         })
     }
 
@@ -56,44 +62,32 @@ impl Stepper<'_> {
         let schema = types.get(&child.scope, &child.reference.type_name);
         let lease = &mut self.claimed.lease;
         let schema = self.turn.call_armed(lease, schema).await?;
-        let header = &self.claimed.operation.header;
         let group = child.reference.group.clone();
-        let (kind, identifier, take_ownership) = match child.goal {
-            ChildGoal::Delete => (Kind::Delete, None, false),
-            ChildGoal::Import {
-                identifier,
-                take_ownership,
-            } => (Kind::Import, Some(identifier), take_ownership),
+        let id = OperationId(entropy.uuid("operation"));
+        let work = match &child.goal {
+            ChildGoal::Put { member, options } => {
+                let schema = match &schema {
+                    Ok(schema) => schema,
+                    Err(unknown) => return Ok(Some(unknown_type(unknown))),
+                };
+                let work = self.put_work(&child, (*member, *options), schema, id);
+                match work.await? {
+                    Ok(work) => work,
+                    Err(refusal) => return Ok(Some(refusal)),
+                }
+            }
+            ChildGoal::Delete => work_on(&child, Kind::Delete, schema.as_deref().ok()),
+            ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
         };
-        let is_named_by_aws = schema.as_ref().is_ok_and(|schema| schema.is_named_by_aws());
+        let kind = work.kind;
+        let header = &self.claimed.operation.header;
         let new = NewOperation {
-            id: OperationId(entropy.uuid("operation")),
+            id,
             parent: Some(header.id),
             correlation_id: header.correlation_id.clone(),
             caller: header.caller.clone(),
             accepted_at: clock.now(),
-            work: NewWork::Resource(Box::new(NewResourceWork {
-                kind,
-                scope: child.scope,
-                type_name: child.reference.type_name.clone(),
-                // Another resource may have its name by now.
-                marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
-                reference: Some(child.reference),
-                identifier,
-                spelled: None,
-                is_referenced: false,
-                resolves: None,
-                options: Options {
-                    take_ownership,
-                    parent_retries: kind == Kind::Delete,
-                    ..Options::default()
-                },
-                desired: None,
-                look: None,
-                schema_fingerprint: schema
-                    .map(|schema| schema.fingerprint().to_owned())
-                    .unwrap_or_default(),
-            })),
+            work: NewWork::Resource(Box::new(work)),
         };
         match store.accept_child(&self.claimed.lease, new).await {
             Ok(accepted) => {
@@ -101,6 +95,58 @@ impl Stepper<'_> {
                 Ok(None)
             }
             Err(error) => Ok(Some(refusal(error, &group)?)),
+        }
+    }
+}
+
+/// Returns the work of a delete or an import.
+fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewResourceWork {
+    let (identifier, take_ownership) = match &child.goal {
+        ChildGoal::Import {
+            identifier,
+            take_ownership,
+        } => (Some(identifier.clone()), *take_ownership),
+        ChildGoal::Delete | ChildGoal::Put { .. } => (None, false),
+    };
+    let is_named_by_aws = schema.is_some_and(ResourceSchema::is_named_by_aws);
+    let fingerprint = schema.map(ResourceSchema::fingerprint).unwrap_or_default();
+    NewResourceWork {
+        kind,
+        scope: child.scope.clone(),
+        type_name: child.reference.type_name.clone(),
+        // Another resource may have its name by now.
+        marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
+        reference: Some(child.reference.clone()),
+        identifier,
+        spelled: None,
+        is_referenced: false,
+        resolves: None,
+        options: Options {
+            take_ownership,
+            parent_retries: kind == Kind::Delete,
+            ..Options::default()
+        },
+        desired: None,
+        look: None,
+        schema_fingerprint: fingerprint.to_owned(),
+    }
+}
+
+/// Refuses a put of a type whose schema is not there.
+fn unknown_type(unknown: &UnknownType) -> Refusal {
+    let failure = |code, message: String| Failure::new(code, message);
+    match unknown {
+        UnknownType::Unreachable(_) | UnknownType::Busy | UnknownType::Store(_) => {
+            Refusal::Later(failure(
+                ErrorCode::ServiceUnavailable,
+                format!("The schema of the type cannot be read: {unknown}. Try again."),
+            ))
+        }
+        UnknownType::Missing { .. } | UnknownType::Refused(_) | UnknownType::Unusable(_) => {
+            Refusal::Lasting(failure(
+                ErrorCode::TypeNotFoundException,
+                format!("The schema of the type cannot be used: {unknown}."),
+            ))
         }
     }
 }

@@ -17,6 +17,7 @@ mod looking;
 mod permissions;
 mod progress;
 mod pulse;
+mod set_values;
 mod slots;
 mod sweeper;
 mod turn;

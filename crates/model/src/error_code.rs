@@ -30,6 +30,8 @@ codes! {
     AccountMismatch,
     /// AWS already has a resource with that identifier.
     AlreadyExists,
+    /// Some resources of a set were not made as declared.
+    ApplyFailed,
     /// The caller is not known.
     AuthenticationFailed,
     /// The caller is not allowed to do this.
@@ -40,6 +42,8 @@ codes! {
     Canceled,
     /// The request conflicts with the current state.
     Conflict,
+    /// What a resource of a set depends on was not made as declared.
+    DependencyFailed,
     /// The request body does not match the API's schema.
     HttpRequestPayloadAPISpecValidationFailed,
     /// AWS created the resource under another identifier than the request asked for.

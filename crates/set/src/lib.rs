@@ -7,6 +7,7 @@
 //!
 //! Nothing here performs I/O. Validating, showing and applying a set begin with these functions.
 
+mod declarations;
 mod draft;
 mod expression;
 mod graph;
@@ -17,6 +18,7 @@ mod path;
 mod problem;
 mod resolve;
 
+pub use declarations::{Declarations, DeclaredMember};
 pub use draft::{Draft, Goal, Linked, LinkedMember, Member, Set};
 pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
 pub use link::Link;

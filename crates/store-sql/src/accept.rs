@@ -25,14 +25,24 @@ pub(crate) async fn accept(
         } => Ok(corrupt(
             "the deletion of a group is accepted by delete_resource_group only",
         )?),
-        NewWork::Group { group, task } => {
+        NewWork::Group {
+            group,
+            task,
+            declared,
+        } => {
             let group = groups::hold(transaction, group).await?;
+            // Of two concurrent ones, a unique index lets one through.
+            if let Task::Apply(_) = task
+                && let Some(running) = busy::apply_to(transaction, &group).await?
+            {
+                return Err(Error::Busy(running).into());
+            }
             let work = GroupWork::new(group, task.clone(), 0);
             let operation = Operation {
                 header: new.header(),
                 work: Work::Group(Box::new(work)),
             };
-            let keeps_look = insert(transaction, &operation, None, None, None).await?;
+            let keeps_look = insert(transaction, &operation, None, declared.as_ref(), None).await?;
             Ok(Accepted {
                 operation,
                 reference: None,

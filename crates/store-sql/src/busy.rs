@@ -37,6 +37,8 @@ statements! {
         lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
+    /// The live apply to a group.
+    BUSY_APPLY = ["SELECT id FROM operations WHERE held_group_key = $1 AND kind = 'applyGroup'"];
     TARGET = ["SELECT ", live_on!("$1"), " AS holder, ", ended_last_on!("$1"), " AS last_ended,
         (SELECT key FROM resource_references WHERE target_key = $1 LIMIT 1) AS reference"];
 }
@@ -65,6 +67,14 @@ pub(crate) async fn live_in(
     group: &GroupId,
 ) -> Result<Option<OperationId>, Abort> {
     found(transaction, BUSY_GROUP, group.key()).await
+}
+
+/// Returns the live apply to a group.
+pub(crate) async fn apply_to(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Option<OperationId>, Abort> {
+    found(transaction, BUSY_APPLY, group.key()).await
 }
 
 async fn found(

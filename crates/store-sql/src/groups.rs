@@ -90,6 +90,7 @@ impl Groups for Sql {
         let NewWork::Group {
             group: id,
             task: task @ Task::Delete,
+            ..
         } = &deletion.work
         else {
             return corrupt("delete_resource_group accepts only the deletion of a group");

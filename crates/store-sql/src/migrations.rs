@@ -37,6 +37,7 @@ macro_rules! files {
             "0023_audit_events",
             "0024_callers",
             "0025_role_assignments",
+            "0027_one_apply",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -511,6 +511,7 @@ async fn keeps_others_off(store: Sql) {
         work: NewWork::Group {
             group: group(),
             task: Task::Delete,
+            declared: None,
         },
         ..another(None)
     };

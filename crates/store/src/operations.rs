@@ -38,6 +38,8 @@ pub enum NewWork {
         group: GroupId,
         /// The goal of the operation.
         task: Task,
+        /// The declarations of a set, sealed.
+        declared: Option<Sealed>,
     },
 }
 
@@ -147,7 +149,7 @@ pub enum Status {
     Accepted,
     /// A create, or an import into a group, is under way.
     Provisioning,
-    /// An update is under way.
+    /// An update, or an apply to a group, is under way.
     Updating,
     /// A delete is under way.
     Deleting,
@@ -207,6 +209,7 @@ pub trait Operations: Send + Sync {
     /// - [`Error::NoSuchGroup`] if its group, or that of its reference, does not exist. The group cannot be removed
     ///   while this runs.
     /// - [`Error::GroupDeleting`] if the group is being deleted.
+    /// - [`Error::Busy`] for an apply to a group to which another one is live.
     /// - [`Error::OutcomeUnknown`] for a put under an alias in state `Unknown`, unless it abandons what may be there.
     /// - [`Error::Busy`] if the alias has a live operation.
     /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference, unless its state is `Unknown`, and

@@ -17,7 +17,7 @@ pub struct Sealed(pub Vec<u8>);
 /// The sealed documents of a live operation. They are erased when it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
-    /// The declared properties of a put.
+    /// The declared properties of a put, or the declarations of a set.
     pub desired: Option<Sealed>,
     /// The exact bytes of the recorded intent.
     pub document: Option<Sealed>,
@@ -39,7 +39,7 @@ pub struct SealedKey {
 pub enum SealedPlace {
     /// The secret of a credential.
     Credential(CredentialId),
-    /// The declared properties of a live operation.
+    /// The declared properties of a live operation, or the declarations of a set that is being applied.
     Desired(OperationId),
     /// The current digest key, with its id.
     DigestKey(String),

@@ -35,7 +35,7 @@ pub enum Observation {
     CancelAsked(Result<Progress, Fault>),
     /// The step was not written: the resource that AWS names may not be worked on.
     Taken(Taken),
-    /// The result of [`Effect::Survey`] or [`Effect::Start`].
+    /// The result of [`Effect::Survey`], [`Effect::Start`] or [`Effect::ReadOutputs`].
     Surveyed(Survey),
 }
 
@@ -327,6 +327,8 @@ pub enum Effect {
     Survey,
     /// Start these children, then survey again.
     Start(Vec<Child>),
+    /// Read the values that the outputs of a set refer to, then survey again.
+    ReadOutputs,
 }
 
 impl Effect {
@@ -342,6 +344,7 @@ impl Effect {
             Effect::Search => "Search",
             Effect::Survey => "Survey",
             Effect::Start(_) => "Start",
+            Effect::ReadOutputs => "ReadOutputs",
         }
     }
 }

@@ -355,6 +355,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // An operation that has ended, and a reference.
         ("busy::TARGET", (values!["target-5002"], 2)),
         ("busy::BUSY_GROUP", (values!["group-200"], 1)),
+        ("busy::BUSY_APPLY", (values!["group-200"], 1)),
         (
             "operation_row::INSERT",
             (

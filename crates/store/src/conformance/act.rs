@@ -19,6 +19,8 @@ pub(super) enum Act {
     PutGroup,
     DeleteGroup(u64),
     Import(u64),
+    /// An apply to the group.
+    ApplySet(u64),
     Put(u64, &'static str),
     /// A put under an alias, whose declaration names the resource.
     PutNamed(u64, &'static str, &'static str),

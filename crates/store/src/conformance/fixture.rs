@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use ucp_access::{Assignment, Grant, Role, Subject};
-use ucp_model::operation::group::{GroupState, Task};
+use ucp_model::operation::group::{Application, GroupState, Task};
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{
     Call, GroupWork, Header, Intent, Kind, Options, ReferenceChange, ResourceWork, Work,
@@ -209,8 +209,17 @@ pub(super) fn on_group(number: u64, name: &str, task: Task) -> NewOperation {
         work: NewWork::Group {
             group: group(name),
             task,
+            declared: None,
         },
         ..put(number, "-")
+    }
+}
+
+/// A set without members.
+pub(super) fn no_members() -> Application {
+    Application {
+        members: Vec::new(),
+        has_outputs: false,
     }
 }
 

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_access::Role;
-use ucp_model::operation::Kind;
-use ucp_model::operation::group::{ImportItem, ImportOutcome, Task};
+use ucp_model::operation::group::{GroupState, ImportItem, ImportOutcome, Task};
+use ucp_model::operation::{Kind, Work};
 use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, RoleAssignmentId};
 
 use super::fixture::*;
 use crate::{
-    Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation, OperationPage,
-    OwnedPlace, Precondition, ReferenceUpdate, Status, TagsUpdate,
+    Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation, NewWork,
+    OperationPage, OwnedPlace, Precondition, ReferenceUpdate, SealedPlace, Status, TagsUpdate,
 };
 
 fn item(name: &str) -> ImportItem {
@@ -162,6 +162,48 @@ pub async fn a_busy_group_is_not_deleted(store: Engine) {
     let deletion =
         store.delete_resource_group(on_group(4, "rg", Task::Delete), &Precondition::NONE, None);
     refused!(deletion, Error::Busy(id) if id == operation_id(3));
+}
+
+/// An apply keeps other applies off its group, and nothing else. Its declarations are erased at its end.
+pub async fn one_apply_at_a_time(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "other").await;
+    let apply = |number, group| on_group(number, group, Task::Apply(no_members()));
+    let mut first = apply(1, "rg");
+    if let NewWork::Group { declared, .. } = &mut first.work {
+        *declared = Some(sealed("a secret"));
+    }
+    accept(&store, first).await;
+    refused!(store.accept_operation(apply(2, "RG")), Error::Busy(id) if id == operation_id(1));
+    accept(&store, apply(3, "other")).await;
+    accept(&store, put(4, "a")).await;
+    accept(&store, on_group(5, "rg", Task::Import(Vec::new()))).await;
+    let deletion =
+        store.delete_resource_group(on_group(6, "rg", Task::Delete), &Precondition::NONE);
+    refused!(deletion, Error::Busy(id) if id == operation_id(1));
+
+    let claimed = claim(&store, at(20)).await;
+    let is_first = |claimed: &&Claimed| claimed.operation.header.id == operation_id(1);
+    let claimed = claimed.iter().find(is_first).unwrap();
+    assert_eq!(claimed.documents.desired, Some(sealed("a secret")));
+    let listed = store.list_sealed(None, 100).await.unwrap();
+    let place = SealedPlace::Desired(operation_id(1));
+    assert!(listed.iter().any(|(listed, _)| *listed == place));
+    let mut ended = claimed.operation.clone();
+    ended.header.ended_at = Some(at(21));
+    if let Work::Group(work) = &mut ended.work {
+        work.state = GroupState::Ended(Ended::Succeeded);
+    }
+    let end = FinishOperation {
+        operation: ended,
+        reference: None,
+        baseline: None,
+        leftover: None,
+    };
+    store.finish_operation(&claimed.lease, end).await.unwrap();
+    let listed = store.list_sealed(None, 100).await.unwrap();
+    assert!(listed.iter().all(|(listed, _)| *listed != place));
+    accept(&store, apply(7, "rg")).await;
 }
 
 /// Once the deletion is accepted, only its children may change the group or its references.

@@ -195,6 +195,7 @@ macro_rules! conformance {
                 an_empty_group_is_removed
                 only_a_deletion_deletes_a_group
                 a_busy_group_is_not_deleted
+                one_apply_at_a_time
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease
                 a_deletion_is_limited_to_places

@@ -104,6 +104,10 @@ impl Stage {
                 let new = self.on_group(number, Task::Import(Vec::new()));
                 format!("{:?}", store.accept_operation(new).await)
             }
+            Act::ApplySet(number) => {
+                let new = self.on_group(number, Task::Apply(no_members()));
+                format!("{:?}", store.accept_operation(new).await)
+            }
             Act::Put(number, name) => self.accept(self.put(number, name)).await,
             Act::PutNamed(number, name, resource) => {
                 self.accept(named(self.put(number, name), resource)).await

@@ -75,6 +75,7 @@ impl Groups for Memory {
         let NewWork::Group {
             group: id,
             task: task @ Task::Delete,
+            ..
         } = &deletion.work
         else {
             let message = "delete_resource_group accepts only the deletion of a group";

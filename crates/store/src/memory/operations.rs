@@ -245,14 +245,27 @@ impl Tables {
                 let message = "the deletion of a group is accepted by delete_resource_group only";
                 return Err(Error::Corrupt(message.to_owned()));
             }
-            NewWork::Group { group, task } => {
+            NewWork::Group {
+                group,
+                task,
+                declared,
+            } => {
                 self.refuse_deletion(&group)?;
                 let group = self.group(&group)?.id.clone();
+                if matches!(task, Task::Apply(_))
+                    && let Some(running) = self.apply_to(&group)
+                {
+                    return Err(Error::Busy(running));
+                }
                 let operation = Operation {
                     header,
                     work: Work::Group(Box::new(GroupWork::new(group, task, 0))),
                 };
-                self.insert(operation.clone(), None, Documents::default());
+                let documents = Documents {
+                    desired: declared,
+                    ..Documents::default()
+                };
+                self.insert(operation.clone(), None, documents);
                 return Ok(Accepted {
                     operation,
                     reference: None,
@@ -299,6 +312,16 @@ impl Tables {
             reference,
             keeps_look,
         })
+    }
+
+    /// Returns the apply to a group that is live.
+    fn apply_to(&self, group: &GroupId) -> Option<OperationId> {
+        let is_meant = |work: &GroupWork| {
+            matches!(work.task, Task::Apply(_)) && work.group.key() == group.key()
+        };
+        let mut live = self.live();
+        let row = live.find(|row| row.operation.work.group().is_some_and(is_meant));
+        row.map(|row| row.operation.header.id)
     }
 
     /// Refuses a step to a respelled resource that the operation may not work on.

@@ -2,7 +2,7 @@ use super::decision::{Decision, Next};
 use super::survey::Survey;
 use super::task::Task;
 use super::work::GroupWork;
-use super::{deletion, import};
+use super::{apply, deletion, import};
 use crate::Timestamp;
 
 /// Decides the next step of `operation`, given a survey and whether cancellation was requested. Pure, and a function of
@@ -22,5 +22,8 @@ pub fn decide(
     match &operation.task {
         Task::Delete => deletion::decide(operation, is_cancel_requested, survey, now),
         Task::Import(items) => import::decide(operation, is_cancel_requested, items, survey, now),
+        Task::Apply(application) => {
+            apply::decide(operation, is_cancel_requested, application, survey, now)
+        }
     }
 }

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde_json::Value;
+
+use super::apply::MemberStatus;
 use super::survey::Child;
 use super::task::ImportOutcome;
 use super::work::{GroupState, GroupWork};
@@ -24,6 +27,8 @@ pub enum Next {
     Keep,
     /// Start these children, then decide again.
     Start(Vec<Child>),
+    /// Read the values of the outputs, then decide again.
+    ReadOutputs,
     /// Write this, and continue when it is due or when a child ends.
     Wait(Moved),
     /// End the operation.
@@ -37,6 +42,8 @@ pub struct Moved {
     pub done: u32,
     /// The outcomes of an import's items so far, by their index.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
+    /// How far the members of a set are, by their index.
+    pub members: Vec<MemberStatus>,
     /// When to continue.
     pub due_at: Timestamp,
 }
@@ -50,6 +57,10 @@ pub struct Finish {
     pub done: u32,
     /// The outcomes of an import's items, by their index.
     pub outcomes: BTreeMap<usize, ImportOutcome>,
+    /// What became of the members of a set, by their index.
+    pub members: Vec<MemberStatus>,
+    /// The outputs of a set.
+    pub outputs: Option<Value>,
 }
 
 impl Moved {
@@ -59,18 +70,32 @@ impl Moved {
             done: self.done,
             ended_children,
             outcomes: self.outcomes,
+            members: self.members,
             ..work.clone()
         }
     }
 }
 
 impl Finish {
+    /// Returns an end with nothing done.
+    pub(super) fn of_end(ended: Ended) -> Self {
+        Self {
+            ended,
+            done: 0,
+            outcomes: BTreeMap::new(),
+            members: Vec::new(),
+            outputs: None,
+        }
+    }
+
     /// Returns `work` after this step.
     pub fn of(self, work: &GroupWork) -> GroupWork {
         GroupWork {
             state: GroupState::Ended(self.ended),
             done: self.done,
             outcomes: self.outcomes,
+            members: self.members,
+            outputs: self.outputs,
             ..work.clone()
         }
     }
@@ -82,6 +107,7 @@ impl fmt::Display for Decision {
         match &self.next {
             Next::Keep => f.write_str("keep")?,
             Next::Start(children) => write!(f, "start {}", children.len())?,
+            Next::ReadOutputs => f.write_str("read outputs")?,
             Next::Wait(_) => f.write_str("wait")?,
             Next::Finish(finish) => f.write_str(finish.ended.name())?,
         }

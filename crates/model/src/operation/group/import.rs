@@ -50,7 +50,9 @@ pub(super) fn decide(
                 later += 1;
                 continue;
             }
-            (None, Some(Refusal::Lasting(failure))) => ImportOutcome::Failed(failure.clone()),
+            (None, Some(Refusal::Later(failure) | Refusal::Lasting(failure))) => {
+                ImportOutcome::Failed(failure.clone())
+            }
             (None, None) => {
                 start.push(item);
                 continue;
@@ -89,9 +91,9 @@ pub(super) fn decide(
     }
     Decision {
         next: Next::Finish(Finish {
-            ended: Ended::Succeeded,
             done: u32::try_from(outcomes.len()).unwrap_or(u32::MAX),
             outcomes,
+            ..Finish::of_end(Ended::Succeeded)
         }),
         reason: "every item has its outcome",
     }

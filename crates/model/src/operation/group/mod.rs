@@ -1,7 +1,9 @@
-//! Operations on whole resource groups: deleting a group with the resources it owns, importing many resources at once.
+//! Operations on whole resource groups: deleting a group with the resources it owns, importing many resources at once,
+//! applying a set of declarations.
 //! Each change to a resource is an ordinary operation, a child; the parent starts the children, waits for them and
 //! reports their outcomes.
 
+mod apply;
 mod decide;
 mod decision;
 mod deletion;
@@ -10,8 +12,10 @@ mod naming;
 mod step;
 mod survey;
 mod task;
+mod waves;
 mod work;
 
+pub use apply::{Application, ApplyMember, MEMBERS_AT_ONCE, MemberGoal, MemberState, MemberStatus};
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
 pub use step::CHILDREN_AT_ONCE;

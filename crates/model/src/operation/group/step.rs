@@ -1,4 +1,4 @@
-//! Steps common to both tasks: waiting, and ending after a cancellation.
+//! Steps common to all tasks: waiting, and ending after a cancellation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,9 +28,9 @@ pub(super) fn cancelled(
     );
     Decision {
         next: Next::Finish(Finish {
-            ended: Ended::Canceled(Failure::new(ErrorCode::Canceled, message)),
             done,
             outcomes,
+            ..Finish::of_end(Ended::Canceled(Failure::new(ErrorCode::Canceled, message)))
         }),
         reason: "cancelled, and nothing is under way",
     }
@@ -43,9 +43,9 @@ pub(in crate::operation) fn given_up(operation: &GroupWork) -> Finish {
         operation.task, operation.done, operation.total
     );
     Finish {
-        ended: Ended::Failed(Failure::new(ErrorCode::Abandoned, message)),
         done: operation.done,
-        outcomes: BTreeMap::new(),
+        members: operation.members.clone(),
+        ..Finish::of_end(Ended::Failed(Failure::new(ErrorCode::Abandoned, message)))
     }
 }
 
@@ -56,10 +56,16 @@ pub(super) fn wait(
     due_at: Option<Timestamp>,
     now: Timestamp,
 ) -> Next {
-    let latest = now.after(NEXT_LOOK);
     Next::Wait(Moved {
         done: u32::try_from(done).unwrap_or(u32::MAX),
         outcomes,
-        due_at: due_at.map_or(latest, |due_at| due_at.min(latest)),
+        members: Vec::new(),
+        due_at: due_by(due_at, now),
     })
+}
+
+/// Returns when to look again at the latest: also if the end of a child should make nobody look.
+pub(super) fn due_by(due_at: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    let latest = now.after(NEXT_LOOK);
+    due_at.map_or(latest, |due_at| due_at.min(latest))
 }

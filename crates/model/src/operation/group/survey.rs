@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::super::record::Operation;
+use super::super::resource::Options;
 use crate::{Failure, Identifier, Leftover, Reference, ReferenceId, Scope};
 
 /// The input of a decision about a group: its rows, and the children that could not be started.
@@ -16,6 +19,8 @@ pub struct Survey {
     pub children: Vec<Operation>,
     /// Why children could not be started just now, by the key of their reference.
     pub refused: BTreeMap<String, Refusal>,
+    /// The values of the outputs of a set, once they are read, or why they cannot be.
+    pub outputs: Option<Result<Value, Failure>>,
 }
 
 /// Why a child could not be started.
@@ -23,6 +28,8 @@ pub struct Survey {
 pub enum Refusal {
     /// Another operation on its reference or its resource is in progress.
     Busy,
+    /// Something that its declaration refers to cannot be read now.
+    Later(Failure),
     /// It cannot be started, for this reason.
     Lasting(Failure),
 }
@@ -49,6 +56,13 @@ pub enum ChildGoal {
         identifier: Identifier,
         /// Whether the reference takes ownership of it.
         take_ownership: bool,
+    },
+    /// Create or update a resource as a member of the set declares it.
+    Put {
+        /// The index of the member.
+        member: usize,
+        /// The options of the member.
+        options: Options,
     },
 }
 

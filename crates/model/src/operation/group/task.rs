@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::apply::Application;
 use crate::{Failure, Identifier, ReferenceId, Scope, Warning};
 
 /// The goal of an operation on a group.
@@ -12,6 +13,8 @@ pub enum Task {
     Delete,
     /// Import these resources into the group.
     Import(Vec<ImportItem>),
+    /// Make the resources of the group as a set declares them.
+    Apply(Application),
 }
 
 /// One resource to import.
@@ -50,6 +53,7 @@ impl Task {
         match self {
             Task::Delete => "deleteGroup",
             Task::Import(_) => "importGroup",
+            Task::Apply(_) => "applyGroup",
         }
     }
 
@@ -58,6 +62,15 @@ impl Task {
         match self {
             Task::Delete => "Deleting",
             Task::Import(_) => "Provisioning",
+            Task::Apply(_) => "Updating",
+        }
+    }
+
+    /// Returns whether its decisions depend on the references of the group.
+    pub fn needs_references(&self) -> bool {
+        match self {
+            Task::Delete | Task::Import(_) => true,
+            Task::Apply(application) => application.deletes(),
         }
     }
 
@@ -66,6 +79,7 @@ impl Task {
         match self {
             Task::Delete => owned,
             Task::Import(items) => items.len(),
+            Task::Apply(application) => application.members.len(),
         }
     }
 }
@@ -75,6 +89,7 @@ impl fmt::Display for Task {
         f.write_str(match self {
             Task::Delete => "deletion of the group",
             Task::Import(_) => "import into the group",
+            Task::Apply(_) => "apply to the group",
         })
     }
 }

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::apply::MemberStatus;
 use super::task::{ImportOutcome, Task};
 use crate::{Ended, GroupId};
 
@@ -39,17 +41,30 @@ pub struct GroupWork {
     /// The outcomes of an import's items so far, by their index.
     #[serde(default)]
     pub outcomes: BTreeMap<usize, ImportOutcome>,
+    /// How far the members of a set are, by their index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberStatus>,
+    /// The outputs of a set, once it is applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Value>,
 }
 
 impl GroupWork {
     /// Returns the work of an operation that has just been accepted, on a group that owns `owned` resources.
     pub fn new(group: GroupId, task: Task, owned: usize) -> Self {
+        let members = match &task {
+            Task::Apply(application) => application.statuses(),
+            Task::Delete | Task::Import(_) => Vec::new(),
+        };
+        let done = members.iter().filter(|status| status.state.is_over());
         Self {
             group,
             state: GroupState::Running,
             total: u32::try_from(task.total(owned)).unwrap_or(u32::MAX),
             task,
-            done: 0,
+            done: u32::try_from(done.count()).unwrap_or(u32::MAX),
+            members,
+            outputs: None,
             ended_children: 0,
             outcomes: BTreeMap::new(),
         }

@@ -70,6 +70,7 @@ const WRITERS: &[Writer] = &[
     |new| Act::DeleteAsChild(new, 5, "c"),
     |new| Act::DeleteGroup(new),
     |new| Act::Import(new),
+    |new| Act::ApplySet(new),
     |new| Act::Retry(new, 3, "old"),
     |_| Act::ForgetLeftover(3),
     |_| Act::ClaimLeftovers,

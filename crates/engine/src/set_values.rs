@@ -1,0 +1,243 @@
+//! The values that the declarations of a set refer to, and the puts of its members.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use ucp_model::operation::group::{Child, Refusal};
+use ucp_model::operation::{Kind, Options};
+use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_seal::AssociatedData;
+use ucp_set::{Declarations, DeclaredMember, Link, Unresolved, links, resolve};
+use ucp_store::{NewResourceWork, Sealed};
+
+use crate::abandoned::Abandoned;
+use crate::engine::{Parts, Stepper};
+
+const NOT_VALID: &str = "With the values that it refers to, the declaration is not valid. Nothing was sent to AWS. Correct what the details name.";
+
+/// A resource that a declaration refers to.
+struct Found {
+    identifier: Identifier,
+    live: Option<Value>,
+}
+
+impl Found {
+    fn value(&self, link: &Link) -> Option<Value> {
+        link.value_in(&self.identifier, self.live.as_ref())
+    }
+}
+
+/// The values of some references.
+#[derive(Default)]
+struct Values(Vec<(String, Found)>);
+
+impl Values {
+    fn value(&self, link: &Link) -> Option<Value> {
+        let key = link.reference.key();
+        let found = self.0.iter().find(|(known, _)| *known == key);
+        found.and_then(|(_, found)| found.value(link))
+    }
+}
+
+impl Stepper<'_> {
+    /// Opens what a set declares.
+    fn declarations(&self) -> Result<Declarations, Failure> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Failure::new(
+                ErrorCode::InternalFailure,
+                format!("The stored set cannot be read: {error}."),
+            )
+        };
+        let sealed = self.claimed.documents.desired.as_ref();
+        let sealed = sealed.ok_or_else(|| unreadable(&"it is missing"))?;
+        let place = AssociatedData::Desired(self.claimed.operation.header.id);
+        let keys = &self.engine.parts().keys;
+        let opened = keys.sealing.open(place, &sealed.0);
+        let opened = opened.map_err(|error| unreadable(&error))?;
+        serde_json::from_slice(&opened).map_err(|error| unreadable(&error))
+    }
+
+    /// Reads what the outputs of a set refer to.
+    pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Failure>, Abandoned> {
+        let outputs = match self.declarations() {
+            Ok(declarations) => Value::Object(declarations.outputs),
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let values = match self.values(&outputs).await? {
+            Ok(values) => values,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let resolved = resolve(&outputs, |link| values.value(link));
+        Ok(resolved.map_err(|unresolved| not_resolved(&unresolved)))
+    }
+
+    /// Makes the work of a member's put: its declaration, with the values that it refers to.
+    pub(crate) async fn put_work(
+        &mut self,
+        child: &Child,
+        (member, options): (usize, Options),
+        schema: &Arc<ResourceSchema>,
+        operation: OperationId,
+    ) -> Result<Result<NewResourceWork, Refusal>, Abandoned> {
+        let declared = match self.declarations() {
+            Ok(declarations) => declarations.members.into_iter().nth(member).flatten(),
+            Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
+        };
+        let DeclaredMember {
+            properties,
+            default_tags,
+        } = declared.unwrap_or_default();
+        let properties = Value::Object(properties);
+        let values = match self.values(&properties).await? {
+            Ok(values) => values,
+            Err(failure) => return Ok(Err(Refusal::Later(failure))),
+        };
+        let resolved = match resolve(&properties, |link| values.value(link)) {
+            Ok(Value::Object(resolved)) => resolved,
+            Ok(_) => return Ok(Err(Refusal::Lasting(not_an_object()))),
+            Err(unresolved @ Unresolved::Missing(_)) => {
+                return Ok(Err(Refusal::Later(not_resolved(&unresolved))));
+            }
+            Err(unresolved) => return Ok(Err(Refusal::Lasting(not_resolved(&unresolved)))),
+        };
+        let is_quick = schema.is_quick_for([&Value::Object(resolved.clone())]);
+        let parse = {
+            let schema = Arc::clone(schema);
+            move || Declaration::parse(resolved, &schema, &default_tags, None)
+        };
+        if !is_quick {
+            self.turn.arm(&mut self.claimed.lease).await?;
+        }
+        let parts = self.engine.parts();
+        let declaration = match parts.pool.run_unless_quick(is_quick, parse).await? {
+            Ok(declaration) => declaration,
+            Err(violations) => {
+                let failure = Violation::refusal(NOT_VALID, violations);
+                return Ok(Err(Refusal::Lasting(failure)));
+            }
+        };
+        let Parts { keys, entropy, .. } = parts;
+        let text = zeroize::Zeroizing::new(declaration.properties().to_string());
+        let place = AssociatedData::Desired(operation);
+        let desired = keys.sealing.seal(place, text.as_bytes(), entropy.as_ref());
+        let identifier = match schema.identifier(declaration.properties()) {
+            IdentifierOutcome::Known(identifier) => Some(identifier),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+        };
+        Ok(Ok(NewResourceWork {
+            kind: Kind::Put,
+            scope: child.scope.clone(),
+            type_name: schema.type_name().clone(),
+            marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
+            reference: Some(child.reference.clone()),
+            identifier,
+            spelled: None,
+            is_referenced: false,
+            resolves: None,
+            options,
+            desired: Some(Sealed(desired)),
+            look: None,
+            schema_fingerprint: schema.fingerprint().to_owned(),
+        }))
+    }
+
+    /// Returns the values that `value` refers to, or why they cannot be read now.
+    async fn values(&mut self, value: &Value) -> Result<Result<Values, Failure>, Abandoned> {
+        let mut values = Values::default();
+        let links = links(value);
+        for link in &links {
+            let key = link.reference.key();
+            if values.0.iter().any(|(known, _)| *known == key) {
+                continue;
+            }
+            let of_same = links.iter().filter(|other| other.reference.key() == key);
+            let of_same: Vec<&Link> = of_same.collect();
+            match self.found(&link.reference, &of_same).await? {
+                Ok(found) => values.0.push((key, found)),
+                Err(failure) => return Ok(Err(failure)),
+            }
+        }
+        Ok(Ok(values))
+    }
+
+    /// Returns a resource as it was seen since the set was accepted, or else as AWS shows it now.
+    async fn found(
+        &mut self,
+        id: &ReferenceId,
+        links: &[&Link],
+    ) -> Result<Result<Found, Failure>, Abandoned> {
+        let Parts {
+            store,
+            types,
+            cloud,
+            ..
+        } = self.engine.parts();
+        let not_there = || {
+            let message = format!(
+                "'{}' stands for no AWS resource. Its set or its put has to make it first.",
+                id.alias
+            );
+            Failure::new(ErrorCode::NotFound, message).with_target(id.to_string())
+        };
+        let Some(reference) = store.get_reference(id).await? else {
+            return Ok(Err(not_there()));
+        };
+        let Some(identifier) = reference.identifier.clone() else {
+            return Ok(Err(not_there()));
+        };
+        let accepted_at = self.claimed.operation.header.accepted_at;
+        let is_recent = reference.observed_at.is_some_and(|at| at >= accepted_at);
+        let seen = Found {
+            identifier: identifier.clone(),
+            live: reference.observed,
+        };
+        if is_recent && links.iter().all(|link| seen.value(link).is_some())
+            || links.iter().all(|link| link.pointer.is_none())
+        {
+            return Ok(Ok(seen));
+        }
+        let schema = types.get(&reference.scope, &reference.id.type_name);
+        let lease = &mut self.claimed.lease;
+        let schema = match self.turn.call_armed(lease, schema).await? {
+            Ok(schema) => schema,
+            Err(unknown) => return Err(Abandoned::Schema(unknown)),
+        };
+        if !schema.handlers().read {
+            let declared = reference.baseline.map(|baseline| baseline.declared);
+            return Ok(Ok(Found {
+                identifier,
+                live: seen.live.or(declared),
+            }));
+        }
+        let read = cloud.get_resource(&reference.scope, schema.type_name(), &identifier);
+        Ok(match self.turn.call(lease, read).await? {
+            Ok(description) => Ok(Found {
+                identifier,
+                live: Some(schema.shown(&description.properties)),
+            }),
+            Err(fault) => {
+                let mut failure = Failure::from(&fault);
+                failure.message = format!("'{}' could not be read: {}", id.alias, failure.message);
+                Err(failure.with_target(id.to_string()))
+            }
+        })
+    }
+}
+
+fn not_resolved(unresolved: &Unresolved) -> Failure {
+    let code = match unresolved {
+        Unresolved::Missing(_) => ErrorCode::NotFound,
+        Unresolved::NotText(_) | Unresolved::TooLong | Unresolved::NotLinked(_) => {
+            ErrorCode::InvalidRequest
+        }
+    };
+    let message = format!(
+        "The declaration cannot be completed: {unresolved}. Correct it, or what it refers to."
+    );
+    Failure::new(code, message)
+}
+
+fn not_an_object() -> Failure {
+    Failure::new(ErrorCode::InternalFailure, "The declaration is no object.")
+}

@@ -1,0 +1,585 @@
+//! Applying a set: puts, each after those that it depends on, then deletes in the order of a group's deletion.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::record::Operation;
+use super::super::resource::{Options, Verdict};
+use super::decision::{Decision, Finish, Moved, Next};
+use super::naming::Names;
+use super::step::{BUSY_RETRY, due_by};
+use super::survey::{Child, ChildGoal, Refusal, Survey};
+use super::waves::{Members, Standing, Wave};
+use super::work::GroupWork;
+use crate::{
+    Detail, Ended, ErrorCode, Failure, OperationId, Reference, ReferenceId, Scope, Timestamp, retry,
+};
+
+/// The maximum number of members of a set that are in progress at once.
+pub const MEMBERS_AT_ONCE: usize = 16;
+/// The maximum number of tries to read what a declaration refers to.
+const READ_TRIES_MAX: u32 = 8;
+/// Delays between these tries.
+const FIRST_READ_RETRY: Duration = Duration::from_secs(2);
+const LONGEST_READ_RETRY: Duration = Duration::from_secs(60);
+
+/// A set to apply, without its declarations: these are sealed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// The members, each after those that it depends on, deletes last.
+    pub members: Vec<ApplyMember>,
+    /// Whether there are outputs to tell at the end.
+    pub has_outputs: bool,
+}
+
+/// One resource of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApplyMember {
+    /// Its name in the set.
+    pub symbolic_name: String,
+    /// The id of its reference.
+    pub reference: ReferenceId,
+    /// Its account and region.
+    pub scope: Scope,
+    /// What is to become of it.
+    pub goal: MemberGoal,
+    /// The indexes of the members that come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<usize>,
+    /// Whether the request has seen that nothing is to be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unchanged: bool,
+}
+
+/// What is to become of a member of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MemberGoal {
+    /// It is as declared.
+    Put(Options),
+    /// It does not exist.
+    Delete,
+    /// The same, unless its reference no longer owns it: the set does not list it.
+    DeleteOwned,
+}
+
+/// How far a member of a set is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberStatus {
+    /// How far it is.
+    pub state: MemberState,
+    /// Its latest operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationId>,
+    /// How often what it refers to could not be read.
+    #[serde(default)]
+    pub tries: u32,
+}
+
+/// The state of a member of a set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MemberState {
+    /// It has not begun.
+    Waiting,
+    /// Its operation is under way.
+    Running,
+    /// It was changed.
+    Succeeded,
+    /// There was nothing to do.
+    Unchanged,
+    /// Its change failed.
+    Failed(Failure),
+    /// It was left as it is, because of what it depends on.
+    Skipped(Failure),
+    /// It was cancelled.
+    Canceled(Failure),
+}
+
+impl Application {
+    /// Returns whether something is to be deleted.
+    pub fn deletes(&self) -> bool {
+        let goals = self.members.iter().map(|member| &member.goal);
+        goals
+            .into_iter()
+            .any(|goal| !matches!(goal, MemberGoal::Put(_)))
+    }
+
+    /// Returns how far the members are at first.
+    pub fn statuses(&self) -> Vec<MemberStatus> {
+        let members = self.members.iter();
+        members
+            .map(|member| MemberStatus {
+                state: match member.is_unchanged {
+                    true => MemberState::Unchanged,
+                    false => MemberState::Waiting,
+                },
+                operation: None,
+                tries: 0,
+            })
+            .collect()
+    }
+}
+
+impl MemberState {
+    /// Returns its name in replies.
+    pub fn name(&self) -> &'static str {
+        match self {
+            MemberState::Waiting => "Waiting",
+            MemberState::Running => "Running",
+            MemberState::Succeeded => "Succeeded",
+            MemberState::Unchanged => "Unchanged",
+            MemberState::Failed(_) => "Failed",
+            MemberState::Skipped(_) => "Skipped",
+            MemberState::Canceled(_) => "Canceled",
+        }
+    }
+
+    /// Returns why it is not as declared, if it is over without success.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            MemberState::Failed(failure)
+            | MemberState::Skipped(failure)
+            | MemberState::Canceled(failure) => Some(failure),
+            MemberState::Waiting
+            | MemberState::Running
+            | MemberState::Succeeded
+            | MemberState::Unchanged => None,
+        }
+    }
+
+    /// Returns whether it stays so.
+    pub fn is_over(&self) -> bool {
+        !matches!(self, MemberState::Waiting | MemberState::Running)
+    }
+
+    fn is_good(&self) -> bool {
+        matches!(self, MemberState::Succeeded | MemberState::Unchanged)
+    }
+}
+
+/// Decides the next step of an apply.
+pub(super) fn decide(
+    operation: &GroupWork,
+    is_cancel_requested: bool,
+    application: &Application,
+    survey: &Survey,
+    now: Timestamp,
+) -> Decision {
+    let mut step = Step::of(operation, application, survey, now);
+    step.put(is_cancel_requested);
+    let mut deleting = None;
+    if step.are_puts_over() {
+        deleting = Some(step.delete(is_cancel_requested));
+    }
+    let running = step.count(|state| *state == MemberState::Running);
+    if !step.start.is_empty() && !is_cancel_requested {
+        let room = MEMBERS_AT_ONCE.saturating_sub(running);
+        if room > 0 {
+            step.start.truncate(room);
+            return Decision {
+                next: Next::Start(step.start),
+                reason: deleting.flatten().unwrap_or("what they depend on is there"),
+            };
+        }
+    }
+    if is_cancel_requested {
+        step.cancel();
+    }
+    if step.statuses.iter().any(|status| !status.state.is_over()) {
+        let done = step.done();
+        return Decision {
+            next: Next::Wait(Moved {
+                done,
+                outcomes: BTreeMap::new(),
+                due_at: due_by(step.again_at, now),
+                members: step.statuses,
+            }),
+            reason: match running {
+                0 => "members are tried again later",
+                _ => "members are under way",
+            },
+        };
+    }
+    step.end(is_cancel_requested, survey)
+}
+
+/// A decision in the making.
+struct Step<'a> {
+    operation: &'a GroupWork,
+    application: &'a Application,
+    survey: &'a Survey,
+    now: Timestamp,
+    statuses: Vec<MemberStatus>,
+    /// The children of each reference, oldest first.
+    children: BTreeMap<String, Vec<&'a Operation>>,
+    start: Vec<Child>,
+    again_at: Option<Timestamp>,
+}
+
+impl<'a> Step<'a> {
+    fn of(
+        operation: &'a GroupWork,
+        application: &'a Application,
+        survey: &'a Survey,
+        now: Timestamp,
+    ) -> Self {
+        let mut statuses = application.statuses();
+        for (status, recorded) in statuses.iter_mut().zip(&operation.members) {
+            status.clone_from(recorded);
+        }
+        let mut children: BTreeMap<String, Vec<&Operation>> = BTreeMap::new();
+        for child in &survey.children {
+            if let Some(reference) = child.work.reference() {
+                children.entry(reference.key()).or_default().push(child);
+            }
+        }
+        Self {
+            operation,
+            application,
+            survey,
+            now,
+            statuses,
+            children,
+            start: Vec::new(),
+            again_at: None,
+        }
+    }
+
+    fn child(&self, member: &ApplyMember) -> Option<&'a Operation> {
+        self.children.get(&member.reference.key())?.last().copied()
+    }
+
+    fn count(&self, is_meant: impl Fn(&MemberState) -> bool) -> usize {
+        let statuses = self.statuses.iter();
+        statuses.filter(|status| is_meant(&status.state)).count()
+    }
+
+    fn done(&self) -> u32 {
+        u32::try_from(self.count(MemberState::is_over)).unwrap_or(u32::MAX)
+    }
+
+    fn again(&mut self, at: Timestamp) {
+        self.again_at = Some(self.again_at.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// Settles the puts as far as they can be, and notes those that can begin.
+    fn put(&mut self, is_cancel_requested: bool) {
+        let application = self.application;
+        for (index, member) in application.members.iter().enumerate() {
+            let MemberGoal::Put(options) = &member.goal else {
+                continue;
+            };
+            if self.statuses[index].state.is_over() {
+                continue;
+            }
+            if let Some(child) = self.child(member) {
+                self.statuses[index].operation = Some(child.header.id);
+                self.statuses[index].state = match child.ended() {
+                    None => MemberState::Running,
+                    Some(ended) => state_after(ended, child),
+                };
+                continue;
+            }
+            if let Some(failure) = self.held_back(member) {
+                self.statuses[index].state = MemberState::Skipped(failure);
+                continue;
+            }
+            let needs = member.depends_on.iter();
+            let mut needs = needs.map(|need| &self.statuses[*need].state);
+            if is_cancel_requested || !needs.all(MemberState::is_good) {
+                continue;
+            }
+            match self.survey.refused.get(&member.reference.key()) {
+                None => self.start.push(Child {
+                    reference: member.reference.clone(),
+                    scope: member.scope.clone(),
+                    goal: ChildGoal::Put {
+                        member: index,
+                        options: *options,
+                    },
+                }),
+                Some(Refusal::Busy) => self.again(self.now.after(BUSY_RETRY)),
+                Some(Refusal::Later(failure)) => self.read_again(index, failure),
+                Some(Refusal::Lasting(failure)) => {
+                    self.statuses[index].state = MemberState::Failed(failure.clone());
+                }
+            }
+        }
+    }
+
+    /// Notes that what a member refers to could not be read.
+    fn read_again(&mut self, index: usize, failure: &Failure) {
+        let status = &mut self.statuses[index];
+        status.tries += 1;
+        if status.tries >= READ_TRIES_MAX {
+            status.state = MemberState::Failed(failure.clone());
+            return;
+        }
+        let tries = status.tries - 1;
+        let pause = retry::backoff(tries, FIRST_READ_RETRY, LONGEST_READ_RETRY, 1.0);
+        self.again(self.now.after(pause));
+    }
+
+    /// Returns why a member is skipped, if what it depends on has not become as declared.
+    fn held_back(&self, member: &ApplyMember) -> Option<Failure> {
+        let needs = member.depends_on.iter();
+        let mut needs = needs.filter(|need| self.statuses[**need].state.failure().is_some());
+        let need = &self.application.members[*needs.next()?];
+        let message = format!(
+            "'{}' was left as it is, because it depends on '{}', which was not made as declared.",
+            member.symbolic_name, need.symbolic_name
+        );
+        let failure = Failure::new(ErrorCode::DependencyFailed, message);
+        Some(failure.with_target(need.reference.to_string()))
+    }
+
+    fn are_puts_over(&self) -> bool {
+        let members = self.application.members.iter().zip(&self.statuses);
+        members
+            .filter(|(member, _)| matches!(member.goal, MemberGoal::Put(_)))
+            .all(|(_, status)| status.state.is_over())
+    }
+
+    /// Settles the deletes as far as they can be, and notes those that can begin. Returns why they can.
+    fn delete(&mut self, is_cancel_requested: bool) -> Option<&'static str> {
+        let references = self.survey.references.iter();
+        let references: BTreeMap<String, &Reference> = references
+            .map(|reference| (reference.id.key(), reference))
+            .collect();
+        let kept = self.named_by_failed(&references);
+        let application = self.application;
+        let (mut left, mut left_references) = (Vec::new(), Vec::new());
+        for (index, member) in application.members.iter().enumerate() {
+            let is_put = matches!(member.goal, MemberGoal::Put(_));
+            if is_put || self.statuses[index].state.is_over() {
+                continue;
+            }
+            let child = self.child(member);
+            let is_running = child.is_some_and(|child| !child.is_terminal());
+            self.statuses[index].operation = child.map(|child| child.header.id);
+            let key = member.reference.key();
+            let reference = references.get(&key).copied();
+            let is_deleted = child.is_some_and(|child| child.ended() == Some(&Ended::Succeeded));
+            let refusal = self.survey.refused.get(&key);
+            let is_released = member.goal == MemberGoal::DeleteOwned
+                && reference.is_some_and(|reference| !reference.owned);
+            let state = match (reference, self.held_back(member)) {
+                (Some(reference), _) if is_running => {
+                    left.push(index);
+                    left_references.push(reference);
+                    MemberState::Running
+                }
+                (None, _) if is_running => MemberState::Running,
+                // Another one may have the alias by now.
+                _ if is_deleted => MemberState::Succeeded,
+                (None, _) => MemberState::Unchanged,
+                (Some(_), _) if is_released => MemberState::Unchanged,
+                (Some(_), _) if let Some(Refusal::Lasting(failure)) = refusal => {
+                    MemberState::Failed(failure.clone())
+                }
+                (Some(_), Some(failure)) => MemberState::Skipped(failure),
+                (Some(_), None) if let Some(failure) = kept.get(&key) => {
+                    MemberState::Skipped(failure.clone())
+                }
+                (Some(reference), None) => {
+                    left.push(index);
+                    left_references.push(reference);
+                    MemberState::Waiting
+                }
+            };
+            self.statuses[index].state = state;
+        }
+        let mut members = Members::of(&left_references, self.survey, self.now);
+        for (at, index) in left.iter().enumerate() {
+            for need in &application.members[*index].depends_on {
+                if let Some(first) = left.iter().position(|other| other == need) {
+                    members.put_after(at, first);
+                }
+            }
+        }
+        if is_cancel_requested {
+            return None;
+        }
+        match members.wave(MEMBERS_AT_ONCE) {
+            Wave::Start(children, reason) => {
+                self.start.extend(children);
+                Some(reason)
+            }
+            Wave::UnderWay => None,
+            Wave::Later(until) => {
+                self.again(until);
+                None
+            }
+            Wave::Over => {
+                for (at, index) in left.into_iter().enumerate() {
+                    self.statuses[index].state = undeleted(&members, at);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns why to keep resources that members which were not made as declared refer to in AWS, by the keys of their
+    /// references.
+    fn named_by_failed(
+        &self,
+        references: &BTreeMap<String, &Reference>,
+    ) -> BTreeMap<String, Failure> {
+        let members = self.application.members.iter().zip(&self.statuses);
+        let (puts, deletes): (Vec<_>, Vec<_>) =
+            members.partition(|(member, _)| matches!(member.goal, MemberGoal::Put(_)));
+        let deletes: Vec<&Reference> = deletes
+            .iter()
+            .filter_map(|(member, _)| references.get(&member.reference.key()).copied())
+            .collect();
+        let mut names = Names::default();
+        for (index, reference) in deletes.iter().enumerate() {
+            if let Some(identifier) = &reference.identifier {
+                names.insert(identifier.as_str(), index);
+            }
+        }
+        let mut kept = BTreeMap::new();
+        for (member, status) in puts {
+            if status.state.is_good() {
+                continue;
+            }
+            let reference = references.get(&member.reference.key());
+            let live = reference.and_then(|reference| reference.observed.as_ref());
+            let named: BTreeSet<usize> = live.map(|live| names.named_in(live)).unwrap_or_default();
+            for index in named {
+                let message = format!(
+                    "It was kept, because '{}' refers to it in AWS, and was not made as declared.",
+                    member.symbolic_name
+                );
+                let failure = Failure::new(ErrorCode::DependencyFailed, message);
+                let failure = failure.with_target(member.reference.to_string());
+                kept.insert(deletes[index].id.key(), failure);
+            }
+        }
+        kept
+    }
+
+    /// Cancels what has not begun.
+    fn cancel(&mut self) {
+        for status in &mut self.statuses {
+            if status.state == MemberState::Waiting {
+                let message = "The apply was cancelled before this resource.";
+                let failure = Failure::new(ErrorCode::Canceled, message);
+                status.state = MemberState::Canceled(failure);
+            }
+        }
+    }
+
+    /// Ends the apply: everything is over.
+    fn end(self, is_cancel_requested: bool, survey: &Survey) -> Decision {
+        let done = self.done();
+        let is_cancelled = |state: &MemberState| matches!(state, MemberState::Canceled(_));
+        let is_cancelled = is_cancel_requested && self.count(is_cancelled) > 0;
+        let failures = self.count(|state| !state.is_good());
+        let (ended, outputs, reason) = if is_cancelled {
+            let message = format!(
+                "The apply was cancelled with {} of {} resources as declared, which stay so. The others were left as they were.",
+                self.statuses.len() - failures,
+                self.statuses.len()
+            );
+            let failure = Failure::new(ErrorCode::Canceled, message);
+            let reason = "cancelled, and nothing is under way";
+            (Ended::Canceled(failure), None, reason)
+        } else if failures > 0 {
+            let failure = self.failure(failures);
+            (Ended::Failed(failure), None, "some members have failed")
+        } else {
+            match (self.application.has_outputs, &survey.outputs) {
+                (false, _) => (Ended::Succeeded, None, "every member is as declared"),
+                (true, None) => {
+                    return Decision {
+                        next: Next::ReadOutputs,
+                        reason: "every member is as declared",
+                    };
+                }
+                (true, Some(Ok(outputs))) => {
+                    let outputs = Some(outputs.clone());
+                    (Ended::Succeeded, outputs, "the outputs are read")
+                }
+                (true, Some(Err(cause))) => {
+                    let message = "Every resource is as declared, but the outputs could not be read. Apply the set again to read them.";
+                    let failure = Failure::new(ErrorCode::ApplyFailed, message);
+                    let detail =
+                        Detail::at(cause.code.as_str(), cause.message.as_str(), "/outputs");
+                    let ended = Ended::Failed(failure.with_details(vec![detail]));
+                    (ended, None, "the outputs cannot be read")
+                }
+            }
+        };
+        Decision {
+            next: Next::Finish(Finish {
+                done,
+                members: self.statuses,
+                outputs,
+                ..Finish::of_end(ended)
+            }),
+            reason,
+        }
+    }
+
+    fn failure(&self, failures: usize) -> Failure {
+        let members = self.application.members.iter().zip(&self.statuses);
+        let details = members.filter_map(|(member, status)| match &status.state {
+            MemberState::Failed(failure) | MemberState::Canceled(failure) => Some(Detail::at(
+                failure.code.as_str(),
+                format!("'{}': {}", member.symbolic_name, failure.message),
+                member.reference.to_string(),
+            )),
+            MemberState::Waiting
+            | MemberState::Running
+            | MemberState::Succeeded
+            | MemberState::Unchanged
+            | MemberState::Skipped(_) => None,
+        });
+        let message = format!(
+            "{failures} of {} resources were not made as declared; the details say why. Fix the causes, and apply the set again: it goes on from what is there.",
+            self.operation.total
+        );
+        Failure::new(ErrorCode::ApplyFailed, message).with_details(details.collect())
+    }
+}
+
+fn state_after(ended: &Ended, child: &Operation) -> MemberState {
+    match ended {
+        Ended::Succeeded => {
+            let work = child.work.resource();
+            let verdict = work.map(|work| work.verdict());
+            match verdict == Some(Verdict::NothingToDo) {
+                true => MemberState::Unchanged,
+                false => MemberState::Succeeded,
+            }
+        }
+        Ended::Failed(failure) => MemberState::Failed(failure.clone()),
+        Ended::Canceled(failure) => MemberState::Canceled(failure.clone()),
+    }
+}
+
+/// Returns the state of a delete that is not tried again.
+fn undeleted(members: &Members<'_>, index: usize) -> MemberState {
+    match (&members.0[index].standing, members.held_by(index)) {
+        (Standing::Settled(failure), _) => MemberState::Failed(failure.clone()),
+        (_, Some(holder)) => {
+            let message = format!(
+                "It was kept, because '{}' refers to it and could not be deleted.",
+                holder.reference.id.alias
+            );
+            let failure = Failure::new(ErrorCode::DependencyFailed, message);
+            MemberState::Skipped(failure.with_target(holder.reference.id.to_string()))
+        }
+        (_, None) => {
+            let message = "It was kept, because resources that refer to it could not be deleted.";
+            MemberState::Skipped(Failure::new(ErrorCode::DependencyFailed, message))
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The order in which resources are deleted: in waves, each after those that refer to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::persistence::{DELETE_TRIES_MAX, Persistence, delete_again_after, persistence};
+use super::super::record::Operation;
+use super::naming::Names;
+use super::step::BUSY_RETRY;
+use super::survey::{Child, ChildGoal, Survey};
+use crate::{Ended, Failure, Reference, Timestamp};
+
+/// The maximum total number of tries of one delete. Clock skew must not lead to endless tries.
+const TRIES_IN_ALL_MAX: usize = 50;
+
+/// How far the deletion of one resource is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Standing {
+    /// Its delete is in progress.
+    Running,
+    /// Its delete can start.
+    Ready,
+    /// Its delete can start at this time.
+    Later(Timestamp),
+    /// Its delete failed for this reason, and is not tried again.
+    Settled(Failure),
+}
+
+impl Standing {
+    fn until(&self) -> Option<Timestamp> {
+        match self {
+            Standing::Later(until) => Some(*until),
+            Standing::Running | Standing::Ready | Standing::Settled(_) => None,
+        }
+    }
+}
+
+/// A reference whose resource is to be deleted, and is not yet.
+#[derive(Debug)]
+pub(super) struct Member<'a> {
+    pub(super) reference: &'a Reference,
+    pub(super) standing: Standing,
+    /// How many tries of its delete have begun since another resource was last deleted.
+    tries: u32,
+    /// The other members that refer to it.
+    named_by: BTreeSet<usize>,
+}
+
+impl Member<'_> {
+    fn delete(&self) -> Child {
+        Child {
+            reference: self.reference.id.clone(),
+            scope: self.reference.scope.clone(),
+            goal: ChildGoal::Delete,
+        }
+    }
+}
+
+/// The resources to delete, in the order of the references' keys.
+#[derive(Debug)]
+pub(super) struct Members<'a>(pub(super) Vec<Member<'a>>);
+
+impl<'a> Members<'a> {
+    /// Returns the resources of `references`, and how far their deletion is.
+    pub(super) fn of(references: &[&'a Reference], survey: &Survey, now: Timestamp) -> Self {
+        let mut tries_of: BTreeMap<String, Vec<&Operation>> = BTreeMap::new();
+        for child in &survey.children {
+            if let Some(reference) = child.work.reference() {
+                tries_of.entry(reference.key()).or_default().push(child);
+            }
+        }
+        let mut names = Names::default();
+        for (index, reference) in references.iter().enumerate() {
+            if let Some(identifier) = &reference.identifier {
+                names.insert(identifier.as_str(), index);
+            }
+        }
+        let mut named_by: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); references.len()];
+        for (index, reference) in references.iter().enumerate() {
+            let named = reference
+                .observed
+                .iter()
+                .flat_map(|live| names.named_in(live));
+            for other in named.filter(|other| *other != index) {
+                named_by[other].insert(index);
+            }
+        }
+        let last_gone = survey
+            .children
+            .iter()
+            .filter(|child| child.ended() == Some(&Ended::Succeeded))
+            .filter_map(|child| child.header.ended_at)
+            .max();
+        let members = references.iter().copied().zip(named_by);
+        Self(
+            members
+                .map(|(reference, named_by)| {
+                    let key = reference.id.key();
+                    let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
+                    let (standing, tries) = standing(tries, last_gone, now);
+                    let is_refused = survey.refused.contains_key(&key);
+                    let standing = if is_refused && standing == Standing::Ready {
+                        Standing::Later(now.after(BUSY_RETRY))
+                    } else {
+                        standing
+                    };
+                    Member {
+                        reference,
+                        standing,
+                        tries,
+                        named_by,
+                    }
+                })
+                .collect(),
+        )
+    }
+
+    /// Lets one be deleted only after another one.
+    pub(super) fn put_after(&mut self, member: usize, first: usize) {
+        self.0[member].named_by.insert(first);
+    }
+
+    pub(super) fn running(&self) -> usize {
+        self.count(|member| member.standing == Standing::Running)
+    }
+
+    fn count(&self, is_meant: impl Fn(&Member<'_>) -> bool) -> usize {
+        self.0.iter().filter(|member| is_meant(member)).count()
+    }
+
+    /// The members that must be deleted before this one, directly or transitively.
+    fn before(&self, index: usize) -> BTreeSet<usize> {
+        let mut before = BTreeSet::new();
+        let mut left: Vec<usize> = self.0[index].named_by.iter().copied().collect();
+        while let Some(other) = left.pop() {
+            if before.insert(other) {
+                left.extend(&self.0[other].named_by);
+            }
+        }
+        before
+    }
+
+    fn is_settled(&self, index: usize) -> bool {
+        matches!(self.0[index].standing, Standing::Settled(_))
+    }
+
+    /// The first member that must precede this one but cannot be deleted.
+    pub(super) fn held_by(&self, index: usize) -> Option<&Member<'a>> {
+        let mut before = self.before(index).into_iter();
+        before
+            .find(|other| *other != index && self.is_settled(*other))
+            .map(|other| &self.0[other])
+    }
+
+    /// The members that no other member refers to and whose delete may still succeed.
+    fn free(&self) -> Vec<&Member<'a>> {
+        self.0
+            .iter()
+            .filter(|member| member.named_by.is_empty())
+            .filter(|member| !matches!(member.standing, Standing::Settled(_)))
+            .collect()
+    }
+
+    /// The members that only members of the same cycle must precede.
+    fn of_a_cycle(&self) -> Vec<&Member<'a>> {
+        let before: Vec<BTreeSet<usize>> =
+            (0..self.0.len()).map(|index| self.before(index)).collect();
+        let is_first = |index: usize| {
+            !self.is_settled(index)
+                && before[index]
+                    .iter()
+                    .all(|other| !self.is_settled(*other) && before[*other].contains(&index))
+        };
+        let indices = (0..self.0.len()).filter(|index| is_first(*index));
+        indices.map(|index| &self.0[index]).collect()
+    }
+
+    /// Decides what to delete next, as long as no more than `at_once` deletes are under way.
+    pub(super) fn wave(&self, at_once: usize) -> Wave {
+        let running = self.running();
+        let room = at_once.saturating_sub(running);
+        let free = self.free();
+        let ready = free
+            .iter()
+            .filter(|member| member.standing == Standing::Ready);
+        let start: Vec<Child> = ready.take(room).map(|member| member.delete()).collect();
+        if !start.is_empty() {
+            return Wave::Start(start, "nothing that is left refers to them");
+        }
+        if running > 0 {
+            return Wave::UnderWay;
+        }
+        let candidates = match free.is_empty() {
+            true => self.of_a_cycle(),
+            false => free,
+        };
+        if let Some(member) = candidates
+            .iter()
+            .filter(|member| member.standing == Standing::Ready)
+            .min_by_key(|member| member.tries)
+        {
+            let reason = "they refer to each other, so one of them goes first";
+            return Wave::Start(vec![member.delete()], reason);
+        }
+        let until = candidates
+            .iter()
+            .filter_map(|member| member.standing.until());
+        match until.min() {
+            Some(until) => Wave::Later(until),
+            None => Wave::Over,
+        }
+    }
+}
+
+/// What to delete next.
+#[derive(Debug)]
+pub(super) enum Wave {
+    /// These, for this reason.
+    Start(Vec<Child>, &'static str),
+    /// Nothing until a delete has ended.
+    UnderWay,
+    /// Nothing before this time.
+    Later(Timestamp),
+    /// Nothing any more. What is left cannot be deleted.
+    Over,
+}
+
+/// The status of a reference after these tries of its delete, and how many of them began since another resource was
+/// last deleted.
+fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
+    let failed_since =
+        |child: &&&Operation| last_gone.is_none_or(|gone| child.header.accepted_at >= gone);
+    let count = u32::try_from(tries.iter().filter(failed_since).count()).unwrap_or(u32::MAX);
+    if tries.iter().any(|child| child.header.ended_at.is_none()) {
+        return (Standing::Running, count);
+    }
+    let last = tries.iter().max_by_key(|child| child.header.ended_at);
+    let Some((ended, ended_at)) = last.and_then(|last| last.ended().zip(last.header.ended_at))
+    else {
+        return (Standing::Ready, count);
+    };
+    let (failure, persistence) = match ended {
+        Ended::Succeeded => return (Standing::Ready, count),
+        Ended::Failed(failure) => (failure, persistence(failure)),
+        Ended::Canceled(failure) => (failure, Persistence::Lasting),
+    };
+    let standing = match persistence {
+        Persistence::Lasting => Standing::Settled(failure.clone()),
+        Persistence::Passing | Persistence::OfThisMoment if tries.len() >= TRIES_IN_ALL_MAX => {
+            Standing::Settled(failure.clone())
+        }
+        Persistence::Passing | Persistence::OfThisMoment if count == 0 => Standing::Ready,
+        Persistence::Passing if count < DELETE_TRIES_MAX => {
+            match ended_at.after(delete_again_after(count)) {
+                until if until <= now => Standing::Ready,
+                until => Standing::Later(until),
+            }
+        }
+        Persistence::Passing | Persistence::OfThisMoment => Standing::Settled(failure.clone()),
+    };
+    (standing, count)
+}

@@ -1,0 +1,311 @@
+//! Applying a set: which members start, wait and are skipped.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers are test code too, which panics on failure"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ucp_model::operation::group::{
+    self, Application, ApplyMember, Decision, Finish, GroupWork, MEMBERS_AT_ONCE, MemberGoal, Next,
+    Refusal, Survey, Task,
+};
+use ucp_model::operation::{Header, Kind, Options, ResourceWork, State, Work};
+use ucp_model::{
+    CorrelationId, Ended, Failure, GroupId, Identifier, Operation, ProvisioningState, Reference,
+    ReferenceId, Scope, Timestamp, TypeName,
+};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1_000)
+}
+
+fn id(alias: &str) -> ReferenceId {
+    let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    ReferenceId::new(GroupId::new("local", "rg").unwrap(), type_name, alias).unwrap()
+}
+
+fn scope() -> Scope {
+    Scope::new("aws", "1234", "us-west-2").unwrap()
+}
+
+fn member(alias: &str, goal: MemberGoal, depends_on: &[usize]) -> ApplyMember {
+    ApplyMember {
+        symbolic_name: alias.to_owned(),
+        reference: id(alias),
+        scope: scope(),
+        goal,
+        depends_on: depends_on.to_vec(),
+        is_unchanged: false,
+    }
+}
+
+fn put(alias: &str, depends_on: &[usize]) -> ApplyMember {
+    member(alias, MemberGoal::Put(Options::default()), depends_on)
+}
+
+fn work(members: Vec<ApplyMember>) -> GroupWork {
+    let task = Task::Apply(Application {
+        members,
+        has_outputs: false,
+    });
+    GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
+}
+
+/// An operation on `alias`, under way unless it has an end.
+fn child(alias: &str, kind: Kind, ended: Option<Ended>) -> Operation {
+    let header = Header {
+        id: format!("{:0>32x}", alias.len()).parse().unwrap(),
+        parent: None,
+        correlation_id: CorrelationId::new("deployment"),
+        caller: "caller".to_owned(),
+        accepted_at: at(1),
+        due_at: at(1),
+        cancel_requested_at: None,
+        ended_at: ended.as_ref().map(|_| at(2)),
+    };
+    let work = ResourceWork {
+        reference: Some(id(alias)),
+        created: kind == Kind::Put,
+        state: ended.map_or(State::Accepted, State::Ended),
+        ..ResourceWork::new(kind, scope(), id(alias).type_name, at(1))
+    };
+    Operation {
+        header,
+        work: Work::Resource(Box::new(work)),
+    }
+}
+
+/// An owned reference whose identifier is its alias.
+fn reference(alias: &str, live: Value) -> Reference {
+    Reference {
+        id: id(alias),
+        scope: scope(),
+        identifier: Some(Identifier::new(alias)),
+        owned: true,
+        told_to_own: false,
+        marked: false,
+        tags: BTreeMap::new(),
+        operation: None,
+        provisioning_state: ProvisioningState::Succeeded,
+        baseline: None,
+        observed: Some(live),
+        observed_at: Some(at(0)),
+        created_at: at(0),
+        updated_at: at(0),
+        revision: 1,
+    }
+}
+
+fn done(alias: &str) -> Operation {
+    child(alias, Kind::Put, Some(Ended::Succeeded))
+}
+
+fn failed(alias: &str, kind: Kind) -> Operation {
+    let failure = Failure::new("InvalidRequest", "No.");
+    child(alias, kind, Some(Ended::Failed(failure)))
+}
+
+fn with(children: Vec<Operation>) -> Survey {
+    Survey {
+        children,
+        ..Survey::default()
+    }
+}
+
+fn decide(work: &GroupWork, survey: &Survey) -> Decision {
+    group::decide(work, false, survey, at(10))
+}
+
+fn started(decision: &Decision) -> Vec<&str> {
+    match &decision.next {
+        Next::Start(children) => children
+            .iter()
+            .map(|child| child.reference.alias.as_str())
+            .collect(),
+        other => panic!("expected a start, got {other:?}"),
+    }
+}
+
+fn waiting(decision: &Decision) -> Vec<&'static str> {
+    match &decision.next {
+        Next::Wait(moved) => moved.members.iter().map(|it| it.state.name()).collect(),
+        other => panic!("expected to wait, got {other:?}"),
+    }
+}
+
+fn finished(decision: &Decision) -> &Finish {
+    match &decision.next {
+        Next::Finish(finish) => finish,
+        other => panic!("expected an end, got {other:?}"),
+    }
+}
+
+fn states(finish: &Finish) -> Vec<&'static str> {
+    finish.members.iter().map(|it| it.state.name()).collect()
+}
+
+#[test]
+fn a_member_starts_once_all_that_it_depends_on_is_there() {
+    let work = work(vec![put("a", &[]), put("bb", &[]), put("ccc", &[0, 1])]);
+    assert_eq!(started(&decide(&work, &Survey::default())), ["a", "bb"]);
+    let one = with(vec![done("a"), child("bb", Kind::Put, None)]);
+    let decision = decide(&work, &one);
+    assert_eq!(waiting(&decision), ["Succeeded", "Running", "Waiting"]);
+    assert_eq!(decision.to_string(), "wait: members are under way");
+    let both = with(vec![done("a"), done("bb")]);
+    assert_eq!(started(&decide(&work, &both)), ["ccc"]);
+    let all = with(vec![done("a"), done("bb"), done("ccc")]);
+    assert_eq!(finished(&decide(&work, &all)).ended, Ended::Succeeded);
+}
+
+#[test]
+fn so_many_are_under_way_and_no_more() {
+    let names: Vec<String> = (1..=40).map(|count| "a".repeat(count)).collect();
+    let work = work(names.iter().map(|name| put(name, &[])).collect());
+    let first = decide(&work, &Survey::default());
+    assert_eq!(started(&first).len(), MEMBERS_AT_ONCE);
+    let running = names.iter().take(MEMBERS_AT_ONCE - 1);
+    let running = running.map(|name| child(name, Kind::Put, None)).collect();
+    assert_eq!(started(&decide(&work, &with(running))).len(), 1);
+    let running = names.iter().take(MEMBERS_AT_ONCE);
+    let running = running.map(|name| child(name, Kind::Put, None)).collect();
+    waiting(&decide(&work, &with(running)));
+}
+
+#[test]
+fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
+    let work = work(vec![
+        put("a", &[]),
+        put("bb", &[0]),
+        put("ccc", &[1]),
+        put("dddd", &[]),
+    ]);
+    let survey = with(vec![failed("a", Kind::Put)]);
+    assert_eq!(started(&decide(&work, &survey)), ["dddd"]);
+    let survey = with(vec![failed("a", Kind::Put), done("dddd")]);
+    let decision = decide(&work, &survey);
+    let finish = finished(&decision);
+    assert_eq!(
+        states(finish),
+        ["Failed", "Skipped", "Skipped", "Succeeded"]
+    );
+    let failure = finish.ended.failure().unwrap();
+    assert_eq!(
+        (failure.code.as_str(), failure.details.len()),
+        ("ApplyFailed", 1)
+    );
+    let skipped = finish.members[2].state.failure().unwrap();
+    assert_eq!(skipped.code, "DependencyFailed");
+    assert_eq!(skipped.target, Some(id("bb").to_string()));
+}
+
+#[test]
+fn what_cannot_be_read_is_tried_again_for_a_while_and_what_is_busy_as_long_as_it_is() {
+    let mut work = work(vec![put("a", &[])]);
+    let refused = |refusal: Refusal| Survey {
+        refused: BTreeMap::from([(id("a").key(), refusal)]),
+        ..Survey::default()
+    };
+    let busy = decide(&work, &refused(Refusal::Busy));
+    assert_eq!(waiting(&busy), ["Waiting"]);
+    let unread = refused(Refusal::Later(Failure::new("Throttling", "Slow down.")));
+    let mut pauses = Vec::new();
+    let finish = loop {
+        match decide(&work, &unread).next {
+            Next::Wait(moved) => {
+                pauses.push(moved.due_at.since(at(10)));
+                work = moved.of(&work, 0);
+            }
+            Next::Finish(finish) => break finish,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(pauses.len(), 7);
+    assert_eq!(pauses[0], Duration::from_secs(2));
+    assert_eq!(
+        finish.members[0].state.failure().unwrap().code,
+        "Throttling"
+    );
+}
+
+#[test]
+fn a_cancel_starts_nothing_more() {
+    let work = work(vec![put("a", &[]), put("bb", &[])]);
+    let survey = with(vec![child("a", Kind::Put, None)]);
+    let decision = group::decide(&work, true, &survey, at(10));
+    assert_eq!(waiting(&decision), ["Running", "Canceled"]);
+    let decision = group::decide(&work, true, &with(vec![done("a")]), at(10));
+    let finish = finished(&decision);
+    assert!(matches!(finish.ended, Ended::Canceled(_)));
+    assert_eq!(states(finish), ["Succeeded", "Canceled"]);
+    // It came too late.
+    let all = with(vec![done("a"), done("bb")]);
+    let decision = group::decide(&work, true, &all, at(10));
+    assert_eq!(finished(&decision).ended, Ended::Succeeded);
+}
+
+#[test]
+fn deletes_come_last_each_after_what_refers_to_it() {
+    let work = work(vec![
+        put("a", &[]),
+        member("vpc", MemberGoal::Delete, &[]),
+        member("subnet", MemberGoal::DeleteOwned, &[]),
+        member("gone", MemberGoal::Delete, &[]),
+        member("released", MemberGoal::DeleteOwned, &[]),
+    ]);
+    let released = Reference {
+        owned: false,
+        ..reference("released", json!({}))
+    };
+    let survey = |children: Vec<Operation>, references: &[Reference]| Survey {
+        references: references.to_vec(),
+        ..with(children)
+    };
+    let (vpc, subnet) = (
+        reference("vpc", json!({})),
+        reference("subnet", json!({"VpcId": "vpc"})),
+    );
+    let all = [vpc.clone(), subnet, released.clone()];
+    let running = survey(vec![child("a", Kind::Put, None)], &all);
+    assert_eq!(waiting(&decide(&work, &running))[1..], ["Waiting"; 4]);
+    let first = decide(&work, &survey(vec![done("a")], &all));
+    assert_eq!(started(&first), ["subnet"]);
+    let deleted = |alias| child(alias, Kind::Delete, Some(Ended::Succeeded));
+    let left = [vpc, released.clone()];
+    let second = decide(&work, &survey(vec![done("a"), deleted("subnet")], &left));
+    assert_eq!(started(&second), ["vpc"]);
+    let children = vec![done("a"), deleted("subnet"), deleted("vpc")];
+    let last = decide(&work, &survey(children, &[released]));
+    let expected = [
+        "Succeeded",
+        "Succeeded",
+        "Succeeded",
+        "Unchanged",
+        "Unchanged",
+    ];
+    assert_eq!(states(finished(&last)), expected);
+}
+
+#[test]
+fn what_a_failed_member_refers_to_is_kept() {
+    let work = work(vec![
+        put("subnet", &[]),
+        member("vpc", MemberGoal::Delete, &[]),
+    ]);
+    let references = vec![
+        reference("subnet", json!({"VpcId": "vpc"})),
+        reference("vpc", json!({})),
+    ];
+    let survey = Survey {
+        references,
+        ..with(vec![failed("subnet", Kind::Put)])
+    };
+    assert_eq!(
+        states(finished(&decide(&work, &survey))),
+        ["Failed", "Skipped"]
+    );
+}
