@@ -15,6 +15,7 @@ use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
+use ucp_set::Declarations;
 use ucp_store::{CONDEMNED, Claimed, Documents, FinishOperation, LeaseTerm, Sealed, Store};
 
 use crate::abandoned::Abandoned;
@@ -172,6 +173,7 @@ impl Engine {
                 claimed,
                 schema,
                 planned: None,
+                set: None,
                 refused: BTreeMap::new(),
             };
             stepper.run(observation).await
@@ -255,6 +257,8 @@ pub(crate) struct Stepper<'a> {
     /// `None` if the type is no longer known, or if the operation has no type.
     pub(crate) schema: Option<Arc<ResourceSchema>>,
     pub(crate) planned: Option<Planned>,
+    /// What the set declares, once it is opened.
+    pub(crate) set: Option<Arc<Declarations>>,
     /// The reasons why children could not be started, by the key of their reference.
     pub(crate) refused: BTreeMap<String, Refusal>,
 }

@@ -41,8 +41,17 @@ impl Values {
 }
 
 impl Stepper<'_> {
-    /// Opens what a set declares.
-    fn declarations(&self) -> Result<Declarations, Failure> {
+    /// Returns what a set declares. It is opened once in a step.
+    fn declarations(&mut self) -> Result<Arc<Declarations>, Failure> {
+        if let Some(set) = &self.set {
+            return Ok(Arc::clone(set));
+        }
+        let set = Arc::new(self.opened()?);
+        self.set = Some(Arc::clone(&set));
+        Ok(set)
+    }
+
+    fn opened(&self) -> Result<Declarations, Failure> {
         let unreadable = |error: &dyn std::fmt::Display| {
             Failure::new(
                 ErrorCode::InternalFailure,
@@ -61,7 +70,7 @@ impl Stepper<'_> {
     /// Reads what the outputs of a set refer to.
     pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Failure>, Abandoned> {
         let outputs = match self.declarations() {
-            Ok(declarations) => Value::Object(declarations.outputs),
+            Ok(declarations) => Value::Object(declarations.outputs.clone()),
             Err(failure) => return Ok(Err(failure)),
         };
         let values = match self.values(&outputs).await? {
@@ -81,7 +90,7 @@ impl Stepper<'_> {
         operation: OperationId,
     ) -> Result<Result<NewResourceWork, Refusal>, Abandoned> {
         let declared = match self.declarations() {
-            Ok(declarations) => declarations.members.into_iter().nth(member).flatten(),
+            Ok(declarations) => declarations.members.get(member).cloned().flatten(),
             Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
         let DeclaredMember {
