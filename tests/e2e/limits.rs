@@ -177,6 +177,17 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "set-types",
+        By("tests/e2e/sets.rs", "the_types_of_a_set_are_limited"),
+    ),
+    (
+        "set-unlisted",
+        By(
+            "crates/app/src/sets/judging.rs",
+            "only_so_many_are_deleted_without_being_listed",
+        ),
+    ),
+    (
         "planes",
         By("tests/e2e/quotas.rs", "there_are_only_so_many_planes"),
     ),
@@ -291,6 +302,34 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     ("matched-string", Here(201, requests::matched_string)),
+    (
+        "set-resources",
+        By(
+            "crates/set/tests/linking.rs",
+            "members_and_references_have_limits",
+        ),
+    ),
+    (
+        "set-references",
+        By(
+            "crates/set/tests/linking.rs",
+            "members_and_references_have_limits",
+        ),
+    ),
+    (
+        "set-concat-parts",
+        By(
+            "crates/set/src/expression.rs",
+            "a_concat_has_so_many_parts_and_no_more",
+        ),
+    ),
+    (
+        "set-outputs",
+        By(
+            "crates/set/tests/linking.rs",
+            "members_and_references_have_limits",
+        ),
+    ),
     (
         "listed-resources",
         By(

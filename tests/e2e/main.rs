@@ -61,6 +61,7 @@ mod retries;
 mod rights;
 mod schema_source;
 mod searches;
+mod sets;
 mod unknown_outcomes;
 mod untracked;
 mod upgrades;

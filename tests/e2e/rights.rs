@@ -3,6 +3,7 @@
 mod denied_types;
 mod every_route;
 mod role_assignments;
+mod sets;
 mod two_teams;
 
 use ucp_access::{Grant, Role};

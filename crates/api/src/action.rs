@@ -32,7 +32,7 @@ pub(crate) fn action(method: &Method, matched: &str, path: &str) -> Action {
         (Some(other), _) => &format!("{other}/action"),
         (None, _) => "action",
     };
-    let is_read = verb == "read";
+    let is_read = matches!(verb, "read" | "validate/action");
     let is_aws = matched.ends_with("/providers/{namespace}/{type}")
         || matched.ends_with("/providers/{namespace}/{type}/:get")
         || matched.ends_with("/providers/{namespace}/{type}/{identifier}");

@@ -44,7 +44,16 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             "group": "net", "role": "contributor",
             "scopes": ["/planes/radius/local/resourcegroups/demo", "/planes/aws/aws/accounts/123456789012"],
         }}),
-        "put_aws_resource" => json!({
+        "apply_resource_group" | "validate_resource_group" => json!({
+            "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
+            "resources": [
+                {"alias": "my-net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}},
+                {"alias": "my-net-logs", "type": "AWS.Logs/LogGroup",
+                    "properties": {"LogGroupName": {"$concat": ["of-", {"$reference": "my-net#/VpcId"}]}}},
+            ],
+            "outputs": {"vpc": {"$reference": "my-net"}},
+        }),
+        "put_aws_resource" | "validate_aws_resource" => json!({
             "alias": "my-vpc", "trackedBy": vpc, "properties": {"CidrBlock": "10.0.0.0/16"},
         }),
         "get_aws_resource" | "delete_aws_resource" => json!({"trackedBy": vpc}),

@@ -54,6 +54,13 @@ pub(crate) struct Misfit {
     place: String,
 }
 
+impl Misfit {
+    /// Returns the place, as a JSON Pointer; empty if it is the object itself.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+}
+
 impl From<Misfit> for Problem {
     fn from(misfit: Misfit) -> Self {
         let problem = Problem::bad_request(misfit.message);

@@ -11,6 +11,7 @@ use ucp_access::Principal;
 use ucp_model::{ErrorCode, Failure};
 
 use crate::action::Effect;
+use crate::context::RequestContext;
 use crate::noted::Noted;
 use crate::problem::Problem;
 use crate::rates::scope;
@@ -28,11 +29,28 @@ pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Ne
     let counted = api.limits.count(effect, &principal.name, path);
     match counted {
         Ok(()) => next.run(request).await,
-        Err(wait) => too_many(effect, &principal.name, &scope(path), wait),
+        Err(wait) => too_many(effect, &principal.name, path, wait).into_response(),
     }
 }
 
-fn too_many(effect: Effect, caller: &str, scope: &str, wait: Duration) -> Response {
+/// Counts the members of a set, of which the request itself counts as the first. One that could never pass counts as all
+/// that may be at once.
+pub(crate) fn count_members(
+    api: &Api,
+    context: &RequestContext,
+    path: &str,
+    members: usize,
+) -> Result<(), Problem> {
+    let caller = &context.caller.name;
+    let more = members.saturating_sub(1);
+    match api.limits.count_more(Effect::Write, caller, path, more) {
+        Ok(()) => Ok(()),
+        Err(wait) => Err(too_many(Effect::Write, caller, path, wait)),
+    }
+}
+
+fn too_many(effect: Effect, caller: &str, path: &str, wait: Duration) -> Problem {
+    let scope = scope(path);
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     let seconds = seconds.max(1);
     let what = match effect {
@@ -44,5 +62,5 @@ fn too_many(effect: Effect, caller: &str, scope: &str, wait: Duration) -> Respon
     );
     let failure = Failure::new(ErrorCode::TooManyRequests, message);
     let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
-    problem.again_after(seconds).into_response()
+    problem.again_after(seconds)
 }

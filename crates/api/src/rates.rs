@@ -39,6 +39,7 @@ type Scopes = RateLimiter<String, HashMapStateStore<String>, Now, NoOpMiddleware
 
 struct Rate {
     quota: Quota,
+    burst: NonZeroU32,
     now: Now,
     callers: Mutex<LruCache<String, Scopes>>,
 }
@@ -67,6 +68,21 @@ impl Limits {
 
     /// Counts a request. Returns how long to wait, if there are too many.
     pub(crate) fn count(&self, effect: Effect, caller: &str, path: &str) -> Result<(), Duration> {
+        self.count_more(effect, caller, path, 1)
+    }
+
+    /// Counts so many more at once, but no more than there may be at once beside the request itself.
+    pub(crate) fn count_more(
+        &self,
+        effect: Effect,
+        caller: &str,
+        path: &str,
+        more: usize,
+    ) -> Result<(), Duration> {
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        let Some(more) = NonZeroU32::new(more) else {
+            return Ok(());
+        };
         let limit = match effect {
             Effect::Write => &self.writes,
             Effect::AwsRead => &self.aws_reads,
@@ -75,20 +91,22 @@ impl Limits {
         let Some(limit) = limit else {
             return Ok(());
         };
-        limit.count(caller, scope(path))
+        limit.count(caller, scope(path), more)
     }
 }
 
 impl Rate {
     fn new(rate: NonZeroU32, now: Now) -> Self {
+        let burst = rate.saturating_mul(TWICE);
         Self {
-            quota: Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE)),
+            quota: Quota::per_second(rate).allow_burst(burst),
+            burst,
             now,
             callers: Mutex::new(LruCache::new(CALLERS)),
         }
     }
 
-    fn count(&self, caller: &str, scope: String) -> Result<(), Duration> {
+    fn count(&self, caller: &str, scope: String, more: NonZeroU32) -> Result<(), Duration> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if !callers.contains_key(caller) {
             let scopes = RateLimiter::hashmap_with_clock(self.quota, self.now.clone());
@@ -105,8 +123,12 @@ impl Rate {
             true => scope,
             false => String::new(),
         };
-        let counted = scopes.check_key(&scope);
-        counted.map_err(|refused| refused.wait_time_from(self.now.now()))
+        let most = NonZeroU32::new(self.burst.get() - 1).unwrap_or(NonZeroU32::MIN);
+        match scopes.check_key_n(&scope, more.min(most)) {
+            Ok(counted) => counted.map_err(|refused| refused.wait_time_from(self.now.now())),
+            // No more than there may be at once is asked for.
+            Err(_) => Ok(()),
+        }
     }
 }
 
@@ -167,6 +189,21 @@ mod tests {
         clock.0.store(60_000, Ordering::Relaxed);
         let allowed = (0..20).filter(|_| count().is_ok()).count();
         assert_eq!(allowed, 10);
+    }
+
+    /// A set counts its members. One that is larger than the burst passes when the burst is full.
+    #[test]
+    fn members_count() {
+        let (limits, clock) = limits(5);
+        let set = |members| {
+            limits.count(Effect::Write, "ada", GROUP)?;
+            limits.count_more(Effect::Write, "ada", GROUP, members - 1)
+        };
+        set(9).unwrap();
+        set(2).unwrap_err();
+        clock.0.store(10_000, Ordering::Relaxed);
+        set(500).unwrap();
+        set(1).unwrap_err();
     }
 
     #[test]

@@ -19,7 +19,15 @@ const KEYWORDS: &[&str] = &[
 /// The namespaces of built-in resource providers.
 const NAMESPACES: &[&str] = &["System.AWS", "System.Azure", "System.Resources"];
 /// POST actions.
-const ACTIONS: &[&str] = &[":cancel", ":delete", ":get", ":import", ":put"];
+const ACTIONS: &[&str] = &[
+    ":apply",
+    ":cancel",
+    ":delete",
+    ":get",
+    ":import",
+    ":put",
+    ":validate",
+];
 
 /// The reason why a path is not an id.
 #[derive(Debug, thiserror::Error)]

@@ -36,6 +36,7 @@ mod resource_types;
 mod rights;
 mod role_assignments;
 mod roles;
+mod sets;
 mod settling;
 mod wildcard;
 
@@ -78,6 +79,7 @@ pub use resource_types::ResourceProvider;
 pub use rights::Access;
 pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
 pub use roles::Roles;
+pub use sets::{ApplyOutcome, DeclaredSet, Mode, SetGoal, SetMember};
 pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};

@@ -4,6 +4,7 @@ use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::known_assignments::{FRESH, GRACE};
+use crate::sets::UNLISTED_MAX;
 
 /// What is limited of what requests ask for, and of what they leave behind.
 pub const LIMITS: &[Limit] = &[
@@ -24,6 +25,22 @@ pub const LIMITS: &[Limit] = &[
         what: "The types of these resources, as counted for each account and region",
         most: Most::Number(TYPES_MAX),
         beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/resources/{index}"),
+    },
+    Limit {
+        name: "set-types",
+        what: "The types of the resources of a set, as counted for each account and region",
+        most: Most::Number(TYPES_MAX),
+        beyond: Beyond::refused_in_detail(
+            400,
+            ErrorCode::InvalidRequest,
+            "/resources/{index}/type",
+        ),
+    },
+    Limit {
+        name: "set-unlisted",
+        what: "The resources that a set in mode `Complete` deletes without listing them",
+        most: Most::Number(UNLISTED_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/mode"),
     },
     Limit {
         name: "planes",

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, Scope, Target,
-    TypeName, Warning, excerpt, json,
+    Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, ResourceGroup,
+    Scope, Target, TypeName, Warning, excerpt, json,
 };
 use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, Violation};
@@ -21,7 +21,7 @@ use crate::looking::Outlook;
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
-const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
+pub(crate) const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
 
 /// A put of one resource.
 #[derive(Clone)]
@@ -80,6 +80,33 @@ struct Declared {
     text: Zeroizing<String>,
 }
 
+/// What is foreseen of a put.
+pub(crate) struct Foreseen {
+    pub(crate) schema: Arc<ResourceSchema>,
+    reference: Option<ReferenceId>,
+    declaration: Declaration,
+    text: Zeroizing<String>,
+    new: NewOperation,
+    pub(crate) prospect: Prospect,
+}
+
+/// What a put would do.
+pub(crate) enum Prospect {
+    /// It is certainly a create, with these warnings.
+    Create(Vec<Warning>),
+    /// What a look has shown.
+    Seen(Outlook),
+}
+
+/// What a declaration is judged for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To change the resource.
+    Change,
+    /// To tell what is wrong, without a call to AWS.
+    Validation,
+}
+
 impl App {
     /// Creates or updates a resource as declared. Looks at the resource first, unless this is certainly a create. If
     /// nothing has to be done, there is no operation; otherwise claims the alias and records the operation.
@@ -105,52 +132,22 @@ impl App {
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<PutOutcome>, Rejection> {
-        let Declared {
+        let Foreseen {
             schema,
             reference,
-            alias,
-            identifier,
             declaration,
-            is_quick,
             text,
-        } = self.declared(put, caller).await?;
-        let resource = Resource {
-            scope: put.scope.clone(),
-            reference: reference.clone(),
-            identifier: identifier.clone(),
-        };
-        let mut new =
-            self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
-        let has_reference = alias
-            .as_ref()
-            .is_some_and(|alias| alias.reference.is_some());
-        if identifier.is_none() && !has_reference {
-            let judge = {
-                let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
-                let (scope, options) = (put.scope.clone(), put.options);
-                move || judge_create(declaration, &schema, &scope, options)
-            };
-            let warnings = self.parts.pool.run_unless_quick(is_quick, judge).await??;
-            let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
-            let properties = shown(&schema, None, &declaration);
-            let operation = accepted.pending.operation;
-            return accepted_outcome(&schema, operation, properties, warnings).map(Some);
-        }
-        let target = identifier.as_ref().map(|identifier| Target {
-            scope: &put.scope,
-            type_name: schema.type_name(),
-            identifier,
-        });
-        let recorded = self.recorded(alias, target.as_ref()).await?;
-        let digest = {
-            let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
-            let (reference, keys) = (reference.clone(), Arc::clone(&self.parts.keys));
-            move || ucp_look::desired(declaration, reference.as_ref(), &schema, &keys.digest)
-        };
-        let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
-        let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
-        let mut change = match outlook.await? {
-            Outlook::Nothing(nothing) => {
+            new,
+            prospect,
+        } = self.foresee(put, caller, deadline).await?;
+        let mut change = match prospect {
+            Prospect::Create(warnings) => {
+                let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
+                let properties = shown(&schema, None, &declaration);
+                let operation = accepted.pending.operation;
+                return accepted_outcome(&schema, operation, properties, warnings).map(Some);
+            }
+            Prospect::Seen(Outlook::Nothing(nothing)) => {
                 let is_unchanged = match &reference {
                     None => true,
                     Some(_) => match self.settle(&nothing, caller).await? {
@@ -171,10 +168,10 @@ impl App {
                     ..outcome
                 }));
             }
-            Outlook::Stale => return Ok(None),
-            Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
-            Outlook::Change(change) => Some(*change),
-            Outlook::Open => None,
+            Prospect::Seen(Outlook::Stale) => return Ok(None),
+            Prospect::Seen(Outlook::Refused(failure)) => return Err(Rejection::Refused(failure)),
+            Prospect::Seen(Outlook::Change(change)) => Some(*change),
+            Prospect::Seen(Outlook::Open) => None,
         };
         let look = change.as_mut().and_then(|change| change.look.take());
         let Accepted {
@@ -202,6 +199,76 @@ impl App {
         accepted_outcome(&schema, operation, properties, warnings).map(Some)
     }
 
+    /// Judges a put, and looks at its resource unless it is certainly a create. Nothing is written.
+    pub(crate) async fn foresee(
+        &self,
+        put: &PutResource,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<Foreseen, Rejection> {
+        let Declared {
+            schema,
+            reference,
+            alias,
+            identifier,
+            declaration,
+            is_quick,
+            text,
+        } = self.declared(put, caller, Purpose::Change).await?;
+        let resource = Resource {
+            scope: put.scope.clone(),
+            reference: reference.clone(),
+            identifier: identifier.clone(),
+        };
+        let mut new =
+            self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
+        let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
+        let prospect = if is_create {
+            let judge = create_judge(&declaration, &schema, put);
+            Prospect::Create(self.parts.pool.run_unless_quick(is_quick, judge).await??)
+        } else {
+            let target = identifier.as_ref().map(|identifier| Target {
+                scope: &put.scope,
+                type_name: schema.type_name(),
+                identifier,
+            });
+            let recorded = self.recorded(alias, target.as_ref()).await?;
+            let digest = {
+                let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
+                let (reference, keys) = (reference.clone(), Arc::clone(&self.parts.keys));
+                move || ucp_look::desired(declaration, reference.as_ref(), &schema, &keys.digest)
+            };
+            let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
+            let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
+            Prospect::Seen(outlook.await?)
+        };
+        Ok(Foreseen {
+            schema,
+            reference,
+            declaration,
+            text,
+            new,
+            prospect,
+        })
+    }
+
+    /// Judges a put without a call to AWS, as far as that is possible.
+    pub async fn validate_put(&self, put: &PutResource, caller: &Caller) -> Result<(), Rejection> {
+        let Declared {
+            schema,
+            alias,
+            identifier,
+            declaration,
+            is_quick,
+            ..
+        } = self.declared(put, caller, Purpose::Validation).await?;
+        if is_surely_create(identifier.as_ref(), alias.as_ref()) {
+            let judge = create_judge(&declaration, &schema, put);
+            self.parts.pool.run_unless_quick(is_quick, judge).await??;
+        }
+        Ok(())
+    }
+
     async fn accept_put(
         &self,
         new: NewOperation,
@@ -217,17 +284,21 @@ impl App {
     }
 
     /// Parses and checks the declaration, as far as that does not depend on live properties.
-    async fn declared(&self, put: &PutResource, caller: &Caller) -> Result<Declared, Rejection> {
+    async fn declared(
+        &self,
+        put: &PutResource,
+        caller: &Caller,
+        purpose: Purpose,
+    ) -> Result<Declared, Rejection> {
         let schema = self.schema(&put.scope, &put.type_name).await?;
+        let right = match purpose {
+            Purpose::Change => Right::Write,
+            Purpose::Validation => Right::Read,
+        };
         let reference = match &put.tracked_by {
-            Some(tracked_by) => {
-                Some(self.reference_id(tracked_by, &schema, (caller, Right::Write))?)
-            }
+            Some(tracked_by) => Some(self.reference_id(tracked_by, &schema, (caller, right))?),
             None => None,
         };
-        if !schema.is_provisionable() {
-            return Err(unsupported(&schema, "created or updated"));
-        }
         if reference.is_none() && put.options.replacement_policy != ReplacementPolicy::Refuse {
             return Err(Rejection::bad_request(
                 "replacementPolicy: only a resource with an alias can be replaced, since its identifier changes. Add trackedBy, or leave replacementPolicy out.",
@@ -238,22 +309,13 @@ impl App {
             Some(name) => Some(named(&schema, name)?),
             None => None,
         };
-        if !put.tags.is_empty() && !schema.takes_default_tags() {
-            return Err(Rejection::bad_request(format!(
-                "/tags: {} has no tags that can be changed. Omit them, or declare them in properties.",
-                schema.type_name().arm()
-            )));
-        }
-        refuse_too_long(&put.properties)?;
+        judge_for_type(put, &schema)?;
         let alias = self.recorded_alias(reference.as_ref()).await?;
-        // Nothing takes long before the account and the group are known.
-        self.parts.accounts.verify(&put.scope).await?;
-        let mut default_tags = self.parts.default_tags.in_account(&put.scope.account);
-        if let Some(alias) = &alias {
-            default_tags.extend(alias.group.body.default_tags.clone());
+        if purpose == Purpose::Change {
+            // Nothing takes long before the account and the group are known.
+            self.parts.accounts.verify(&put.scope).await?;
         }
-        default_tags.extend(put.default_tags.clone());
-        default_tags.extend(put.tags.clone());
+        let default_tags = self.default_tags(put, alias.as_ref().map(|alias| &alias.group));
         let named_parts = match &name {
             Some(name) => Some(parts(&schema, name)?),
             None => None,
@@ -286,6 +348,21 @@ impl App {
         })
     }
 
+    /// Returns the tags that a put has besides those declared.
+    pub(crate) fn default_tags(
+        &self,
+        put: &PutResource,
+        group: Option<&ResourceGroup>,
+    ) -> BTreeMap<String, String> {
+        let mut default_tags = self.parts.default_tags.in_account(&put.scope.account);
+        if let Some(group) = group {
+            default_tags.extend(group.body.default_tags.clone());
+        }
+        default_tags.extend(put.default_tags.clone());
+        default_tags.extend(put.tags.clone());
+        default_tags
+    }
+
     /// Refuses an alias that nobody would remember, of a resource that AWS names: each put would create another one.
     fn judge_label(&self, put: &PutResource, schema: &ResourceSchema) -> Result<(), Rejection> {
         match (&put.label, self.parts.untracked_alias) {
@@ -299,6 +376,37 @@ impl App {
             }
         }
     }
+}
+
+/// Refuses a put that its type does not support, or that is too long.
+pub(crate) fn judge_for_type(put: &PutResource, schema: &ResourceSchema) -> Result<(), Rejection> {
+    if !schema.is_provisionable() {
+        return Err(unsupported(schema, "created or updated"));
+    }
+    if !put.tags.is_empty() && !schema.takes_default_tags() {
+        return Err(Rejection::bad_request(format!(
+            "/tags: {} has no tags that can be changed. Omit them, or declare them in properties.",
+            schema.type_name().arm()
+        )));
+    }
+    refuse_too_long(&put.properties)
+}
+
+/// Returns whether a put is certainly a create: nothing says which resource it could be about.
+fn is_surely_create(identifier: Option<&Identifier>, alias: Option<&RecordedAlias>) -> bool {
+    let reference = alias.and_then(|alias| alias.reference.as_ref());
+    identifier.is_none() && reference.is_none()
+}
+
+/// Judges a put that is certainly a create, wherever that is done.
+pub(crate) fn create_judge(
+    declaration: &Declaration,
+    schema: &Arc<ResourceSchema>,
+    put: &PutResource,
+) -> impl FnOnce() -> Result<Vec<Warning>, Rejection> + Send + 'static {
+    let (declaration, schema) = (declaration.clone(), Arc::clone(schema));
+    let (scope, options) = (put.scope.clone(), put.options);
+    move || judge_create(declaration, &schema, &scope, options)
 }
 
 /// Parses a declaration. Returns it also as JSON, if that is not too long with what was added to it.

@@ -198,6 +198,17 @@ impl App {
         }
     }
 
+    /// Refuses a set that makes so many references, if these do not fit into the group, or if it has too many leftovers.
+    pub(crate) async fn admit_set(
+        &self,
+        group: &GroupId,
+        caller: &str,
+        more: usize,
+    ) -> Result<(), Rejection> {
+        self.admit_leftover(&Register::Group(group.clone())).await?;
+        self.admit_import(group, caller, more).await
+    }
+
     fn too_many_references(&self, group: &GroupId) -> Rejection {
         let message = format!(
             "The resource group '{}' may have {} references, which is its quota, and would have more. Use another group, delete references, or raise --quota-references.",

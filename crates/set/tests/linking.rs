@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use ucp_model::{GroupId, Identifier, ReferenceId, TypeName};
 use ucp_schema::{Catalogue, ResourceSchema};
 use ucp_set::{
-    Draft, Goal, Linked, MEMBERS_MAX, Member, Outside, REFERENCES_MAX, Set, Unresolved, links,
-    resolve, with_unknown,
+    Draft, Goal, Linked, MEMBERS_MAX, Member, OUTPUTS_MAX, Outside, REFERENCES_MAX, Set,
+    Unresolved, links, resolve, with_unknown,
 };
 
 fn group() -> GroupId {
@@ -254,6 +254,18 @@ fn members_and_references_have_limits() {
     assert_eq!(references(REFERENCES_MAX).problems, []);
     let too_many = references(REFERENCES_MAX + 1);
     assert_eq!(told(&too_many)[0].1, "TooMany");
+    let outputs = |count: usize| {
+        let outputs: Map<String, Value> = (0..count)
+            .map(|index| (index.to_string(), json!(1)))
+            .collect();
+        let declared = set(json!([]), Value::Object(outputs));
+        link_with(declared, &BTreeMap::new(), &BTreeSet::new())
+    };
+    assert_eq!(outputs(OUTPUTS_MAX).problems, []);
+    assert_eq!(
+        told(&outputs(OUTPUTS_MAX + 1)),
+        [("/outputs".to_owned(), "TooMany")]
+    );
 }
 
 /// For each member, the members it refers to.

@@ -100,6 +100,7 @@ fn all() -> impl Iterator<Item = &'static Limit> {
         ucp_model::LIMITS,
         ucp_app::LIMITS,
         ucp_schema::LIMITS,
+        ucp_set::LIMITS,
         ucp_look::LIMITS,
         ucp_engine::LIMITS,
         ucp_oidc::LIMITS,

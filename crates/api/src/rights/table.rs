@@ -73,8 +73,12 @@ const ROUTES: &[Row] = table! {
         PUT Over(Write, Group, Named("System.Resources/resourceGroups/write")),
         PATCH Over(Write, Group, Named("System.Resources/resourceGroups/write")),
         DELETE Over(Write, Group, Named("System.Resources/resourceGroups/delete"));
+    "/planes/radius/{plane}/resourcegroups/{group}/:apply":
+        POST Over(Write, Group, Named("System.Resources/resourceGroups/apply/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:import":
         POST Over(Write, Group, Named("System.Resources/resourceGroups/import/action"));
+    "/planes/radius/{plane}/resourcegroups/{group}/:validate":
+        POST Over(Read, Group, Named("System.Resources/resourceGroups/validate/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/resources":
         GET Over(Read, Group, Named("System.Resources/resourceGroups/read"));
     "/planes/radius/{plane}/resourcegroups/{group}/operations":
@@ -128,6 +132,8 @@ const ROUTES: &[Row] = table! {
         POST Over(Write, Type, OnType("import/action"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:put":
         POST Over(Write, Type, OnType("write"));
+    "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:validate":
+        POST Over(Read, Type, OnType("validate/action"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}":
         GET Over(Read, Type, OnType("read")),
         PUT Over(Write, Type, OnType("write")),

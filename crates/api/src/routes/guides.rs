@@ -33,6 +33,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "postgres.md",
     "rename.md",
     "replace.md",
+    "sets.md",
     "several-accounts.md",
     "upgrade.md",
 ];

@@ -16,6 +16,7 @@ mod references;
 mod resource_groups;
 mod resource_types;
 mod role_assignments;
+mod sets;
 mod version;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(error_pages::routes())
         .merge(planes::routes())
         .merge(resource_groups::routes())
+        .merge(sets::routes())
         .merge(references::routes())
         .merge(leftovers::routes())
         .merge(aws_resources::routes())

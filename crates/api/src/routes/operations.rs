@@ -22,7 +22,7 @@ use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
     AwsResource, ErrorResponse, ImportResult, ImportedReference, List, OperationList,
-    OperationStatus,
+    OperationStatus, SetResult,
 };
 
 /// Registers the handlers.
@@ -143,7 +143,7 @@ async fn cancel_plane_operation(
 /// This is the reply that the original request would have received had it waited.
 #[utoipa::path(get, tag = "Operations", path = "/planes/radius/{plane}/providers/System.Resources/locations/global/operationResults/{id}",
     params(PlaneOperationPath),
-    responses((status = 200, description = "The outcomes of an import into a group; the AWS resource for a put",
+    responses((status = 200, description = "The outcomes of an import into a group; what has become of a set that was applied; the AWS resource for a put",
             body = ImportResult),
         (status = 202, description = "The operation is in progress", headers(("Location" = String), ("Retry-After" = u64))),
         (status = 204, description = "The delete succeeded"), (status = 404, body = ErrorResponse),
@@ -188,7 +188,7 @@ async fn list_resource_group_operations(
     let statuses = operations.items.into_iter().map(OperationStatus::from);
     Ok(Json(List {
         next_link,
-        ..List::of(statuses.map(|status| status.explained(&context.base_url)))
+        ..List::of(statuses.map(|status| status.in_list().explained(&context.base_url)))
     }))
 }
 
@@ -279,9 +279,10 @@ async fn resource_result(
 }
 
 fn group_result(work: &GroupWork) -> Response {
-    match ImportResult::of(work) {
-        Some(result) => Json(result).into_response(),
-        None => StatusCode::NO_CONTENT.into_response(),
+    match (ImportResult::of(work), SetResult::of(work)) {
+        (Some(result), _) => Json(result).into_response(),
+        (None, Some(result)) => Json(result).into_response(),
+        (None, None) => StatusCode::NO_CONTENT.into_response(),
     }
 }
 

@@ -156,7 +156,7 @@ impl ImportGroupResource {
 
 /// A resource type in ARM's spelling.
 #[derive(Debug)]
-struct ArmType(TypeName);
+pub(super) struct ArmType(pub(super) TypeName);
 
 impl FromStr for ArmType {
     type Err = String;
@@ -172,9 +172,9 @@ impl FromStr for ArmType {
 
 /// An account and region, optionally followed by a type.
 #[derive(Debug)]
-struct ItemScope {
-    scope: Scope,
-    type_name: Option<TypeName>,
+pub(super) struct ItemScope {
+    pub(super) scope: Scope,
+    pub(super) type_name: Option<TypeName>,
 }
 
 impl FromStr for ItemScope {

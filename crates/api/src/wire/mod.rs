@@ -14,6 +14,7 @@ mod references;
 mod resource_types;
 mod resources;
 mod role_assignments;
+mod sets;
 mod tags;
 mod warning;
 
@@ -33,4 +34,5 @@ pub(crate) use self::references::{ReferenceBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};
 pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignmentBody};
+pub(crate) use self::sets::{AppliedSet, SetRequest, SetResult, Valid};
 pub(crate) use self::tags::TAG_KEY_MAX_CHARS;

@@ -9,9 +9,15 @@ use utoipa::openapi::{ObjectBuilder, Type};
 
 use super::error::ErrorBody;
 use super::progress::Progress;
+use super::sets::SetResult;
 use super::warning::WarningBody;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
+
+/// The kind of an apply to a group.
+const APPLY: &str = "applyGroup";
+/// The member of [`SetResult`] that lists leave out.
+const SET_RESOURCES: &str = "resources";
 
 /// The status of an operation.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,7 +33,8 @@ pub(crate) struct OperationStatus {
     name: String,
     #[schema(schema_with = status_words)]
     status: &'static str,
-    /// What the operation does: `put`, `delete` or `import` a resource, `deleteGroup` or `importGroup`. ucp itself begins
+    /// What the operation does: `put`, `delete` or `import` a resource, `deleteGroup`, `importGroup` or
+    /// `applyGroup`. ucp itself begins
     /// `resolve`, to find out what came of a create of unknown outcome, and `delete` of what is left over.
     #[schema(example = "put")]
     kind: &'static str,
@@ -54,7 +61,8 @@ pub(crate) struct OperationStatus {
     resource_id: Option<String>,
     /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
     /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
-    /// import into a group. `warnings` has what the caller should know about the declaration or the resource, each with a
+    /// import into a group. An apply to a group has `resources`, how far each resource of the set is, except in lists, and at
+    /// the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, each with a
     /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
     /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`. `message` says
     /// what a `resolve` has found out.
@@ -70,6 +78,16 @@ pub(crate) struct OperationStatus {
 }
 
 impl OperationStatus {
+    /// Leaves out the resources of a set, of which there may be many.
+    pub(crate) fn in_list(mut self) -> Self {
+        if self.kind == APPLY
+            && let Some(Value::Object(properties)) = &mut self.properties
+        {
+            properties.shift_remove(SET_RESOURCES);
+        }
+        self
+    }
+
     /// Adds a link to the page about the error code.
     pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
         self.error = self.error.map(|error| error.explained(base_url));
@@ -109,7 +127,7 @@ impl From<Operation> for OperationStatus {
                 let percent_complete = work.percent_complete();
                 (
                     Some(work.group.to_string()),
-                    progress.or(result),
+                    with_set(progress.or(result), &work),
                     Some(percent_complete),
                 )
             }
@@ -130,6 +148,18 @@ impl From<Operation> for OperationStatus {
             error: error.map(ErrorBody::from),
         }
     }
+}
+
+/// Adds what has become of a set to the properties.
+fn with_set(properties: Option<Value>, work: &GroupWork) -> Option<Value> {
+    let Some(set) = SetResult::of(work) else {
+        return properties;
+    };
+    let mut set = serde_json::to_value(set).unwrap_or_default();
+    if let (Value::Object(set), Some(Value::Object(properties))) = (&mut set, properties) {
+        set.extend(properties);
+    }
+    Some(set)
 }
 
 /// Adds what AWS shows of the change to the properties.

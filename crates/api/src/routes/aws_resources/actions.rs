@@ -17,7 +17,9 @@ use crate::path::CollectionPath;
 use crate::problem::Problem;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference};
+use crate::wire::{
+    ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference, Valid,
+};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -26,6 +28,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(put_aws_resource))
         .routes(routes!(get_aws_resource))
         .routes(routes!(delete_aws_resource))
+        .routes(routes!(validate_aws_resource))
 }
 
 /// Creates or updates the resource behind an alias to match the declaration.
@@ -58,6 +61,27 @@ async fn put_aws_resource(
         note(&context, tracked_by, &declared.type_name);
     }
     put(api, declared, StatusCode::CREATED, &context).await
+}
+
+/// Tells all that is wrong with a declaration, without a call to AWS.
+///
+/// The body is that of a `:put`. Nothing is stored. What depends on the live resource is judged by the put alone.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:validate",
+    params(CollectionPath),
+    request_body = ActionRequest,
+    responses((status = 200, description = "Nothing is wrong with it", body = Valid),
+        (status = 404, body = ErrorResponse)))]
+async fn validate_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Json<Valid>, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let put = body.read::<ActionRequest>()?.put(scope, type_name, None);
+    api.app.validate_put(&put, &context.caller).await?;
+    Ok(Json(Valid::SUCCEEDED))
 }
 
 /// Reads a resource from AWS, selected by its reference or by the parts of its identifier.

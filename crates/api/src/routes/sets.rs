@@ -1,0 +1,79 @@
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use ucp_app::ApplyOutcome;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::context::{Preference, RequestContext, UnderWay};
+use crate::detached::to_the_end;
+use crate::json::JsonObject;
+use crate::noted::CameOf;
+use crate::path::GroupPath;
+use crate::problem::Problem;
+use crate::rated;
+use crate::router::router;
+use crate::state::Api;
+use crate::wire::{AppliedSet, ErrorResponse, SetRequest, Valid};
+
+/// Registers the handlers.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    router()
+        .routes(routes!(apply_resource_group))
+        .routes(routes!(validate_resource_group))
+}
+
+/// Makes the resources of a resource group as a set declares them.
+///
+/// Resources may refer to each other. Each is put after those that it refers to; deletes come last. If one fails, what
+/// depends on it is skipped, and the rest goes on. Applying the set again goes on from what is there. All that is wrong
+/// with a set is told at once, before anything is stored.
+#[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:apply", tag = "Resource groups",
+    params(GroupPath, Preference),
+    request_body = SetRequest,
+    responses((status = 200, description = "Nothing to do", body = AppliedSet), UnderWay,
+        (status = 404, body = ErrorResponse),
+        (status = 409, description = "Another set is being applied to the group", body = ErrorResponse)))]
+async fn apply_resource_group(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    uri: Uri,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Response, Problem> {
+    let id = path.id()?;
+    let request = body.read::<SetRequest>()?;
+    rated::count_members(&api, &context, uri.path(), request.count())?;
+    let (set, caller) = (request.set(&id), context.caller.clone());
+    let applied = to_the_end(async move { api.app.apply_set(&id, set, &caller).await });
+    Ok(match applied.await? {
+        ApplyOutcome::Unchanged(work) => {
+            let unchanged = Extension(CameOf::Unchanged);
+            (unchanged, Json(AppliedSet::from(*work))).into_response()
+        }
+        ApplyOutcome::Accepted(operation) => context.accepted(&*operation),
+    })
+}
+
+/// Tells all that is wrong with a set, without a call to AWS.
+///
+/// Nothing is stored. Values that a reference stands for are not judged.
+#[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:validate", tag = "Resource groups",
+    params(GroupPath),
+    request_body = SetRequest,
+    responses((status = 200, description = "Nothing is wrong with it", body = Valid),
+        (status = 404, body = ErrorResponse)))]
+async fn validate_resource_group(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Json<Valid>, Problem> {
+    let id = path.id()?;
+    let set = body.read::<SetRequest>()?.set(&id);
+    api.app.validate_set(&id, set, &context.caller).await?;
+    Ok(Json(Valid::SUCCEEDED))
+}

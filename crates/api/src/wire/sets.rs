@@ -1,0 +1,292 @@
+//! Sets of declarations, and what becomes of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ucp_app::{DeclaredSet, SetGoal, SetMember};
+use ucp_model::operation::GroupWork;
+use ucp_model::operation::group::Task;
+use ucp_model::{Detail, GroupId, ReferenceId, TypeName, pointer};
+use utoipa::ToSchema;
+
+use super::error::ErrorBody;
+use super::import::{ArmType, ItemScope};
+use super::resources::ActionRequest;
+use crate::members::{self, COMMON, Misfit, parsed};
+
+/// The body of `:apply` and `:validate` of a resource group: resources that may refer to each other.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct SetRequest {
+    /// The account and region of resources that do not say it themselves.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
+    scope: Option<ItemScope>,
+    /// What becomes of resources that are not listed; `Incremental` by default.
+    #[serde(default, with = "Mode")]
+    #[schema(value_type = Option<Mode>)]
+    mode: ucp_app::Mode,
+    /// The resources, at most 500.
+    #[serde(default)]
+    #[schema(value_type = Vec<SetResource>, required, max_items = 500)]
+    resources: Vec<Value>,
+    /// What to tell at the end, by name: values with references.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>, example = json!({"vpc": {"$reference": "my-vpc#/VpcId"}}))]
+    outputs: Map<String, Value>,
+}
+
+/// What becomes of the resources of a group that a set does not list.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "ucp_app::Mode")]
+enum Mode {
+    /// They stay as they are.
+    Incremental,
+    /// Those that the group owns are deleted, after everything else.
+    Complete,
+}
+
+/// A resource of a set: the members of a `:put`, and these. Wherever a value may stand in its properties,
+/// `{"$reference": "NAME#POINTER"}` stands for the live value at a JSON Pointer of another resource, without `#POINTER` for
+/// its primary identifier, and `{"$concat": [...]}` for a text of texts and references.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read in two parts")]
+struct SetResource {
+    #[serde(flatten)]
+    place: SetResourcePlace,
+    #[serde(flatten)]
+    put: ActionRequest,
+}
+
+/// Which resource of a set is meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SetResourcePlace {
+    /// The alias that stands for the resource in the group.
+    #[schema(example = "my-vpc")]
+    alias: Option<String>,
+    /// The reference id, which must be in this group; an alternative to `alias` and `type`.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>)]
+    tracked_by: Option<ReferenceId>,
+    /// The resource type; optional when `scope` or `trackedBy` names it.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>, example = "AWS.EC2/VPC")]
+    r#type: Option<ArmType>,
+    /// The account and region of the resource, if it is not that of the set.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>)]
+    scope: Option<ItemScope>,
+    /// The name by which other resources refer to it; the alias by default.
+    symbolic_name: Option<String>,
+    /// The names of resources of the set that come first. Those that it refers to do anyway.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    depends_on: Vec<String>,
+    /// Delete the resource instead, after everything else.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    delete: bool,
+}
+
+/// The members of [`SetResourcePlace`].
+const PLACE: [&str; 7] = [
+    "alias",
+    "delete",
+    "dependsOn",
+    "scope",
+    "symbolicName",
+    "trackedBy",
+    "type",
+];
+
+impl SetRequest {
+    /// Returns the number of resources.
+    pub(crate) fn count(&self) -> usize {
+        self.resources.len()
+    }
+
+    /// Reads the resources of a set for `group`, each with its own error.
+    pub(crate) fn set(self, group: &GroupId) -> DeclaredSet {
+        let scope = self.scope.as_ref();
+        let read = |(index, resource): (usize, &Value)| {
+            member(resource, scope, group).map_err(|(place, message)| {
+                Detail::at("BadRequest", message, format!("/resources/{index}{place}"))
+            })
+        };
+        DeclaredSet {
+            mode: self.mode,
+            members: self.resources.iter().enumerate().map(read).collect(),
+            outputs: self.outputs,
+        }
+    }
+}
+
+/// Reads a resource, or returns the place and the reason why it cannot be read.
+fn member(
+    resource: &Value,
+    scope: Option<&ItemScope>,
+    group: &GroupId,
+) -> Result<SetMember, (String, String)> {
+    let misfit = |misfit: Misfit| (misfit.place().to_owned(), misfit.message);
+    let Value::Object(members) = resource else {
+        let kind = members::kind(resource);
+        return Err((String::new(), format!("expected an object, got {kind}.")));
+    };
+    let (place, put): (Map<String, Value>, Map<String, Value>) = members
+        .clone()
+        .into_iter()
+        .partition(|(name, _)| PLACE.contains(&name.as_str()));
+    let place: SetResourcePlace = members::read(&Value::Object(place)).map_err(misfit)?;
+    let alias = match &place.tracked_by {
+        Some(id) if id.group.key() != group.key() => {
+            let message = format!("/trackedBy: names a group other than {group}.");
+            return Err(("/trackedBy".to_owned(), message));
+        }
+        Some(id) => id.alias.clone(),
+        None => place.alias.ok_or_else(|| {
+            let message = "/alias: is required unless trackedBy is given.";
+            ("/alias".to_owned(), message.to_owned())
+        })?,
+    };
+    let scope = place.scope.as_ref().or(scope).ok_or_else(|| {
+        let message = "/scope: is required, here or in the set; it names the account and region.";
+        ("/scope".to_owned(), message.to_owned())
+    })?;
+    let types = [
+        place.tracked_by.map(|id| id.type_name),
+        place.r#type.map(|ArmType(type_name)| type_name),
+        scope.type_name.clone(),
+    ];
+    let type_name = one_of(types).map_err(|message| ("/type".to_owned(), message))?;
+    let scope = scope.scope.clone();
+    let goal = match place.delete {
+        true => {
+            let other = put
+                .iter()
+                .find(|(name, value)| !value.is_null() && !COMMON.contains(&name.as_str()));
+            if let Some((name, _)) = other {
+                let place = pointer::join("", name);
+                let message =
+                    format!("{place}: says nothing of a resource to delete. Leave it out.");
+                return Err((place, message));
+            }
+            SetGoal::Delete
+        }
+        false => {
+            let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
+            let put = put.put(scope.clone(), type_name.clone(), None);
+            SetGoal::Put(Box::new(put))
+        }
+    };
+    Ok(SetMember {
+        scope,
+        type_name,
+        alias,
+        symbolic_name: place.symbolic_name,
+        depends_on: place.depends_on,
+        goal,
+    })
+}
+
+fn one_of(types: [Option<TypeName>; 3]) -> Result<TypeName, String> {
+    let mut types = types.into_iter().flatten();
+    let first = types
+        .next()
+        .ok_or("/type: is required; use a type such as AWS.EC2/VPC.")?;
+    match types.find(|other| !other.as_str().eq_ignore_ascii_case(first.as_str())) {
+        None => Ok(first),
+        Some(other) => Err(format!(
+            "/type: the types {} and {} contradict each other.",
+            first.arm(),
+            other.arm()
+        )),
+    }
+}
+
+/// The reply to a declaration with which nothing is wrong.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Valid {
+    /// `Succeeded`.
+    status: &'static str,
+}
+
+impl Valid {
+    pub(crate) const SUCCEEDED: Self = Self {
+        status: "Succeeded",
+    };
+}
+
+/// The reply to an `:apply` that changes nothing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AppliedSet {
+    /// `Succeeded`.
+    status: &'static str,
+    /// 100.
+    percent_complete: u32,
+    /// What has become of the set.
+    properties: SetResult,
+}
+
+impl From<GroupWork> for AppliedSet {
+    fn from(work: GroupWork) -> Self {
+        Self {
+            status: work.status(),
+            percent_complete: work.percent_complete(),
+            properties: SetResult::of(&work).unwrap_or_default(),
+        }
+    }
+}
+
+/// What has become of a set so far.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetResult {
+    /// The values of the outputs, once the set is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    outputs: Option<Value>,
+    /// The resources, in the order in which they are applied.
+    resources: Vec<SetResultResource>,
+}
+
+/// What has become of a resource of a set so far.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetResultResource {
+    /// Its name in the set.
+    #[schema(example = "my-vpc")]
+    symbolic_name: String,
+    /// The reference id.
+    tracked_by: String,
+    /// The UUID of its operation, once there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uuid")]
+    operation_id: Option<String>,
+    /// `Waiting`, `Running`, `Succeeded`, `Unchanged`, `Failed`, `Skipped` or `Canceled`.
+    status: &'static str,
+    /// Why it is not as declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorBody>,
+}
+
+impl SetResult {
+    /// Returns what has become of a set; `None` for other operations.
+    pub(crate) fn of(work: &GroupWork) -> Option<Self> {
+        let Task::Apply(application) = &work.task else {
+            return None;
+        };
+        let members = application.members.iter().zip(&work.members);
+        Some(Self {
+            outputs: work.outputs.clone(),
+            resources: members
+                .map(|(member, status)| SetResultResource {
+                    symbolic_name: member.symbolic_name.clone(),
+                    tracked_by: member.reference.to_string(),
+                    operation_id: status.operation.map(|id| id.to_string()),
+                    status: status.state.name(),
+                    error: status.state.failure().cloned().map(ErrorBody::from),
+                })
+                .collect(),
+        })
+    }
+}

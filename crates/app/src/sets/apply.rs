@@ -1,0 +1,132 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use ucp_access::Right;
+use ucp_model::operation::GroupWork;
+use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
+use ucp_model::{Ended, GroupId, Scope};
+use ucp_seal::AssociatedData;
+use ucp_set::{Declarations, DeclaredMember, resolve};
+use ucp_store::{NewWork, Sealed};
+use zeroize::Zeroizing;
+
+use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
+use super::seen::value_of;
+use super::{ApplyOutcome, DeclaredSet};
+use crate::intake::no_such_group;
+use crate::{App, Caller, Rejection};
+
+impl App {
+    /// Makes the resources of a group as a set declares them. Looks first; if nothing has to be done, there is no
+    /// operation.
+    pub async fn apply_set(
+        &self,
+        group: &GroupId,
+        set: DeclaredSet,
+        caller: &Caller,
+    ) -> Result<ApplyOutcome, Rejection> {
+        let deadline = Instant::now() + caller.verdict_wait;
+        let judged = self.judged_set(group, set, caller, Right::Write).await?;
+        let JudgedSet {
+            group,
+            members,
+            outputs,
+        } = judged;
+        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
+        for scope in scopes {
+            self.parts.accounts.verify(scope).await?;
+        }
+        let more = members
+            .iter()
+            .filter(|member| !member.has_reference && matches!(member.goal, JudgedGoal::Put(_)));
+        self.admit_set(&group.id, &caller.name, more.count())
+            .await?;
+        let outputs = Value::Object(outputs);
+        let looks = Box::pin(self.unchanged(&members, &outputs, caller, deadline));
+        let (unchanged, seen) = looks.await?;
+        let application = Application {
+            has_outputs: outputs
+                .as_object()
+                .is_some_and(|outputs| !outputs.is_empty()),
+            members: members
+                .iter()
+                .zip(&unchanged)
+                .map(|(member, is_unchanged)| applied(member, *is_unchanged))
+                .collect(),
+        };
+        let told = resolve(&outputs, |link| value_of(&seen, link));
+        if unchanged.iter().all(|is_unchanged| *is_unchanged)
+            && let Ok(told) = told
+        {
+            let outputs = Some(told).filter(|_| application.has_outputs);
+            let work = GroupWork::new(group.id, Task::Apply(application), 0);
+            return Ok(ApplyOutcome::Unchanged(Box::new(GroupWork {
+                state: GroupState::Ended(Ended::Succeeded),
+                outputs,
+                ..work
+            })));
+        }
+        let declarations = Declarations {
+            members: members
+                .into_iter()
+                .zip(unchanged)
+                .map(|(member, is_unchanged)| match member.goal {
+                    JudgedGoal::Put(put) if !is_unchanged => Some(DeclaredMember {
+                        default_tags: self.default_tags(&put, Some(&group)),
+                        properties: put.properties,
+                    }),
+                    JudgedGoal::Put(_) | JudgedGoal::Delete | JudgedGoal::DeleteOwned => None,
+                })
+                .collect(),
+            outputs: match outputs {
+                Value::Object(outputs) => outputs,
+                _ => serde_json::Map::new(),
+            },
+        };
+        self.accept_apply(&group.id, application, &declarations, caller)
+            .await
+    }
+
+    async fn accept_apply(
+        &self,
+        group: &GroupId,
+        application: Application,
+        declarations: &Declarations,
+        caller: &Caller,
+    ) -> Result<ApplyOutcome, Rejection> {
+        let mut new = self.new_group_operation(group, Task::Apply(application), caller);
+        let text = serde_json::to_vec(declarations);
+        let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
+        let place = AssociatedData::Desired(new.id);
+        let entropy = self.parts.entropy.as_ref();
+        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
+        if let NewWork::Group { declared, .. } = &mut new.work {
+            *declared = Some(Sealed(sealed));
+        }
+        let operation = match self.parts.store.accept_operation(new).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
+                return Err(self.busy(running).await.shown_to(caller));
+            }
+            other => other?.operation,
+        };
+        self.group_operation_accepted(&operation, group);
+        Ok(ApplyOutcome::Accepted(Box::new(operation)))
+    }
+}
+
+fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
+    ApplyMember {
+        symbolic_name: member.symbolic_name.clone(),
+        reference: member.reference.clone(),
+        scope: member.scope.clone(),
+        goal: match &member.goal {
+            JudgedGoal::Put(put) => MemberGoal::Put(put.options),
+            JudgedGoal::Delete => MemberGoal::Delete,
+            JudgedGoal::DeleteOwned => MemberGoal::DeleteOwned,
+        },
+        depends_on: member.depends_on.clone(),
+        is_unchanged,
+    }
+}

@@ -1,0 +1,502 @@
+//! The judgement of a set without AWS: all that is wrong with it, at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+use ucp_access::Right;
+use ucp_model::{
+    Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, TypeName,
+};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_set::{Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, Outside, Set, with_unknown};
+
+use super::{DeclaredSet, Mode, SetGoal, SetMember};
+use crate::group_operations::TYPES_MAX;
+use crate::intake::no_such_group;
+use crate::put::{NOT_VALID, create_judge, judge_for_type, unsupported};
+use crate::{App, Caller, PutResource, Rejection, TrackedBy};
+
+/// The maximum number of resources that a set deletes without listing them.
+pub(crate) const UNLISTED_MAX: usize = 1_000;
+
+const INVALID: &str =
+    "The set cannot be applied. Nothing was stored or sent. Correct what the details name.";
+
+/// A set with which nothing is wrong, as far as that can be told without AWS.
+pub(crate) struct JudgedSet {
+    /// The group as recorded.
+    pub(crate) group: ResourceGroup,
+    /// The members, each after those that it depends on, deletes last.
+    pub(crate) members: Vec<JudgedMember>,
+    /// The outputs, linked.
+    pub(crate) outputs: serde_json::Map<String, Value>,
+}
+
+/// A member of a [`JudgedSet`].
+pub(crate) struct JudgedMember {
+    pub(crate) symbolic_name: String,
+    pub(crate) reference: ReferenceId,
+    pub(crate) scope: Scope,
+    pub(crate) goal: JudgedGoal,
+    /// The indexes of the members that come first.
+    pub(crate) depends_on: Vec<usize>,
+    /// Whether its alias has a reference.
+    pub(crate) has_reference: bool,
+}
+
+/// What is to become of a [`JudgedMember`].
+pub(crate) enum JudgedGoal {
+    /// This put. Its properties are linked.
+    Put(Box<PutResource>),
+    /// Delete it.
+    Delete,
+    /// The same. The set does not list it.
+    DeleteOwned,
+}
+
+/// What a member is judged by.
+struct Given {
+    schema: Arc<ResourceSchema>,
+    member: SetMember,
+}
+
+impl App {
+    /// Judges a set without a call to AWS.
+    pub async fn validate_set(
+        &self,
+        group: &GroupId,
+        set: DeclaredSet,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        self.judged_set(group, set, caller, Right::Read).await?;
+        Ok(())
+    }
+
+    /// Judges a set that the caller needs this right for.
+    pub(crate) async fn judged_set(
+        &self,
+        group: &GroupId,
+        set: DeclaredSet,
+        caller: &Caller,
+        right: Right,
+    ) -> Result<JudgedSet, Rejection> {
+        let verb = match right {
+            Right::Read => "read",
+            Right::Write | Right::ManageCredentials | Right::ManageAccess => "write",
+        };
+        for member in set.members.iter().flatten() {
+            caller.judge_type(right, &member.scope, &member.type_name, verb)?;
+        }
+        let group = match self.parts.store.get_resource_group(group).await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            other => other?,
+        };
+        if let Some(deletion) = group.body.deletion {
+            return Err(self.busy(deletion).await);
+        }
+        let listed = set.members.len();
+        if listed > MEMBERS_MAX {
+            let message = format!(
+                "{listed} resources are given, and a set has at most {MEMBERS_MAX}. Use several sets."
+            );
+            return Err(invalid(vec![Detail::at("TooMany", message, "/resources")]));
+        }
+        let mut details = Vec::new();
+        let given = self.given(set.members, &mut details).await?;
+        let recorded = self
+            .parts
+            .store
+            .list_references(&group.id, None, None, usize::MAX);
+        let recorded: BTreeMap<String, Reference> = recorded
+            .await?
+            .into_iter()
+            .map(|reference| (reference.id.key(), reference))
+            .collect();
+        let members = members(&group.id, &given, &mut details);
+        let unlisted = match set.mode {
+            Mode::Incremental => Vec::new(),
+            Mode::Complete => unlisted(&recorded, &members, &mut details),
+        };
+        for reference in &unlisted {
+            caller.judge_type(right, &reference.scope, &reference.id.type_name, "delete")?;
+        }
+        let draft = Draft::of(Set {
+            group: group.id.clone(),
+            is_complete: details.is_empty(),
+            members,
+            outputs: set.outputs,
+        });
+        let known = self.known(draft.outside(), &recorded, caller).await?;
+        let schemas = self.schemas_of(&given, &group.id, &known).await;
+        let deleted = unlisted.iter().map(|reference| reference.id.key());
+        let Linked {
+            members: linked,
+            outputs,
+            order,
+            problems,
+        } = draft.link(&known, &schemas, &deleted.collect());
+        details.extend(problems.into_iter().map(Detail::from));
+        let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(linked.len());
+        for member in linked {
+            let index = index_of(&member);
+            let given = given.get(&index);
+            let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
+            let has_reference = recorded.contains_key(&member.reference.key());
+            let found = self.judged_member(given, member, &group, has_reference);
+            match found.await {
+                Ok(member) => judged.push(Some(member)),
+                Err(refused) => {
+                    details.extend(told(index, refused)?);
+                    judged.push(None);
+                }
+            }
+        }
+        if !details.is_empty() {
+            return Err(invalid(details));
+        }
+        Ok(JudgedSet {
+            group,
+            members: in_order(judged, &order, unlisted),
+            outputs,
+        })
+    }
+
+    /// Returns the members whose types are known, by their index. Notes what is wrong with the others.
+    async fn given(
+        &self,
+        members: Vec<Result<SetMember, Detail>>,
+        details: &mut Vec<Detail>,
+    ) -> Result<BTreeMap<usize, Given>, Rejection> {
+        let mut schemas: BTreeMap<(Scope, TypeName), Result<Arc<ResourceSchema>, Failure>> =
+            BTreeMap::new();
+        let mut given = BTreeMap::new();
+        for (index, member) in members.into_iter().enumerate() {
+            let member = match member {
+                Ok(member) => member,
+                Err(detail) => {
+                    details.push(detail);
+                    continue;
+                }
+            };
+            let key = (member.scope.clone(), member.type_name.clone());
+            if !schemas.contains_key(&key) {
+                let schema = match schemas.len() < TYPES_MAX {
+                    true => match self.schema(&member.scope, &member.type_name).await {
+                        Ok(schema) => Ok(schema),
+                        Err(Rejection::Invalid(failure)) => Err(failure),
+                        Err(rejection) => return Err(rejection),
+                    },
+                    false => Err(Failure::new(
+                        "TooMany",
+                        format!(
+                            "The resources before it are of {TYPES_MAX} types already, as counted for each account and region. Use another set."
+                        ),
+                    )),
+                };
+                schemas.insert(key.clone(), schema);
+            }
+            match &schemas[&key] {
+                Ok(schema) => {
+                    let schema = Arc::clone(schema);
+                    given.insert(index, Given { schema, member });
+                }
+                Err(failure) => details.push(Detail::at(
+                    failure.code.as_str(),
+                    failure.message.as_str(),
+                    format!("/resources/{index}/type"),
+                )),
+            }
+        }
+        Ok(given)
+    }
+
+    /// Returns the references that names stand for. What may not be read does not exist.
+    async fn known(
+        &self,
+        outside: BTreeSet<Outside>,
+        recorded: &BTreeMap<String, Reference>,
+        caller: &Caller,
+    ) -> Result<BTreeMap<Outside, Vec<ReferenceId>>, Rejection> {
+        let mut known = BTreeMap::new();
+        for name in outside {
+            let found = match &name {
+                Outside::Alias(alias) => recorded
+                    .values()
+                    .filter(|reference| reference.id.alias.to_lowercase() == *alias)
+                    .map(|reference| reference.id.clone())
+                    .collect(),
+                Outside::Reference(id) => match recorded.get(&id.key()) {
+                    Some(reference) => vec![reference.id.clone()],
+                    None if caller.reads_group(&id.group) => {
+                        let found = self.parts.store.get_reference(id).await?;
+                        found.map(|reference| reference.id).into_iter().collect()
+                    }
+                    None => Vec::new(),
+                },
+            };
+            known.insert(name, found);
+        }
+        Ok(known)
+    }
+
+    /// Returns the schemas of all that is referred to, as far as they are known, by the keys of the references.
+    async fn schemas_of(
+        &self,
+        given: &BTreeMap<usize, Given>,
+        group: &GroupId,
+        known: &BTreeMap<Outside, Vec<ReferenceId>>,
+    ) -> BTreeMap<String, Arc<ResourceSchema>> {
+        let mut schemas = BTreeMap::new();
+        for Given { schema, member } in given.values() {
+            let type_name = schema.type_name().clone();
+            if let Ok(id) = ReferenceId::new(group.clone(), type_name, &member.alias) {
+                schemas.insert(id.key(), Arc::clone(schema));
+            }
+        }
+        for id in known.values().flatten() {
+            // A private type is checked when it is read.
+            if let Some(schema) = self.parts.types.catalogue().get(&id.type_name) {
+                schemas.insert(id.key(), schema);
+            }
+        }
+        schemas
+    }
+
+    /// Judges one member by its schema, with what it refers to as unknown values.
+    async fn judged_member(
+        &self,
+        given: &Given,
+        linked: LinkedMember,
+        group: &ResourceGroup,
+        has_reference: bool,
+    ) -> Result<JudgedMember, Rejection> {
+        let Given { schema, member } = given;
+        let goal = match (&member.goal, linked.goal) {
+            (SetGoal::Put(put), Goal::Put(properties)) => {
+                let put = PutResource {
+                    type_name: schema.type_name().clone(),
+                    tracked_by: Some(TrackedBy {
+                        id: linked.reference.to_string(),
+                        alias: None,
+                    }),
+                    properties,
+                    ..(**put).clone()
+                };
+                judge_for_type(&put, schema)?;
+                self.judge_draft(&put, schema, group, has_reference).await?;
+                JudgedGoal::Put(Box::new(put))
+            }
+            (SetGoal::Delete, _) | (_, Goal::Delete) => {
+                if !schema.handlers().delete {
+                    return Err(unsupported(schema, "deleted"));
+                }
+                JudgedGoal::Delete
+            }
+        };
+        Ok(JudgedMember {
+            symbolic_name: linked.symbolic_name,
+            reference: linked.reference,
+            scope: member.scope.clone(),
+            goal,
+            depends_on: linked.depends_on,
+            has_reference,
+        })
+    }
+
+    async fn judge_draft(
+        &self,
+        put: &PutResource,
+        schema: &Arc<ResourceSchema>,
+        group: &ResourceGroup,
+        has_reference: bool,
+    ) -> Result<(), Rejection> {
+        let properties = with_unknown(&Value::Object(put.properties.clone()));
+        let is_quick = schema.is_quick_for([&properties]);
+        let default_tags = self.default_tags(put, Some(group));
+        let draft = {
+            let schema = Arc::clone(schema);
+            move || {
+                let properties = properties.as_object().cloned().unwrap_or_default();
+                Declaration::draft(properties, &schema, &default_tags, None)
+            }
+        };
+        let pool = &self.parts.pool;
+        let (declaration, violations) = pool.run_unless_quick(is_quick, draft).await?;
+        if !violations.is_empty() {
+            return Err(Rejection::Invalid(Violation::refusal(
+                NOT_VALID, violations,
+            )));
+        }
+        let is_named = match schema.identifier(declaration.properties()) {
+            IdentifierOutcome::Known(_) => true,
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => false,
+        };
+        if !is_named && !has_reference {
+            let judge = create_judge(&declaration, schema, put);
+            pool.run_unless_quick(is_quick, judge).await??;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the members as the set reads them. Notes aliases that cannot be.
+fn members(
+    group: &GroupId,
+    given: &BTreeMap<usize, Given>,
+    details: &mut Vec<Detail>,
+) -> Vec<Member> {
+    let mut members = Vec::with_capacity(given.len());
+    for (index, Given { schema, member }) in given {
+        let place = format!("/resources/{index}");
+        let type_name = schema.type_name().clone();
+        match ReferenceId::new(group.clone(), type_name, &member.alias) {
+            Ok(reference) => members.push(Member {
+                place,
+                reference,
+                symbolic_name: member.symbolic_name.clone(),
+                depends_on: member.depends_on.clone(),
+                goal: match &member.goal {
+                    SetGoal::Put(put) => Goal::Put(put.properties.clone()),
+                    SetGoal::Delete => Goal::Delete,
+                },
+            }),
+            Err(error) => details.push(Detail::at(
+                ErrorCode::BadRequest,
+                format!("{error}."),
+                format!("{place}/alias"),
+            )),
+        }
+    }
+    members
+}
+
+/// Returns the references that the group owns, and the set does not list.
+fn unlisted(
+    recorded: &BTreeMap<String, Reference>,
+    members: &[Member],
+    details: &mut Vec<Detail>,
+) -> Vec<Reference> {
+    let listed: BTreeSet<String> = members.iter().map(|it| it.reference.key()).collect();
+    let unlisted = recorded.iter().filter(|(key, _)| !listed.contains(*key));
+    let owned = unlisted.filter(|(_, reference)| reference.owned);
+    let owned: Vec<Reference> = owned.map(|(_, reference)| reference.clone()).collect();
+    if owned.len() > UNLISTED_MAX {
+        let message = format!(
+            "{} resources would be deleted, and a set deletes at most {UNLISTED_MAX} that it does not list. Delete some first.",
+            owned.len()
+        );
+        details.push(Detail::at("TooMany", message, "/mode"));
+    }
+    owned
+}
+
+fn index_of(member: &LinkedMember) -> usize {
+    let index = member.place.rsplit('/').next();
+    index
+        .and_then(|index| index.parse().ok())
+        .unwrap_or(usize::MAX)
+}
+
+/// Returns the members in the order in which they are applied, and those that are deleted although they are not listed.
+fn in_order(
+    mut judged: Vec<Option<JudgedMember>>,
+    order: &[usize],
+    unlisted: Vec<Reference>,
+) -> Vec<JudgedMember> {
+    let mut places = vec![0; judged.len()];
+    for (place, index) in order.iter().enumerate() {
+        places[*index] = place;
+    }
+    let listed = order.iter().filter_map(|index| judged[*index].take());
+    let listed = listed.map(|member| JudgedMember {
+        depends_on: member.depends_on.iter().map(|need| places[*need]).collect(),
+        ..member
+    });
+    let unlisted = unlisted.into_iter().map(|reference| JudgedMember {
+        symbolic_name: reference.id.alias.clone(),
+        reference: reference.id,
+        scope: reference.scope,
+        goal: JudgedGoal::DeleteOwned,
+        depends_on: Vec::new(),
+        has_reference: true,
+    });
+    listed.chain(unlisted).collect()
+}
+
+/// Returns what is wrong with a member, or the rejection of the whole set.
+fn told(index: usize, refused: Rejection) -> Result<Vec<Detail>, Rejection> {
+    let failure = match refused {
+        Rejection::Invalid(failure) | Rejection::TooLarge(failure) => failure,
+        other => return Err(other),
+    };
+    let place = |target: Option<&str>| {
+        let target =
+            target.filter(|target| target.starts_with('/') && !target.starts_with("/planes/"));
+        format!("/resources/{index}{}", target.unwrap_or_default())
+    };
+    if failure.details.is_empty() {
+        let place = place(failure.target.as_deref());
+        return Ok(vec![Detail::at(failure.code, failure.message, place)]);
+    }
+    let details = failure.details.into_iter();
+    Ok(details
+        .map(|detail| Detail {
+            target: Some(place(detail.target.as_deref())),
+            ..detail
+        })
+        .collect())
+}
+
+/// Refuses a set for what the details say, in the order of its body.
+fn invalid(mut details: Vec<Detail>) -> Rejection {
+    details.sort_by_cached_key(|detail| {
+        let target = detail.target.clone().unwrap_or_default();
+        let index = target.split('/').nth(2);
+        (index.and_then(|index| index.parse::<usize>().ok()), target)
+    });
+    Rejection::Invalid(Failure::new(ErrorCode::InvalidRequest, INVALID).with_details(details))
+}
+
+#[cfg(test)]
+mod tests {
+    use ucp_model::{ProvisioningState, Timestamp};
+
+    use super::*;
+
+    fn owned(count: usize) -> BTreeMap<String, Reference> {
+        let group = GroupId::new("local", "rg").unwrap();
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        let now = Timestamp::from_millis(0);
+        let reference = |index: usize| Reference {
+            id: ReferenceId::new(group.clone(), type_name.clone(), &index.to_string()).unwrap(),
+            scope: Scope::new("aws", "1", "us-west-2").unwrap(),
+            identifier: None,
+            owned: true,
+            told_to_own: false,
+            marked: false,
+            tags: BTreeMap::new(),
+            operation: None,
+            provisioning_state: ProvisioningState::Succeeded,
+            baseline: None,
+            observed: None,
+            observed_at: None,
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+        };
+        let references = (0..count).map(reference);
+        references
+            .map(|reference| (reference.id.key(), reference))
+            .collect()
+    }
+
+    #[test]
+    fn only_so_many_are_deleted_without_being_listed() {
+        for (count, problems) in [(UNLISTED_MAX, 0), (UNLISTED_MAX + 1, 1)] {
+            let mut details = Vec::new();
+            unlisted(&owned(count), &[], &mut details);
+            assert_eq!(details.len(), problems);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Sets of declarations: what is wrong with them, what is to be done, and applying them.
+
+mod apply;
+mod judging;
+mod seen;
+
+pub(crate) use self::judging::UNLISTED_MAX;
+
+use serde_json::{Map, Value};
+use ucp_model::operation::GroupWork;
+use ucp_model::{Detail, Operation, Scope, TypeName};
+
+use crate::PutResource;
+
+/// A set, as a request declares it.
+#[derive(Clone)]
+pub struct DeclaredSet {
+    /// What becomes of resources that it does not list.
+    pub mode: Mode,
+    /// The resources, or what is wrong with one.
+    pub members: Vec<Result<SetMember, Detail>>,
+    /// What to tell at the end, by name.
+    pub outputs: Map<String, Value>,
+}
+
+/// What becomes of the resources of a group that a set does not list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// They stay as they are.
+    #[default]
+    Incremental,
+    /// Those that the group owns are deleted.
+    Complete,
+}
+
+/// A resource of a set.
+#[derive(Clone)]
+pub struct SetMember {
+    /// Its account and region.
+    pub scope: Scope,
+    /// Its type, as the caller spelled it.
+    pub type_name: TypeName,
+    /// Its alias in the group.
+    pub alias: String,
+    /// Its name in the set, if it has one besides the alias.
+    pub symbolic_name: Option<String>,
+    /// The names of members that come first.
+    pub depends_on: Vec<String>,
+    /// What is to become of it.
+    pub goal: SetGoal,
+}
+
+/// What is to become of a resource of a set.
+#[derive(Clone)]
+pub enum SetGoal {
+    /// It is as this put declares it. The put has neither a name nor a reference.
+    Put(Box<PutResource>),
+    /// It does not exist.
+    Delete,
+}
+
+/// The result of an apply so far.
+#[derive(Debug)]
+pub enum ApplyOutcome {
+    /// There was nothing to do. This is what the operation would have been.
+    Unchanged(Box<GroupWork>),
+    /// The operation is under way.
+    Accepted(Box<Operation>),
+}

@@ -1,0 +1,218 @@
+//! What a request sees of the members of a set: those with nothing to do.
+
+use std::collections::BTreeMap;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+use ucp_model::{Identifier, ReferenceId};
+use ucp_set::{Link, links, resolve};
+
+use super::judging::{JudgedGoal, JudgedMember};
+use crate::looking::Outlook;
+use crate::put::Prospect;
+use crate::{App, Caller, PutResource, Rejection};
+
+/// How many members a request looks at at once.
+const LOOKS_AT_ONCE: usize = 16;
+
+/// A resource that is as declared, or that is referred to.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    identifier: Identifier,
+    live: Option<Value>,
+}
+
+/// What is seen, by the keys of references.
+pub(super) type AllSeen = BTreeMap<String, Seen>;
+
+/// Returns the value of a reference.
+pub(super) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
+    let Seen { identifier, live } = seen.get(&link.reference.key())?;
+    link.value_in(identifier, live.as_ref())
+}
+
+impl App {
+    /// Looks at the members, as long as there is time, each after those that it depends on. Returns the indexes of those
+    /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that.
+    pub(super) async fn unchanged(
+        &self,
+        members: &[JudgedMember],
+        outputs: &Value,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<(Vec<bool>, AllSeen), Rejection> {
+        let mut unchanged = vec![false; members.len()];
+        let mut begun = vec![false; members.len()];
+        let mut seen = self.outside(members, outputs, deadline).await?;
+        let mut looks = FuturesUnordered::new();
+        loop {
+            for (index, member) in members.iter().enumerate() {
+                let is_ready = member.depends_on.iter().all(|need| unchanged[*need]);
+                if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
+                    continue;
+                }
+                begun[index] = true;
+                match &member.goal {
+                    JudgedGoal::Delete if !member.has_reference => unchanged[index] = true,
+                    JudgedGoal::Put(put) => {
+                        let Some(put) = resolved(put, &seen) else {
+                            continue;
+                        };
+                        if Instant::now() < deadline {
+                            let look = self.unchanged_put(put, caller, deadline);
+                            looks.push(async move { (index, look.await) });
+                        }
+                    }
+                    JudgedGoal::Delete | JudgedGoal::DeleteOwned => {}
+                }
+            }
+            let Some((index, look)) = looks.next().await else {
+                return Ok((unchanged, seen));
+            };
+            if let Some(found) = look? {
+                unchanged[index] = true;
+                seen.insert(members[index].reference.key(), found);
+            }
+        }
+    }
+
+    /// Looks at one resource. Returns it if nothing is to be done; what its reference remembers is written then.
+    async fn unchanged_put(
+        &self,
+        put: PutResource,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<Option<Seen>, Rejection> {
+        let foreseen = Box::pin(self.foresee(&put, caller, deadline)).await;
+        let nothing = match foreseen.map(|foreseen| foreseen.prospect) {
+            Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
+            Ok(
+                Prospect::Create(_)
+                | Prospect::Seen(
+                    Outlook::Refused(_) | Outlook::Change(_) | Outlook::Open | Outlook::Stale,
+                ),
+            ) => return Ok(None),
+            Err(refused) => return left_to_worker(refused),
+        };
+        match self.settle(&nothing, caller).await {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(None),
+            Err(refused) => return left_to_worker(refused),
+        }
+        let work = nothing.work().resource();
+        Ok(work.and_then(|work| {
+            Some(Seen {
+                identifier: work.identifier.clone()?,
+                live: work.result.clone(),
+            })
+        }))
+    }
+
+    /// Reads what is referred to outside of the set.
+    async fn outside(
+        &self,
+        members: &[JudgedMember],
+        outputs: &Value,
+        deadline: Instant,
+    ) -> Result<AllSeen, Rejection> {
+        let mut outside: BTreeMap<String, ReferenceId> = BTreeMap::new();
+        let puts = members.iter().filter_map(|member| match &member.goal {
+            JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
+            JudgedGoal::Delete | JudgedGoal::DeleteOwned => None,
+        });
+        for value in puts.chain([outputs.clone()]) {
+            let referred = links(&value).into_iter().map(|link| link.reference);
+            outside.extend(referred.map(|reference| (reference.key(), reference)));
+        }
+        for member in members {
+            outside.remove(&member.reference.key());
+        }
+        let mut seen = AllSeen::new();
+        let mut left = outside.into_iter();
+        let mut reads = FuturesUnordered::new();
+        loop {
+            while reads.len() < LOOKS_AT_ONCE
+                && Instant::now() < deadline
+                && let Some((key, id)) = left.next()
+            {
+                reads.push(async move { (key, self.read_outside(&id, deadline).await) });
+            }
+            match reads.next().await {
+                None => return Ok(seen),
+                Some((key, read)) => {
+                    if let Some(found) = read? {
+                        seen.insert(key, found);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read_outside(
+        &self,
+        id: &ReferenceId,
+        deadline: Instant,
+    ) -> Result<Option<Seen>, Rejection> {
+        let Some(reference) = self.parts.store.get_reference(id).await? else {
+            return Ok(None);
+        };
+        let Some(identifier) = reference.identifier else {
+            return Ok(None);
+        };
+        let schema = self.recorded_schema(&reference.scope, &id.type_name).await;
+        let Ok(schema) = schema else {
+            return Ok(None);
+        };
+        if !schema.handlers().read {
+            let live = reference.observed;
+            return Ok(Some(Seen { identifier, live }));
+        }
+        let read = self
+            .parts
+            .live
+            .read(&reference.scope, schema.type_name(), &identifier);
+        Ok(match tokio::time::timeout_at(deadline, read).await {
+            Ok(Ok(description)) => Some(Seen {
+                identifier,
+                live: Some(schema.shown(&description.properties)),
+            }),
+            // A worker reads it again.
+            Ok(Err(_)) | Err(_) => None,
+        })
+    }
+}
+
+/// Returns the put with the values that it refers to, if all of them are known.
+fn resolved(put: &PutResource, seen: &AllSeen) -> Option<PutResource> {
+    let properties = Value::Object(put.properties.clone());
+    match resolve(&properties, |link| value_of(seen, link)) {
+        Ok(Value::Object(properties)) => Some(PutResource {
+            properties,
+            ..put.clone()
+        }),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// A worker waits for what is in the way, or ends the member with what is wrong. Anything else refuses the set.
+fn left_to_worker<T>(refused: Rejection) -> Result<Option<T>, Rejection> {
+    match refused {
+        Rejection::Invalid(_)
+        | Rejection::Missing(_)
+        | Rejection::Conflict(_)
+        | Rejection::PreconditionFailed(_)
+        | Rejection::Busy(_)
+        | Rejection::OwnedElsewhere(_)
+        | Rejection::Refused(_)
+        | Rejection::Aws(_)
+        | Rejection::TooLarge(_) => Ok(None),
+        Rejection::Forbidden(_)
+        | Rejection::NotNow(_)
+        | Rejection::QuotaExceeded(_)
+        | Rejection::TooMany(_)
+        | Rejection::Unavailable(_)
+        | Rejection::Internal(_) => Err(refused),
+    }
+}

@@ -1,0 +1,89 @@
+//! What a set needs: the group, and each of its resources.
+
+use serde_json::{Value, json};
+use ucp_access::Role;
+use ucp_testkit::{StoreKind, World, apply, on_every_store};
+
+use super::grant;
+
+const OURS: &str = "/planes/radius/local/resourcegroups/ours";
+const THEIRS: &str = "/planes/radius/local/resourcegroups/theirs";
+const REGION: &str = "/planes/aws/aws/accounts/111111111111/regions/us-west-2";
+const VPCS: &str = "/planes/aws/aws/accounts/111111111111/regions/us-west-2/providers/AWS.EC2/VPC";
+
+fn set(resources: Value) -> String {
+    json!({"scope": REGION, "resources": resources}).to_string()
+}
+
+#[apply(on_every_store)]
+async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let world = builder
+        .granting(vec![
+            grant("alice", Role::Contributor, &[OURS, VPCS]),
+            grant("bob", Role::Contributor, &[THEIRS, REGION]),
+            grant("carol", Role::Reader, &[OURS, REGION]),
+            grant("dave", Role::Contributor, &[THEIRS]),
+        ])
+        .build()
+        .await;
+    for group in ["ours", "theirs"] {
+        world.put_group(group).await;
+    }
+    let send = async |who: &str, action: &str, group: &str, body: &str| {
+        let path = format!("{group}/:{action}");
+        world.call_as(who, "POST", &path, body).await
+    };
+    let vpc =
+        json!({"alias": "net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let subnet = json!({"alias": "sub", "type": "AWS.EC2/Subnet", "properties": {"VpcId": {"$reference": "net"}}});
+    let (small, large) = (set(json!([vpc])), set(json!([vpc, subnet])));
+    for action in ["apply", "validate"] {
+        let refused = send("alice", action, OURS, &large).await.expect(403);
+        assert_eq!(refused.code(), "AuthorizationFailed");
+        assert!(refused.text.contains("AWS.EC2/Subnet"), "{}", refused.text);
+    }
+    send("bob", "apply", OURS, &small).await.expect(403);
+    send("bob", "validate", OURS, &small).await.expect(404);
+    // Whoever may look may ask whether it is valid.
+    send("carol", "validate", OURS, &large).await.expect(200);
+    send("carol", "apply", OURS, &large).await.expect(403);
+
+    let accepted = send("alice", "apply", OURS, &small).await.expect(202);
+    let path = accepted.status_url().replace("http://localhost:8787", "");
+    let cancel = format!("{path}/:cancel");
+    world
+        .call_as("carol", "POST", &cancel, "")
+        .await
+        .expect(403);
+    world.settle().await;
+
+    // What may not be read looks as if it were not there.
+    let of_ours = format!("{OURS}/providers/AWS.EC2/VPC:reference/net");
+    let refers = json!({"alias": "sub", "type": "AWS.EC2/Subnet", "properties":
+        {"CidrBlock": "10.0.1.0/24", "VpcId": {"$reference": of_ours}}});
+    let refused = send("bob", "apply", THEIRS, &set(json!([refers]))).await;
+    let refused = refused.expect(400);
+    assert_eq!(refused.body["error"]["details"][0]["code"], "UnknownName");
+    assert!(refused.text.contains("may not be read"), "{}", refused.text);
+
+    // What a set does not list is deleted only by those who may delete it.
+    let path = format!("{REGION}/providers/AWS.Logs/LogGroup/:put");
+    let body =
+        json!({"alias": "logs", "trackedBy": THEIRS, "properties": {"LogGroupName": "logs"}});
+    let put = world.call_as("bob", "POST", &path, &body.to_string()).await;
+    put.expect(201);
+    world.settle().await;
+    let complete = json!({"mode": "Complete", "resources": []}).to_string();
+    let refused = send("dave", "apply", THEIRS, &complete).await.expect(403);
+    assert!(
+        refused.text.contains("AWS.Logs/LogGroup"),
+        "{}",
+        refused.text
+    );
+    send("bob", "apply", THEIRS, &complete).await.expect(202);
+    world.settle().await;
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
+}
