@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::apply::MemberStatus;
+use super::application::MemberStatus;
 use super::survey::Child;
 use super::task::ImportOutcome;
 use super::work::{GroupState, GroupWork};

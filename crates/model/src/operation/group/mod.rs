@@ -3,6 +3,7 @@
 //! Each change to a resource is an ordinary operation, a child; the parent starts the children, waits for them and
 //! reports their outcomes.
 
+mod application;
 mod apply;
 mod decide;
 mod decision;
@@ -15,7 +16,8 @@ mod task;
 mod waves;
 mod work;
 
-pub use apply::{Application, ApplyMember, MEMBERS_AT_ONCE, MemberGoal, MemberState, MemberStatus};
+pub use application::{Application, ApplyMember, MemberGoal, MemberState, MemberStatus};
+pub use apply::MEMBERS_AT_ONCE;
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
 pub use step::CHILDREN_AT_ONCE;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::Application;
+use super::application::Application;
 use crate::{Failure, Identifier, ReferenceId, Scope, Warning};
 
 /// The goal of an operation on a group.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apply::MemberStatus;
+use super::application::MemberStatus;
 use super::task::{ImportOutcome, Task};
 use crate::{Ended, GroupId};
 

@@ -1,0 +1,144 @@
+//! A set to apply, and how far its members are.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::resource::Options;
+use crate::{Failure, OperationId, ReferenceId, Scope};
+
+/// A set to apply, without its declarations: these are sealed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// The members, each after those that it depends on, deletes last.
+    pub members: Vec<ApplyMember>,
+    /// Whether there are outputs to tell at the end.
+    pub has_outputs: bool,
+}
+
+/// One resource of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApplyMember {
+    /// Its name in the set.
+    pub symbolic_name: String,
+    /// The id of its reference.
+    pub reference: ReferenceId,
+    /// Its account and region.
+    pub scope: Scope,
+    /// What is to become of it.
+    pub goal: MemberGoal,
+    /// The indexes of the members that come first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<usize>,
+    /// Whether the request has seen that nothing is to be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unchanged: bool,
+}
+
+/// What is to become of a member of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MemberGoal {
+    /// It is as declared.
+    Put(Options),
+    /// It does not exist.
+    Delete,
+    /// The same, unless its reference no longer owns it: the set does not list it.
+    DeleteOwned,
+}
+
+/// How far a member of a set is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberStatus {
+    /// How far it is.
+    pub state: MemberState,
+    /// Its latest operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationId>,
+    /// How often what it refers to could not be read.
+    #[serde(default)]
+    pub tries: u32,
+}
+
+/// The state of a member of a set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MemberState {
+    /// It has not begun.
+    Waiting,
+    /// Its operation is under way.
+    Running,
+    /// It was changed.
+    Succeeded,
+    /// There was nothing to do.
+    Unchanged,
+    /// Its change failed.
+    Failed(Failure),
+    /// It was left as it is, because of what it depends on.
+    Skipped(Failure),
+    /// It was cancelled.
+    Canceled(Failure),
+}
+
+impl Application {
+    /// Returns whether something is to be deleted.
+    pub fn deletes(&self) -> bool {
+        let goals = self.members.iter().map(|member| &member.goal);
+        goals
+            .into_iter()
+            .any(|goal| !matches!(goal, MemberGoal::Put(_)))
+    }
+
+    /// Returns how far the members are at first.
+    pub fn statuses(&self) -> Vec<MemberStatus> {
+        let members = self.members.iter();
+        members
+            .map(|member| MemberStatus {
+                state: match member.is_unchanged {
+                    true => MemberState::Unchanged,
+                    false => MemberState::Waiting,
+                },
+                operation: None,
+                tries: 0,
+            })
+            .collect()
+    }
+}
+
+impl MemberState {
+    /// Returns its name in replies.
+    pub fn name(&self) -> &'static str {
+        match self {
+            MemberState::Waiting => "Waiting",
+            MemberState::Running => "Running",
+            MemberState::Succeeded => "Succeeded",
+            MemberState::Unchanged => "Unchanged",
+            MemberState::Failed(_) => "Failed",
+            MemberState::Skipped(_) => "Skipped",
+            MemberState::Canceled(_) => "Canceled",
+        }
+    }
+
+    /// Returns why it is not as declared, if it is over without success.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            MemberState::Failed(failure)
+            | MemberState::Skipped(failure)
+            | MemberState::Canceled(failure) => Some(failure),
+            MemberState::Waiting
+            | MemberState::Running
+            | MemberState::Succeeded
+            | MemberState::Unchanged => None,
+        }
+    }
+
+    /// Returns whether it stays so.
+    pub fn is_over(&self) -> bool {
+        !matches!(self, MemberState::Waiting | MemberState::Running)
+    }
+
+    pub(super) fn is_good(&self) -> bool {
+        matches!(self, MemberState::Succeeded | MemberState::Unchanged)
+    }
+}
