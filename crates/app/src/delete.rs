@@ -7,10 +7,10 @@ use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::{Forgotten, NewOperation, RecordedAlias};
 
+use crate::declaring::unsupported;
 use crate::identifier::{named, told_by};
 use crate::intake::{Subject, verdict_of};
 use crate::looking::Outlook;
-use crate::put::unsupported;
 use crate::{App, Caller, Rejection, Selector};
 
 /// A delete of one resource.

@@ -13,9 +13,9 @@ use ucp_model::{
 use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
 use crate::awaiting::Pending;
+use crate::declaring::unsupported;
 use crate::import::identifier;
 use crate::intake::no_such_group;
-use crate::put::unsupported;
 use crate::{App, Caller, Rejection};
 
 /// The maximum number of resources in one request.

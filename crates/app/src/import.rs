@@ -6,10 +6,10 @@ use ucp_model::{Identifier, Operation, Reference, Scope, Target, TypeName, Warni
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 use ucp_store::NewOperation;
 
+use crate::declaring::unsupported;
 use crate::identifier::named;
 use crate::intake::{Subject, verdict_of};
 use crate::looking::Outlook;
-use crate::put::unsupported;
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection, TrackedBy};
 

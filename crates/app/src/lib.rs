@@ -9,6 +9,7 @@ mod auditing;
 mod awaiting;
 mod cipher;
 mod credentials;
+mod declaring;
 mod delete;
 mod estimates;
 mod group_operations;

@@ -6,22 +6,20 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    Digest, ErrorCode, Failure, Identifier, Operation, Reference, ReferenceId, ResourceGroup,
-    Scope, Target, TypeName, Warning, excerpt, json,
+    Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName, Warning,
+    excerpt, json,
 };
-use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
-use ucp_schema::{Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, Violation};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::AssociatedData;
 use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
 use zeroize::Zeroizing;
 
+use crate::declaring::{create_judge, judge_for_type, parse, parts, unsupported};
 use crate::identifier::named;
-use crate::intake::{Accepted, Subject as Resource, verdict_of};
+use crate::intake::{Accepted, Subject, verdict_of};
 use crate::looking::Outlook;
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
-
-pub(crate) const NOT_VALID: &str = "The properties are not a valid declaration. Nothing was stored or sent. Correct what the details name.";
 
 /// A put of one resource.
 #[derive(Clone)]
@@ -215,7 +213,7 @@ impl App {
             is_quick,
             text,
         } = self.declared(put, caller, Purpose::Change).await?;
-        let resource = Resource {
+        let resource = Subject {
             scope: put.scope.clone(),
             reference: reference.clone(),
             identifier: identifier.clone(),
@@ -224,7 +222,7 @@ impl App {
             self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
         let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
         let prospect = if is_create {
-            let judge = create_judge(&declaration, &schema, put);
+            let judge = create_judge(&declaration, &schema, &put.scope, put.options);
             Prospect::Create(self.parts.pool.run_unless_quick(is_quick, judge).await??)
         } else {
             let target = identifier.as_ref().map(|identifier| Target {
@@ -263,7 +261,7 @@ impl App {
             ..
         } = self.declared(put, caller, Purpose::Validation).await?;
         if is_surely_create(identifier.as_ref(), alias.as_ref()) {
-            let judge = create_judge(&declaration, &schema, put);
+            let judge = create_judge(&declaration, &schema, &put.scope, put.options);
             self.parts.pool.run_unless_quick(is_quick, judge).await??;
         }
         Ok(())
@@ -309,7 +307,7 @@ impl App {
             Some(name) => Some(named(&schema, name)?),
             None => None,
         };
-        judge_for_type(put, &schema)?;
+        judge_for_type(&put.properties, &put.tags, &schema)?;
         let alias = self.recorded_alias(reference.as_ref()).await?;
         if purpose == Purpose::Change {
             // Nothing takes long before the account and the group are known.
@@ -378,72 +376,10 @@ impl App {
     }
 }
 
-/// Refuses a put that its type does not support, or that is too long.
-pub(crate) fn judge_for_type(put: &PutResource, schema: &ResourceSchema) -> Result<(), Rejection> {
-    if !schema.is_provisionable() {
-        return Err(unsupported(schema, "created or updated"));
-    }
-    if !put.tags.is_empty() && !schema.takes_default_tags() {
-        return Err(Rejection::bad_request(format!(
-            "/tags: {} has no tags that can be changed. Omit them, or declare them in properties.",
-            schema.type_name().arm()
-        )));
-    }
-    refuse_too_long(&put.properties)
-}
-
 /// Returns whether a put is certainly a create: nothing says which resource it could be about.
 fn is_surely_create(identifier: Option<&Identifier>, alias: Option<&RecordedAlias>) -> bool {
     let reference = alias.and_then(|alias| alias.reference.as_ref());
     identifier.is_none() && reference.is_none()
-}
-
-/// Judges a put that is certainly a create, wherever that is done.
-pub(crate) fn create_judge(
-    declaration: &Declaration,
-    schema: &Arc<ResourceSchema>,
-    put: &PutResource,
-) -> impl FnOnce() -> Result<Vec<Warning>, Rejection> + Send + 'static {
-    let (declaration, schema) = (declaration.clone(), Arc::clone(schema));
-    let (scope, options) = (put.scope.clone(), put.options);
-    move || judge_create(declaration, &schema, &scope, options)
-}
-
-/// Parses a declaration. Returns it also as JSON, if that is not too long with what was added to it.
-fn parse(
-    properties: Value,
-    schema: &ResourceSchema,
-    default_tags: &BTreeMap<String, String>,
-    named_parts: Option<&Value>,
-) -> Result<(Declaration, Zeroizing<String>), Rejection> {
-    let Value::Object(properties) = properties else {
-        return Err(Rejection::Internal("properties are not an object".into()));
-    };
-    let declaration = Declaration::parse(properties, schema, default_tags, named_parts)
-        .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
-    let text = Zeroizing::new(declaration.properties().to_string());
-    judge_length(&text)?;
-    Ok((declaration, text))
-}
-
-/// Refuses properties that are too long before anything else is done with them. Default tags come on top.
-fn refuse_too_long(properties: &Map<String, Value>) -> Result<(), Rejection> {
-    match serde_json::to_string(properties) {
-        Ok(text) => judge_length(&Zeroizing::new(text)),
-        Err(error) => Err(Rejection::Internal(error.into())),
-    }
-}
-
-fn judge_length(text: &str) -> Result<(), Rejection> {
-    let length = text.chars().count();
-    if length > MAX_DECLARED_CHARS {
-        let message = format!(
-            "The properties are {length} characters of JSON, and Cloud Control accepts at most {MAX_DECLARED_CHARS}. Declare less."
-        );
-        let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
-        return Err(Rejection::TooLarge(failure.with_target("/properties")));
-    }
-    Ok(())
 }
 
 /// Returns the outcome of a put that was accepted. If the worker has found nothing to do, it has no operation.
@@ -491,63 +427,6 @@ fn live(operation: &Operation, reference: Option<Reference>) -> Option<Value> {
     // The properties observed of a resource that is gone do not describe its successor.
     let takes_its_place = work.created || work.replacing.is_some();
     reference.filter(|_| !takes_its_place)?.observed
-}
-
-/// Returns the properties that the name in the URL consists of.
-fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value, Rejection> {
-    schema.properties_of_identifier(name).ok_or_else(|| {
-        let paths = schema.primary_identifier().iter();
-        let parts: Vec<String> = paths.map(|path| path.in_words()).collect();
-        let or_json = match &parts[..] {
-            [_] => "",
-            _ => ", or a JSON object of these if one of them contains '|'",
-        };
-        Rejection::bad_request(format!(
-            "'{name}' does not name an {}, which is identified by {}{or_json}.",
-            schema.type_name().arm(),
-            parts.join("|")
-        ))
-    })
-}
-
-/// Validates a put that is certainly a create, before anything is stored. Returns its warnings.
-fn judge_create(
-    declaration: Declaration,
-    schema: &ResourceSchema,
-    scope: &Scope,
-    options: Options,
-) -> Result<Vec<Warning>, Rejection> {
-    // Nothing is stored of it, so there are no digests to compare write-only values with.
-    let desired = Desired::new(declaration, schema, |_, _| Digest::default());
-    let question = Question {
-        desired: &desired,
-        last_applied: None,
-        live: Live::Absent,
-        subject: Subject::new(scope, schema.type_name()),
-        schema,
-        options,
-    };
-    let Judgement { plan, verdict } = judge(&question);
-    match verdict {
-        Ok(_) => Ok(plan.warnings.iter().map(Warning::from).collect()),
-        Err(failure) => Err(Rejection::Invalid(Failure {
-            message: NOT_VALID.to_owned(),
-            ..failure
-        })),
-    }
-}
-
-/// The rejection if the type lacks a handler for the request.
-pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
-    let supported = schema.handlers().names();
-    let supports = match supported.is_empty() {
-        true => "AWS Cloud Control does not support it at all.".to_owned(),
-        false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),
-    };
-    Rejection::Invalid(Failure::new(
-        ErrorCode::UnsupportedActionException,
-        format!("{} cannot be {what}. {supports}", schema.type_name().arm()),
-    ))
 }
 
 /// Returns the properties for the reply: the live ones, overlaid with the declared ones.

@@ -6,8 +6,8 @@ use ucp_model::operation::SETTLING_WINDOW;
 use ucp_model::{Fault, FaultClass, Identifier, ResourceDescription, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 
+use crate::declaring::unsupported;
 use crate::identifier::{named, not_found, told_by};
-use crate::put::unsupported;
 use crate::{App, Caller, Rejection, Selector};
 
 /// How long a read by action waits for a recently created resource to become visible.

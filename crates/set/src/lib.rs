@@ -17,11 +17,13 @@ mod names;
 mod path;
 mod problem;
 mod resolve;
+mod set;
 
 pub use declarations::{Declarations, DeclaredMember};
-pub use draft::{Draft, Goal, Linked, LinkedMember, Member, Set};
+pub use draft::{Draft, Linked, LinkedMember};
 pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
 pub use link::Link;
 pub use names::Outside;
 pub use problem::{Problem, ProblemCode};
 pub use resolve::{Unresolved, links, resolve, with_unknown};
+pub use set::{Goal, Member, Set};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::{ReferenceId, TypeName};
+use ucp_model::ids::InvalidId;
+use ucp_model::{GroupId, ReferenceId, TypeName};
 
-use crate::draft::Member;
 use crate::problem::{Problem, ProblemCode};
+use crate::set::Member;
 
 /// A name that is not of the set: it has to be looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,8 +89,8 @@ impl Names {
         self.by_key.get(&id.key()).copied()
     }
 
-    /// Returns what a name means in a set that is for the group of `any`, one of its members.
-    pub(crate) fn meaning(&self, name: &str, group: &ucp_model::GroupId) -> Meaning {
+    /// Returns what a name means in a set for `group`.
+    pub(crate) fn meaning(&self, name: &str, group: &GroupId) -> Meaning {
         if let Some(members) = self.by_name.get(&name.to_lowercase()) {
             return match members[..] {
                 [member] => Meaning::Member(member),
@@ -111,11 +112,7 @@ impl Names {
     }
 }
 
-fn typed(
-    group: &ucp_model::GroupId,
-    type_name: &str,
-    alias: &str,
-) -> Result<ReferenceId, ucp_model::ids::InvalidId> {
+fn typed(group: &GroupId, type_name: &str, alias: &str) -> Result<ReferenceId, InvalidId> {
     let (namespace, resource) = type_name.split_once('/').unwrap_or((type_name, ""));
     let type_name = TypeName::from_segments(namespace, resource)?;
     ReferenceId::new(group.clone(), type_name, alias)

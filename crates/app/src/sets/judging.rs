@@ -12,9 +12,9 @@ use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::{Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, Outside, Set, with_unknown};
 
 use super::{DeclaredSet, Mode, SetGoal, SetMember};
+use crate::declaring::{NOT_VALID, create_judge, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::intake::no_such_group;
-use crate::put::{NOT_VALID, create_judge, judge_for_type, unsupported};
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
 /// The maximum number of resources that a set deletes without listing them.
@@ -283,7 +283,7 @@ impl App {
                     properties,
                     ..(**put).clone()
                 };
-                judge_for_type(&put, schema)?;
+                judge_for_type(&put.properties, &put.tags, schema)?;
                 self.judge_draft(&put, schema, group, has_reference).await?;
                 JudgedGoal::Put(Box::new(put))
             }
@@ -333,7 +333,7 @@ impl App {
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => false,
         };
         if !is_named && !has_reference {
-            let judge = create_judge(&declaration, schema, put);
+            let judge = create_judge(&declaration, schema, &put.scope, put.options);
             pool.run_unless_quick(is_quick, judge).await??;
         }
         Ok(())
