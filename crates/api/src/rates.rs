@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn members_count() {
         let (limits, clock) = limits(5);
-        let set = |members| {
+        let set = |members: usize| {
             limits.count(Effect::Write, "ada", GROUP)?;
             limits.count_more(Effect::Write, "ada", GROUP, members - 1)
         };

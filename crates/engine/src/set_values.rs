@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, UnknownType, Violation};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, Link, Unresolved, links, resolve};
 use ucp_store::{NewResourceWork, Sealed};
@@ -210,7 +211,18 @@ impl Stepper<'_> {
         let lease = &mut self.claimed.lease;
         let schema = match self.turn.call_armed(lease, schema).await? {
             Ok(schema) => schema,
-            Err(unknown) => return Err(Abandoned::Schema(unknown)),
+            Err(UnknownType::Store(error)) => return Err(Abandoned::Schema(error)),
+            Err(UnknownType::Busy) => return Err(Undone::Busy.into()),
+            Err(
+                unknown @ (UnknownType::Missing { .. }
+                | UnknownType::Refused(_)
+                | UnknownType::Unusable(_)
+                | UnknownType::Unreachable(_)),
+            ) => {
+                let message = format!("'{}' could not be read: {unknown}.", id.alias);
+                let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
+                return Ok(Err(failure.with_target(id.to_string())));
+            }
         };
         if !schema.handlers().read {
             let declared = reference.baseline.map(|baseline| baseline.declared);

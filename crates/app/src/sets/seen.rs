@@ -208,7 +208,8 @@ fn left_to_worker<T>(refused: Rejection) -> Result<Option<T>, Rejection> {
         | Rejection::Refused(_)
         | Rejection::Aws(_)
         | Rejection::TooLarge(_) => Ok(None),
-        Rejection::Forbidden(_)
+        Rejection::Hidden(_)
+        | Rejection::Forbidden(_)
         | Rejection::NotNow(_)
         | Rejection::QuotaExceeded(_)
         | Rejection::TooMany(_)

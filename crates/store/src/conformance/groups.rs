@@ -179,7 +179,7 @@ pub async fn one_apply_at_a_time(store: Engine) {
     accept(&store, put(4, "a")).await;
     accept(&store, on_group(5, "rg", Task::Import(Vec::new()))).await;
     let deletion =
-        store.delete_resource_group(on_group(6, "rg", Task::Delete), &Precondition::NONE);
+        store.delete_resource_group(on_group(6, "rg", Task::Delete), &Precondition::NONE, None);
     refused!(deletion, Error::Busy(id) if id == operation_id(1));
 
     let claimed = claim(&store, at(20)).await;
