@@ -13,12 +13,12 @@ use crate::expression::{Address, Expression, Part, replaced, visit};
 pub enum Unresolved {
     /// What is referred to has no such value, or not yet.
     #[error("there is no value of {0}")]
-    Missing(Link),
+    Missing(Box<Link>),
     /// What is referred to cannot be part of a text.
     #[error(
         "the value of {0} is neither a text nor a number nor a truth value, so it cannot be part of a text"
     )]
-    NotText(Link),
+    NotText(Box<Link>),
     /// With the values it would be too long.
     #[error(
         "with the values that it refers to, it would have more than {MAX_DECLARED_CHARS} characters"
@@ -58,7 +58,7 @@ pub fn resolve(
         let value = match expression {
             Expression::Reference(address) => {
                 let link = link(address)?;
-                value_of(&link).ok_or(Unresolved::Missing(link))?
+                value_of(&link).ok_or_else(|| Unresolved::Missing(Box::new(link)))?
             }
             Expression::Concat(parts) => Value::String(text(parts, &value_of)?),
         };
@@ -81,9 +81,9 @@ fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<St
                         text.push_str(&value.to_string());
                     }
                     Some(Value::Null | Value::Array(_) | Value::Object(_)) => {
-                        return Err(Unresolved::NotText(link));
+                        return Err(Unresolved::NotText(Box::new(link)));
                     }
-                    None => return Err(Unresolved::Missing(link)),
+                    None => return Err(Unresolved::Missing(Box::new(link))),
                 }
             }
         }

@@ -1,5 +1,10 @@
 //! What names mean, what is wrong with a set, and in which order its members come.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers are test code too, which panics on failure"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -215,7 +220,7 @@ fn names_outside_are_looked_up_and_deletes_come_last() {
     let needed = link_with(declared(), &known, &deleted);
     assert_eq!(
         told(&needed),
-        [(format!("/resources/1/properties/VpcId"), "StillNeeded")]
+        [("/resources/1/properties/VpcId".to_owned(), "StillNeeded")]
     );
     known.insert(base, vec![id(VPC, "base"), id(SUBNET, "base")]);
     let ambiguous = link_with(declared(), &known, &BTreeSet::new());
