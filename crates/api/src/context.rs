@@ -25,6 +25,7 @@ use crate::noted::{CameOf, Noted, RequestId};
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::problem::{Problem, RefusalCode};
+use crate::rights::named;
 use crate::routes::health;
 use crate::state::Api;
 
@@ -105,6 +106,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
             caller: Caller {
                 name: principal.ok_or_else(Problem::internal)?.name.clone(),
                 rights: rights.cloned().ok_or_else(Problem::internal)?,
+                principal: named(api, &parts.extensions)?.cloned(),
                 correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),

@@ -70,6 +70,8 @@ impl App {
         };
         let operation = loop {
             let store = &self.parts.store;
+            // The roles over the group go with it.
+            let _changing = self.assignments.changing();
             let deletion =
                 store.delete_resource_group(new.clone(), precondition, deletable.as_ref());
             match deletion.await {

@@ -30,6 +30,8 @@ impl App {
         let mut counted = self.counted.lock().await;
         let now = self.now();
         if let Some((at, inventory)) = *counted
+            // A clock that was set back must not keep it for longer.
+            && at <= now
             && now.since(at) < FRESH
         {
             return Ok(inventory);

@@ -32,10 +32,14 @@ struct State {
     failed_at: Option<Timestamp>,
     /// How many changes by this process have ended.
     changes: u64,
+    /// How many readings have begun.
+    readings: u64,
 }
 
 struct Reading {
     grants: Arc<GrantIndex>,
+    /// Which one it is.
+    number: u64,
     began: Timestamp,
     /// How many changes by this process had ended when it began.
     changes: u64,
@@ -48,6 +52,13 @@ impl State {
         // A clock that was set back must not keep what was read for longer.
         let is_young = last.began <= now && now.since(last.began) < term;
         (is_young && last.changes == self.changes).then(|| Arc::clone(&last.grants))
+    }
+
+    /// Returns what a reading after this one has read, and after each change by this process.
+    fn read_after(&self, number: u64) -> Option<Arc<GrantIndex>> {
+        let last = self.last.as_ref()?;
+        let is_later = last.number > number && last.changes == self.changes;
+        is_later.then(|| Arc::clone(&last.grants))
     }
 
     fn has_just_failed(&self, now: Timestamp) -> bool {
@@ -93,31 +104,43 @@ impl KnownAssignments {
         if let Some(fresh) = self.fresh() {
             return Ok(fresh);
         }
-        if !self.state().has_just_failed(self.clock.now()) {
-            match self.read_all().await {
-                Ok(read) => return Ok(read),
-                Err(error) => tracing::warn!(
-                    error = %ucp_model::chain(&error),
-                    "the role assignments could not be read"
-                ),
-            }
+        if let Ok(read) = self.try_to_read().await {
+            return Ok(read);
         }
         let old = self.state().read_within(FRESH + GRACE, self.clock.now());
         old.ok_or(Unread)
     }
 
-    /// Reads the role assignments now.
-    pub(crate) async fn read(&self) -> Result<Arc<GrantIndex>, Error> {
+    /// Returns the role assignments as they are stored now, or later.
+    pub(crate) async fn read(&self) -> Result<Arc<GrantIndex>, Unread> {
+        let begun = self.state().readings;
         let _turn = self.reading.lock().await;
-        self.read_all().await
+        if let Some(later) = self.state().read_after(begun) {
+            return Ok(later);
+        }
+        self.try_to_read().await
+    }
+
+    /// Reads the role assignments, unless that has just failed.
+    async fn try_to_read(&self) -> Result<Arc<GrantIndex>, Unread> {
+        let has_just_failed = self.state().has_just_failed(self.clock.now());
+        match has_just_failed {
+            true => Err(Unread),
+            false => self.read_all().await,
+        }
     }
 
     fn fresh(&self) -> Option<Arc<GrantIndex>> {
         self.state().read_within(FRESH, self.clock.now())
     }
 
-    async fn read_all(&self) -> Result<Arc<GrantIndex>, Error> {
-        let (began, changes) = (self.clock.now(), self.state().changes);
+    async fn read_all(&self) -> Result<Arc<GrantIndex>, Unread> {
+        let began = self.clock.now();
+        let (number, changes) = {
+            let mut state = self.state();
+            state.readings += 1;
+            (state.readings, state.changes)
+        };
         let read = self.grants().await;
         let mut state = self.state();
         match read {
@@ -126,14 +149,19 @@ impl KnownAssignments {
                 state.failed_at = None;
                 state.last = Some(Reading {
                     grants: Arc::clone(&grants),
+                    number,
                     began,
                     changes,
                 });
                 Ok(grants)
             }
             Err(error) => {
+                tracing::warn!(
+                    error = %ucp_model::chain(&error),
+                    "the role assignments could not be read"
+                );
                 state.failed_at = Some(self.clock.now());
-                Err(error)
+                Err(Unread)
             }
         }
     }

@@ -44,7 +44,7 @@ mod wildcard;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ucp_access::Rights;
+use ucp_access::{Principal, Rights};
 use ucp_cpu_pool::CpuPool;
 use ucp_model::{
     Clock, CorrelationId, DefaultTags, Entropy, ErrorCode, Failure, MAX_SKEW, Timestamp,
@@ -146,6 +146,8 @@ pub struct Caller {
     pub name: String,
     /// What the sender may do.
     pub rights: Rights,
+    /// Who that is, unless nobody is asked.
+    pub principal: Option<Arc<Principal>>,
     /// Correlates the calls of one deployment.
     pub correlation_id: CorrelationId,
     /// The time for the look at AWS and, if it shows nothing, for the verdict of the operation.

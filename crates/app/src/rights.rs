@@ -25,10 +25,17 @@ impl App {
         Ok(self.rights_by(&stored, principal))
     }
 
-    /// Returns what a principal may do as it is stored now. What he gives to others outlasts what a process remembers.
-    pub async fn rights_now(&self, principal: &Principal) -> Result<Rights, Rejection> {
-        let stored = self.assignments.read().await?;
-        Ok(self.rights_by(&stored, principal))
+    /// Returns the caller with what he may do as it is stored now. What he gives to others outlasts what a process
+    /// remembers, and what was true when his request began.
+    pub(crate) async fn as_stored(&self, caller: &Caller) -> Result<Caller, Rejection> {
+        let Some(principal) = &caller.principal else {
+            return Ok(caller.clone());
+        };
+        let stored = self.assignments.read().await.map_err(|Unread| unread())?;
+        Ok(Caller {
+            rights: self.rights_by(&stored, principal),
+            ..caller.clone()
+        })
     }
 
     fn rights_by(&self, stored: &GrantIndex, principal: &Principal) -> Rights {

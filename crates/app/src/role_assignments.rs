@@ -6,7 +6,7 @@ use ucp_store::{Error, NewRoleAssignment, Precondition, RoleAssignment};
 
 use crate::{App, Caller, Listed, Rejection};
 
-/// How many role assignments of a plane a page looks at for a caller who does not own all of them.
+/// How many role assignments are read at once for a page.
 const LOOKED_AT: usize = 1_000;
 
 /// A role assignment to write.
@@ -38,13 +38,14 @@ impl App {
         caller: &Caller,
     ) -> Result<RoleAssignmentPut, Rejection> {
         let PutRoleAssignment { id, grant } = put;
-        let caller = &caller.undenied();
-        for scope in &grant.scopes {
-            let action = "System.Resources/roleAssignments/write";
-            caller.rights.judge(Right::ManageAccess, action, scope)?;
-        }
         loop {
-            let current = self.changeable(&id, caller).await?;
+            let current = self.parts.store.get_role_assignment(&id).await?;
+            let caller = &self.as_stored(caller).await?.undenied();
+            for scope in &grant.scopes {
+                let action = "System.Resources/roleAssignments/write";
+                caller.rights.judge(Right::ManageAccess, action, scope)?;
+            }
+            caller.judge_change_of(&id, current.as_ref())?;
             let etag = current.as_ref().map(RoleAssignment::etag);
             let judged = precondition.judge(etag);
             judged.map_err(|_| Rejection::precondition_failed(&id))?;
@@ -91,14 +92,16 @@ impl App {
                 "The role assignment '{}' does not exist on the plane '{}', or the client '{}' does not own all its scopes.",
                 id.name, id.plane, caller.name
             );
-            Rejection::Missing(
-                Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()),
-            )
+            let failure = Failure::new(ErrorCode::NotFound, message).with_target(id.to_string());
+            match caller.rights.permits(Right::ManageAccess, &Scope::everything()) {
+                true => Rejection::Missing(failure),
+                false => Rejection::Hidden(failure),
+            }
         })
     }
 
-    /// Returns up to `top` role assignments of a radius plane, after `after`, of which the caller owns all scopes. It looks at
-    /// a bounded number of them. If too few are his, the next page goes on behind them.
+    /// Returns up to `top` role assignments of a radius plane, after `after`, of which the caller owns all scopes. What the
+    /// next page begins with is his, too. The quota bounds how many it looks at.
     pub async fn list_role_assignments(
         &self,
         plane: &PlaneId,
@@ -106,23 +109,19 @@ impl App {
         top: usize,
         caller: &Caller,
     ) -> Result<Listed<RoleAssignment>, Rejection> {
-        let everything = Scope::everything();
-        let limit = match caller.rights.permits(Right::ManageAccess, &everything) {
-            true => top + 1,
-            false => LOOKED_AT,
-        };
         let store = &self.parts.store;
-        let looked = store.list_role_assignments(Some(&plane.name), after, limit);
-        let looked = looked.await?;
-        let is_end = looked.len() < limit;
-        let last = looked.last().map(|last| last.id.to_string());
-        let theirs = looked.into_iter().filter(|listed| caller.manages(listed));
-        let mut listed = Listed::of(theirs.take(top + 1).collect(), top);
-        if !is_end && !listed.has_more {
-            listed.has_more = true;
-            listed.resumes_after = last;
+        let (mut his, mut after) = (Vec::new(), after.cloned());
+        loop {
+            let looked = store.list_role_assignments(Some(&plane.name), after.as_ref(), LOOKED_AT);
+            let looked = looked.await?;
+            let is_end = looked.len() < LOOKED_AT;
+            after = looked.last().map(|last| last.id.clone());
+            his.extend(looked.into_iter().filter(|listed| caller.manages(listed)));
+            if is_end || his.len() > top {
+                his.truncate(top + 1);
+                return Ok(Listed::of(his, top));
+            }
         }
-        Ok(listed)
     }
 
     /// Takes away what the role assignment gives. The caller must own all its scopes. Returns whether it existed.
@@ -133,7 +132,10 @@ impl App {
         caller: &Caller,
     ) -> Result<bool, Rejection> {
         loop {
-            let Some(current) = self.changeable(id, caller).await? else {
+            let current = self.parts.store.get_role_assignment(id).await?;
+            let caller = &self.as_stored(caller).await?;
+            caller.judge_change_of(id, current.as_ref())?;
+            let Some(current) = current else {
                 return Ok(false);
             };
             let judged = precondition.judge(Some(current.etag()));
@@ -145,27 +147,26 @@ impl App {
             }
         }
     }
+}
 
-    /// Returns the role assignment, if there is one. Refuses who does not own all its scopes.
-    async fn changeable(
+impl Caller {
+    /// Refuses who does not own all scopes of the role assignment, if there is one.
+    fn judge_change_of(
         &self,
         id: &RoleAssignmentId,
-        caller: &Caller,
-    ) -> Result<Option<RoleAssignment>, Rejection> {
-        let stored = self.parts.store.get_role_assignment(id).await?;
-        if stored.as_ref().is_none_or(|stored| caller.manages(stored)) {
-            return Ok(stored);
+        stored: Option<&RoleAssignment>,
+    ) -> Result<(), Rejection> {
+        if stored.is_none_or(|stored| self.manages(stored)) {
+            return Ok(());
         }
         let message = format!(
             "The client '{}' does not have authorization to change the role assignment '{}', since it does not own all its scopes. Nothing was changed. Use another name, or ask an owner of the plane.",
-            caller.name, id.name
+            self.name, id.name
         );
         let failure = Failure::new(ErrorCode::AuthorizationFailed, message);
         Err(Rejection::Forbidden(failure.with_target(id.to_string())))
     }
-}
 
-impl Caller {
     /// Returns whether the caller owns all scopes of a role assignment. Types that are denied to everybody are owned, too:
     /// what is given over them stays without effect, and can be taken away.
     fn manages(&self, assignment: &RoleAssignment) -> bool {

@@ -113,6 +113,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
     let caller = Caller {
         name: "caller".to_owned(),
         rights: Rights::unlimited(),
+        principal: None,
         correlation_id: CorrelationId::new("deployment"),
         verdict_wait: Duration::from_secs(2),
         group_delete_wait: Duration::ZERO,

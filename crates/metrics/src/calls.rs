@@ -26,6 +26,37 @@ impl Metrics {
     }
 }
 
+/// A call that has not been answered yet. Dropped, it was given up.
+struct Call<'a> {
+    metrics: &'a Metrics,
+    name: &'static str,
+    began: Instant,
+    outcome: &'static str,
+}
+
+impl<'a> Call<'a> {
+    fn begin(metrics: &'a Metrics, name: &'static str) -> Self {
+        let (began, outcome) = (Instant::now(), "givenUp");
+        Self {
+            metrics,
+            name,
+            began,
+            outcome,
+        }
+    }
+
+    fn end(mut self, outcome: &'static str) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.metrics
+            .called(self.name, self.outcome, self.began.elapsed());
+    }
+}
+
 /// Returns what came of a call, in a word.
 fn outcome<R>(reply: &Result<R, Fault>) -> &'static str {
     let Err(fault) = reply else { return "ok" };
@@ -50,9 +81,9 @@ macro_rules! counted {
         #[async_trait]
         impl CloudControl for Counted {
             $(async fn $name(&self, scope: &Scope, $($argument: $type),*) -> Result<$reply, Fault> {
-                let began = Instant::now();
+                let call = Call::begin(&self.metrics, $call);
                 let reply = self.inner.$name(scope, $($argument),*).await;
-                self.metrics.called($call, outcome(&reply), began.elapsed());
+                call.end(outcome(&reply));
                 reply
             })*
         }

@@ -10,9 +10,6 @@ pub enum SchemaError {
     /// The text is not JSON, or is nested too deeply.
     #[error("the schema is not JSON that can be read")]
     NotJson(#[source] serde_json::Error),
-    /// It takes too long to read.
-    #[error("the schema was given up: {0}")]
-    TooLong(String),
     /// The JSON does not describe a resource type.
     #[error("{0}")]
     Malformed(String),

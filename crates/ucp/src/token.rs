@@ -76,7 +76,14 @@ async fn create(arguments: CreateToken) -> anyhow::Result<()> {
     };
     let name = of.name.clone();
     let new = make(&store, of, now).await?;
-    record(&store, "write", &new.id, now).await?;
+    let recorded = record(&store, "write", &new.id, now).await;
+    recorded.with_context(|| {
+        format!(
+            "the token was made, but not shown, since the audit could not record it; revoke it with `ucp token revoke {}`, \
+             and make another one",
+            new.id
+        )
+    })?;
     // Only the token is on standard output, so that a shell can take it.
     eprintln!(
         "The callers with this token are named {TOKEN_PREFIX}{name}. It is shown only now; its id is {}.",
@@ -140,14 +147,14 @@ fn row(token: &Token, now: Timestamp) -> [String; 8] {
 async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
     let store = open(&arguments.database).await?;
     let now = now(&store).await?;
-    let mut revoked = 0;
+    let (mut revoked, mut unrecorded) = (0, None);
     for token in all(&store).await? {
         let is_meant = token.id == arguments.token || token.name == arguments.token;
         let is_valid = token.state(now) == TokenState::Valid;
         if is_meant && is_valid && store.revoke_token(&token.id, now).await? {
-            record(&store, "delete", &token.id, now).await?;
             println!("Revoked the token {} of {}.", token.id, token.name);
             revoked += 1;
+            unrecorded = unrecorded.or(record(&store, "delete", &token.id, now).await.err());
         }
     }
     if revoked == 0 {
@@ -157,7 +164,10 @@ async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
         );
     }
     println!("Every server refuses it within five seconds.");
-    Ok(())
+    match unrecorded {
+        Some(error) => Err(error.context("the audit could not record that")),
+        None => Ok(()),
+    }
 }
 
 /// Records what the command has done, as servers record requests.

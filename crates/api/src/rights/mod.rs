@@ -48,7 +48,7 @@ pub(crate) async fn judged(
         Need::Public => return Ok(next.run(request).await),
         Need::Authenticated => rights(&api, request.extensions()).await?,
         Need::Somewhere(right, action) => {
-            let rights = rights_now(&api, request.extensions()).await?;
+            let rights = rights(&api, request.extensions()).await?;
             if !rights.permits_somewhere(right) {
                 judge(&rights, right, Place::Plane, action, request.uri().path())?;
             }
@@ -72,16 +72,11 @@ async fn rights(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
     }
 }
 
-/// The same as it is stored now.
-async fn rights_now(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
-    match named(api, extensions)? {
-        Some(principal) => Ok(api.app.rights_now(principal).await?),
-        None => Ok(api.app.rights_of_everybody()),
-    }
-}
-
 /// Returns the caller, unless nobody is asked who he is.
-fn named<'a>(api: &Api, extensions: &'a Extensions) -> Result<Option<&'a Principal>, Problem> {
+pub(crate) fn named<'a>(
+    api: &Api,
+    extensions: &'a Extensions,
+) -> Result<Option<&'a Arc<Principal>>, Problem> {
     let principal = extensions.get::<Arc<Principal>>();
     let principal = principal.ok_or_else(Problem::internal)?;
     Ok(match (principal.source, api.authenticator.is_required()) {
