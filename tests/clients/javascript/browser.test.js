@@ -53,7 +53,7 @@ async function execute(block) {
 
 test("each GET can be executed", async () => {
     const document = await (await fetch(`${url}/openapi.json`)).json();
-    for (const id of ["put_resource_group", "put_named_aws_resource", "put_credential"]) {
+    for (const id of ["put_resource_group", "put_named_aws_resource", "put_credential", "put_role_assignment"]) {
         await send(document, "put", id);
     }
     await send(document, "post", "put_aws_resource");

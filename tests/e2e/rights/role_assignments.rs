@@ -163,6 +163,7 @@ async fn who_loses_his_role_while_he_sends_gives_none(kind: StoreKind) {
     let request = Request::put(path("again"))
         .header("host", "localhost:8787")
         .header("authorization", "Bearer eve")
+        .header("content-type", "application/json")
         .body(Body::from_stream(late));
     let taken = async {
         is_read.await.expect("the body is read");
