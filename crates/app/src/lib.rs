@@ -39,6 +39,7 @@ mod role_assignments;
 mod roles;
 mod sets;
 mod settling;
+mod taking_stock;
 mod wildcard;
 
 use std::sync::Arc;
