@@ -253,13 +253,19 @@ fn deletes_come_last_each_after_what_refers_to_it() {
     let work = work(vec![
         put("a", &[]),
         member("vpc", MemberGoal::Delete, &[]),
-        member("subnet", MemberGoal::DeleteOwned, &[]),
+        member("subnet", MemberGoal::DeleteOwned(at(0)), &[]),
         member("gone", MemberGoal::Delete, &[]),
-        member("released", MemberGoal::DeleteOwned, &[]),
+        member("released", MemberGoal::DeleteOwned(at(0)), &[]),
+        member("another", MemberGoal::DeleteOwned(at(0)), &[]),
     ]);
     let released = Reference {
         owned: false,
         ..reference("released", json!({}))
+    };
+    // Deleted, and made again by somebody else.
+    let another = Reference {
+        created_at: at(1),
+        ..reference("another", json!({}))
     };
     let survey = |children: Vec<Operation>, references: &[Reference]| Survey {
         references: references.to_vec(),
@@ -269,21 +275,22 @@ fn deletes_come_last_each_after_what_refers_to_it() {
         reference("vpc", json!({})),
         reference("subnet", json!({"VpcId": "vpc"})),
     );
-    let all = [vpc.clone(), subnet, released.clone()];
+    let all = [vpc.clone(), subnet, released.clone(), another.clone()];
     let running = survey(vec![child("a", Kind::Put, None)], &all);
-    assert_eq!(waiting(&decide(&work, &running))[1..], ["Waiting"; 4]);
+    assert_eq!(waiting(&decide(&work, &running))[1..], ["Waiting"; 5]);
     let first = decide(&work, &survey(vec![done("a")], &all));
     assert_eq!(started(&first), ["subnet"]);
     let deleted = |alias| child(alias, Kind::Delete, Some(Ended::Succeeded));
-    let left = [vpc, released.clone()];
+    let left = [vpc, released.clone(), another.clone()];
     let second = decide(&work, &survey(vec![done("a"), deleted("subnet")], &left));
     assert_eq!(started(&second), ["vpc"]);
     let children = vec![done("a"), deleted("subnet"), deleted("vpc")];
-    let last = decide(&work, &survey(children, &[released]));
+    let last = decide(&work, &survey(children, &[released, another]));
     let expected = [
         "Succeeded",
         "Succeeded",
         "Succeeded",
+        "Unchanged",
         "Unchanged",
         "Unchanged",
     ];

@@ -89,32 +89,29 @@ impl Draft {
             ));
         }
         let mut uses = Vec::new();
-        let mut read = |user: Option<usize>, place: &str, value: &Value, problems: &mut Vec<_>| {
+        // Reads the values of a resource, or all outputs.
+        let mut read = |user, place: &str, values: &Map<String, Value>, problems: &mut Vec<_>| {
             let before = uses.len();
-            visit(value, |at, expression| {
-                add_uses(&mut uses, problems, user, below(place, at), expression);
-            });
+            for (name, value) in values {
+                let place = pointer::join(place, name);
+                visit(value, |at, expression| {
+                    add_uses(&mut uses, problems, user, below(&place, at), expression);
+                });
+            }
             let count = uses.len() - before;
             if count > REFERENCES_MAX {
                 problems.push(too_many(place, "references", count, REFERENCES_MAX));
+                uses.truncate(before + REFERENCES_MAX);
             }
         };
         for (index, member) in set.members.iter().enumerate() {
             let place = format!("{}/properties", member.place);
             match &member.goal {
-                Goal::Put(properties) => {
-                    for (name, value) in properties {
-                        let place = pointer::join(&place, name);
-                        read(Some(index), &place, value, &mut problems);
-                    }
-                }
+                Goal::Put(properties) => read(Some(index), &place, properties, &mut problems),
                 Goal::Delete => {}
             }
         }
-        for (name, value) in &set.outputs {
-            let place = pointer::join("/outputs", name);
-            read(None, &place, value, &mut problems);
-        }
+        read(None, "/outputs", &set.outputs, &mut problems);
         for (index, member) in set.members.iter().enumerate() {
             let depends_on = member.depends_on.iter().enumerate();
             uses.extend(depends_on.map(|(at, name)| Use {

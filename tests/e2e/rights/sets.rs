@@ -26,6 +26,8 @@ async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
             grant("bob", Role::Contributor, &[THEIRS, REGION]),
             grant("carol", Role::Reader, &[OURS, REGION]),
             grant("dave", Role::Contributor, &[THEIRS]),
+            grant("erin", Role::Contributor, &[OURS]),
+            grant("root", Role::Owner, &["/"]),
         ])
         .build()
         .await;
@@ -68,6 +70,40 @@ async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
     let refused = refused.expect(400);
     assert_eq!(refused.body["error"]["details"][0]["code"], "UnknownName");
     assert!(refused.text.contains("may not be read"), "{}", refused.text);
+
+    // A member is judged where it is, whatever it says.
+    let elsewhere = REGION.replace("us-west-2", "eu-central-1");
+    let far = json!({"alias": "far", "type": "AWS.EC2/VPC", "scope": elsewhere,
+        "properties": {"CidrBlock": "10.9.0.0/16"}});
+    send("root", "apply", OURS, &set(json!([far])))
+        .await
+        .expect(202);
+    world.settle().await;
+    let gone = json!({"alias": "far", "type": "AWS.EC2/VPC", "delete": true});
+    for gone in [
+        gone.clone(),
+        json!({"alias": "far", "type": "AWS.EC2/VPC", "properties": {}}),
+    ] {
+        let refused = send("alice", "apply", OURS, &set(json!([gone]))).await;
+        let refused = refused.expect(400);
+        let detail = &refused.body["error"]["details"][0];
+        assert_eq!(detail["target"], "/resources/0/scope", "{}", refused.text);
+    }
+    let mut there = gone;
+    there["scope"] = json!(elsewhere);
+    send("alice", "apply", OURS, &set(json!([there])))
+        .await
+        .expect(403);
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 2);
+
+    // Nobody reads AWS by naming what he may not read there.
+    let output = json!({"resources": [], "outputs": {"net": {"$reference": "net#/VpcId"}}});
+    let refused = send("erin", "apply", OURS, &output.to_string()).await;
+    let refused = refused.expect(400);
+    assert_eq!(refused.body["error"]["details"][0]["code"], "UnknownName");
+    send("erin", "validate", OURS, r#"{"mode": "Complete"}"#)
+        .await
+        .expect(400);
 
     // What a set does not list is deleted only by those who may delete it.
     let path = format!("{REGION}/providers/AWS.Logs/LogGroup/:put");

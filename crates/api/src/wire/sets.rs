@@ -25,7 +25,6 @@ pub(crate) struct SetRequest {
     #[schema(value_type = Option<Mode>)]
     mode: ucp_app::Mode,
     /// The resources, at most 500.
-    #[serde(default)]
     #[schema(value_type = Vec<SetResource>, required, max_items = 500)]
     resources: Vec<Value>,
     /// What to tell at the end, by name: values with references.

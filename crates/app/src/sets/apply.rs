@@ -76,7 +76,7 @@ impl App {
                         default_tags: self.default_tags(&put, Some(&group)),
                         properties: put.properties,
                     }),
-                    JudgedGoal::Put(_) | JudgedGoal::Delete | JudgedGoal::DeleteOwned => None,
+                    JudgedGoal::Put(_) | JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
                 })
                 .collect(),
             outputs: match outputs {
@@ -124,7 +124,7 @@ fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
         goal: match &member.goal {
             JudgedGoal::Put(put) => MemberGoal::Put(put.options),
             JudgedGoal::Delete => MemberGoal::Delete,
-            JudgedGoal::DeleteOwned => MemberGoal::DeleteOwned,
+            JudgedGoal::DeleteOwned(created_at) => MemberGoal::DeleteOwned(*created_at),
         },
         depends_on: member.depends_on.clone(),
         is_unchanged,

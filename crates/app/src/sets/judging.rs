@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_access::Right;
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, TypeName,
+    Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, Timestamp,
+    TypeName,
 };
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::{Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, Outside, Set, with_unknown};
@@ -52,7 +53,7 @@ pub(crate) enum JudgedGoal {
     /// Delete it.
     Delete,
     /// The same. The set does not list it.
-    DeleteOwned,
+    DeleteOwned(Timestamp),
 }
 
 /// What a member is judged by.
@@ -113,7 +114,7 @@ impl App {
             .into_iter()
             .map(|reference| (reference.id.key(), reference))
             .collect();
-        let members = members(&group.id, &given, &mut details);
+        let members = members(&group.id, &given, &recorded, &mut details);
         let unlisted = match set.mode {
             Mode::Incremental => Vec::new(),
             Mode::Complete => unlisted(&recorded, &members, &mut details),
@@ -127,7 +128,9 @@ impl App {
             members,
             outputs: set.outputs,
         });
-        let known = self.known(draft.outside(), &recorded, caller).await?;
+        let known = self
+            .known(draft.outside(), &group.id, &recorded, caller)
+            .await?;
         let schemas = self.schemas_of(&given, &group.id, &known).await;
         let deleted = unlisted.iter().map(|reference| reference.id.key());
         let Linked {
@@ -215,25 +218,40 @@ impl App {
     async fn known(
         &self,
         outside: BTreeSet<Outside>,
+        group: &GroupId,
         recorded: &BTreeMap<String, Reference>,
         caller: &Caller,
     ) -> Result<BTreeMap<Outside, Vec<ReferenceId>>, Rejection> {
+        let mut by_alias: BTreeMap<String, Vec<&Reference>> = BTreeMap::new();
+        for reference in recorded.values() {
+            let alias = reference.id.alias.to_lowercase();
+            by_alias.entry(alias).or_default().push(reference);
+        }
+        // What is referred to is read from AWS.
+        let may_read = |reference: &Reference| {
+            let Reference { id, scope, .. } = reference;
+            let judged = caller.judge_type(Right::Read, scope, &id.type_name, "read");
+            judged.is_ok()
+        };
         let mut known = BTreeMap::new();
         for name in outside {
-            let found = match &name {
-                Outside::Alias(alias) => recorded
-                    .values()
-                    .filter(|reference| reference.id.alias.to_lowercase() == *alias)
-                    .map(|reference| reference.id.clone())
-                    .collect(),
-                Outside::Reference(id) => match recorded.get(&id.key()) {
-                    Some(reference) => vec![reference.id.clone()],
-                    None if caller.reads_group(&id.group) => {
-                        let found = self.parts.store.get_reference(id).await?;
-                        found.map(|reference| reference.id).into_iter().collect()
-                    }
-                    None => Vec::new(),
-                },
+            let found: Vec<ReferenceId> = match &name {
+                Outside::Alias(alias) => {
+                    let found = by_alias.get(alias).into_iter().flatten();
+                    let found = found.filter(|reference| may_read(reference));
+                    found.map(|reference| reference.id.clone()).collect()
+                }
+                Outside::Reference(id) => {
+                    let found = match recorded.get(&id.key()) {
+                        Some(reference) => Some(reference.clone()),
+                        None if id.group.key() != group.key() && caller.reads_group(&id.group) => {
+                            self.parts.store.get_reference(id).await?
+                        }
+                        None => None,
+                    };
+                    let found = found.filter(|reference| may_read(reference));
+                    found.map(|reference| reference.id).into_iter().collect()
+                }
             };
             known.insert(name, found);
         }
@@ -344,12 +362,25 @@ impl App {
 fn members(
     group: &GroupId,
     given: &BTreeMap<usize, Given>,
+    recorded: &BTreeMap<String, Reference>,
     details: &mut Vec<Detail>,
 ) -> Vec<Member> {
     let mut members = Vec::with_capacity(given.len());
     for (index, Given { schema, member }) in given {
         let place = format!("/resources/{index}");
         let type_name = schema.type_name().clone();
+        if let Some(elsewhere) = elsewhere(group, &type_name, member, recorded) {
+            // What the caller may do is judged where it says the resource is.
+            let message = format!(
+                "The alias '{}' stands for a resource in {elsewhere}. Give that scope, or use another alias.",
+                member.alias
+            );
+            details.push(Detail::at(
+                ErrorCode::Conflict,
+                message,
+                format!("{place}/scope"),
+            ));
+        }
         match ReferenceId::new(group.clone(), type_name, &member.alias) {
             Ok(reference) => members.push(Member {
                 place,
@@ -369,6 +400,18 @@ fn members(
         }
     }
     members
+}
+
+/// Returns where the resource is that the alias stands for, if it is not where the member says.
+fn elsewhere<'a>(
+    group: &GroupId,
+    type_name: &TypeName,
+    member: &SetMember,
+    recorded: &'a BTreeMap<String, Reference>,
+) -> Option<&'a Scope> {
+    let id = ReferenceId::new(group.clone(), type_name.clone(), &member.alias).ok()?;
+    let scope = &recorded.get(&id.key())?.scope;
+    (!scope.is_same_place(&member.scope)).then_some(scope)
 }
 
 /// Returns the references that the group owns, and the set does not list.
@@ -417,7 +460,7 @@ fn in_order(
         symbolic_name: reference.id.alias.clone(),
         reference: reference.id,
         scope: reference.scope,
-        goal: JudgedGoal::DeleteOwned,
+        goal: JudgedGoal::DeleteOwned(reference.created_at),
         depends_on: Vec::new(),
         has_reference: true,
     });

@@ -65,7 +65,7 @@ impl App {
                             looks.push(async move { (index, look.await) });
                         }
                     }
-                    JudgedGoal::Delete | JudgedGoal::DeleteOwned => {}
+                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => {}
                 }
             }
             let Some((index, look)) = looks.next().await else {
@@ -120,7 +120,7 @@ impl App {
         let mut outside: BTreeMap<String, ReferenceId> = BTreeMap::new();
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
-            JudgedGoal::Delete | JudgedGoal::DeleteOwned => None,
+            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
         });
         for value in puts.chain([outputs.clone()]) {
             let referred = links(&value).into_iter().map(|link| link.reference);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::resource::Options;
-use crate::{Failure, OperationId, ReferenceId, Scope};
+use crate::{Failure, OperationId, ReferenceId, Scope, Timestamp};
 
 /// A set to apply, without its declarations: these are sealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,8 +43,9 @@ pub enum MemberGoal {
     Put(Options),
     /// It does not exist.
     Delete,
-    /// The same, unless its reference no longer owns it: the set does not list it.
-    DeleteOwned,
+    /// The same, unless its reference no longer owns it, or is not the one any more that was made at this time: the set does
+    /// not list it.
+    DeleteOwned(Timestamp),
 }
 
 /// How far a member of a set is.

@@ -12,7 +12,7 @@ use super::step::{BUSY_RETRY, due_by};
 use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::waves::{Members, Standing, Wave};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Reference, Timestamp, retry};
+use crate::{Detail, Ended, ErrorCode, Failure, Reference, Scope, Timestamp, retry};
 
 /// The maximum number of members of a set that are in progress at once.
 pub const MEMBERS_AT_ONCE: usize = 16;
@@ -226,8 +226,13 @@ impl<'a> Step<'a> {
             let reference = references.get(&key).copied();
             let is_deleted = child.is_some_and(|child| child.ended() == Some(&Ended::Succeeded));
             let refusal = self.survey.refused.get(&key);
-            let is_released = member.goal == MemberGoal::DeleteOwned
-                && reference.is_some_and(|reference| !reference.owned);
+            let is_released = match (&member.goal, reference) {
+                (MemberGoal::DeleteOwned(created_at), Some(reference)) => {
+                    !reference.owned || reference.created_at != *created_at
+                }
+                (MemberGoal::DeleteOwned(_), None)
+                | (MemberGoal::Put(_) | MemberGoal::Delete, _) => false,
+            };
             let state = match (reference, self.held_back(member)) {
                 (Some(reference), _) if is_running => {
                     left.push(index);
@@ -267,7 +272,20 @@ impl<'a> Step<'a> {
         }
         match members.wave(MEMBERS_AT_ONCE) {
             Wave::Start(children, reason) => {
-                self.start.extend(children);
+                // Where it was judged, so that the store refuses what has been made elsewhere meanwhile.
+                let scopes: BTreeMap<String, &Scope> = left
+                    .iter()
+                    .map(|index| &application.members[*index])
+                    .map(|member| (member.reference.key(), &member.scope))
+                    .collect();
+                self.start.extend(children.into_iter().map(|child| {
+                    Child {
+                        scope: scopes
+                            .get(&child.reference.key())
+                            .map_or_else(|| child.scope.clone(), |scope| (*scope).clone()),
+                        ..child
+                    }
+                }));
                 Some(reason)
             }
             Wave::UnderWay => None,
