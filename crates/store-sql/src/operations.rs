@@ -22,7 +22,7 @@ statements! {
         sqlite "IN (SELECT value FROM json_each($1))";
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
     /// Prevents a child from being started under a lease that another worker takes in the meantime.
-    HOLD = ["SELECT id FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
+    HOLD = ["SELECT cancel_requested_at FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
     /// What the step does not know of limits when the operation is due: a cancel request (`$9`), and the end of a child
     /// (`$11`).
     STEP = ["UPDATE operations SET
@@ -95,10 +95,17 @@ impl Operations for Sql {
         transaction!(self, |tx| async {
             let owner = lease.owner.as_str();
             let values = values![lease.operation.to_string(), owner, generation(lease)?];
-            tx.fetch_optional(HOLD, values)
-                .await?
-                .ok_or(Error::LeaseLost)?;
-            accept(&mut tx, &new, Claimant::Child).await
+            let parent = tx.fetch_optional(HOLD, values).await?;
+            let parent = parent.ok_or(Error::LeaseLost)?;
+            let cancel_requested_at: Option<i64> = parent.get("cancel_requested_at")?;
+            let mut accepted = accept(&mut tx, &new, Claimant::Child).await?;
+            if let Some(at) = cancel_requested_at {
+                let values = values![lease.operation.to_string(), at];
+                tx.execute(REQUEST_CHILDREN_CANCEL, values).await?;
+                let header = &mut accepted.operation.header;
+                header.cancel_requested_at = Some(Timestamp::from_millis(at));
+            }
+            Ok(accepted)
         })
     }
 

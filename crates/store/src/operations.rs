@@ -232,7 +232,7 @@ pub trait Operations: Send + Sync {
 
     /// Accepts a child of the live operation that `lease` is on, as [`accept_operation`](Self::accept_operation) does,
     /// or returns [`Error::LeaseLost`]. `new.parent` names that operation. A child is accepted even while the group is
-    /// being deleted.
+    /// being deleted. If the parent is to be cancelled, so is the child from the beginning.
     async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error>;
 
     /// Returns the operation, if it was accepted and has not been removed yet.

@@ -280,6 +280,21 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
     );
 }
 
+/// A cancel of the parent also reaches a child that is accepted after it.
+pub async fn a_child_of_what_is_cancelled_is_cancelled(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let claimed = begin(&store, 2).await;
+    let asked = store.request_cancel(operation_id(2), at(11)).await.unwrap();
+    assert!(asked.is_some());
+    let started = store.accept_child(&claimed.lease, child(3, 2, "a")).await;
+    let header = started.unwrap().operation.header;
+    assert_eq!(header.cancel_requested_at, Some(at(11)));
+    let recorded = store.get_operation(operation_id(3)).await.unwrap();
+    let header = recorded.unwrap().header;
+    assert_eq!(header.cancel_requested_at, Some(at(11)));
+}
+
 /// A group is deleted only if all that it owns is at places where the caller may delete. What is not owned does not count.
 pub async fn a_deletion_is_limited_to_places(store: Engine) {
     with_group(&store, "rg").await;

@@ -198,6 +198,7 @@ macro_rules! conformance {
                 one_apply_at_a_time
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease
+                a_child_of_what_is_cancelled_is_cancelled
                 a_deletion_is_limited_to_places
                 the_end_of_a_child_wakes_its_parent
                 a_group_with_a_live_child_is_not_removed

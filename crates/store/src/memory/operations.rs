@@ -21,8 +21,17 @@ impl Operations for Memory {
 
     async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
         let mut tables = self.tables();
-        tables.leased(lease)?;
-        tables.accept(new, Claimant::Child)
+        let parent = tables.leased(lease)?;
+        let cancel_requested_at = parent.operation.header.cancel_requested_at;
+        let mut accepted = tables.accept(new, Claimant::Child)?;
+        if let Some(at) = cancel_requested_at {
+            let child = accepted.operation.header.id;
+            if let Some(row) = tables.operations.get_mut(&child) {
+                row.request_cancel(at);
+            }
+            accepted.operation.header.cancel_requested_at = Some(at);
+        }
+        Ok(accepted)
     }
 
     async fn get_operation(&self, id: OperationId) -> Result<Option<Operation>, Error> {
