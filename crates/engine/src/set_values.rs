@@ -1,13 +1,16 @@
 //! The values that the declarations of a set refer to, and the puts of its members.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, UnknownType, Violation};
+use ucp_model::{ErrorCode, Failure, Identifier, OperationId};
+use ucp_schema::{
+    Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
+};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, Link, Unresolved, links, resolve};
 use ucp_store::{NewResourceWork, Sealed};
@@ -29,15 +32,13 @@ impl Found {
     }
 }
 
-/// The values of some references.
+/// What some references stand for, by their keys.
 #[derive(Default)]
-struct Values(Vec<(String, Found)>);
+struct Values(BTreeMap<String, Found>);
 
 impl Values {
     fn value(&self, link: &Link) -> Option<Value> {
-        let key = link.reference.key();
-        let found = self.0.iter().find(|(known, _)| *known == key);
-        found.and_then(|(_, found)| found.value(link))
+        self.0.get(&link.reference.key())?.value(link)
     }
 }
 
@@ -94,10 +95,13 @@ impl Stepper<'_> {
             Ok(declarations) => declarations.members.get(member).cloned().flatten(),
             Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
-        let DeclaredMember {
+        let Some(DeclaredMember {
             properties,
             default_tags,
-        } = declared.unwrap_or_default();
+        }) = declared
+        else {
+            return Ok(Err(Refusal::Lasting(not_declared())));
+        };
         let properties = Value::Object(properties);
         let values = match self.values(&properties).await? {
             Ok(values) => values,
@@ -129,6 +133,9 @@ impl Stepper<'_> {
         };
         let Parts { keys, entropy, .. } = parts;
         let text = zeroize::Zeroizing::new(declaration.properties().to_string());
+        if text.chars().count() > MAX_DECLARED_CHARS {
+            return Ok(Err(Refusal::Lasting(not_resolved(&Unresolved::TooLong))));
+        }
         let place = AssociatedData::Desired(operation);
         let desired = keys.sealing.seal(place, text.as_bytes(), entropy.as_ref());
         let identifier = match schema.identifier(declaration.properties()) {
@@ -155,28 +162,25 @@ impl Stepper<'_> {
     /// Returns the values that `value` refers to, or why they cannot be read now.
     async fn values(&mut self, value: &Value) -> Result<Result<Values, Failure>, Abandoned> {
         let mut values = Values::default();
-        let links = links(value);
-        for link in &links {
-            let key = link.reference.key();
-            if values.0.iter().any(|(known, _)| *known == key) {
-                continue;
-            }
-            let of_same = links.iter().filter(|other| other.reference.key() == key);
-            let of_same: Vec<&Link> = of_same.collect();
-            match self.found(&link.reference, &of_same).await? {
-                Ok(found) => values.0.push((key, found)),
+        let mut referred: BTreeMap<String, Vec<Link>> = BTreeMap::new();
+        for link in links(value) {
+            referred.entry(link.reference.key()).or_default().push(link);
+        }
+        for (key, links) in referred {
+            match self.found(&links).await? {
+                Ok(found) => values.0.insert(key, found),
                 Err(failure) => return Ok(Err(failure)),
-            }
+            };
         }
         Ok(Ok(values))
     }
 
-    /// Returns a resource as it was seen since the set was accepted, or else as AWS shows it now.
-    async fn found(
-        &mut self,
-        id: &ReferenceId,
-        links: &[&Link],
-    ) -> Result<Result<Found, Failure>, Abandoned> {
+    /// Returns the resource that all of these refer to as it was seen since the set was accepted, or else as AWS shows it
+    /// now.
+    async fn found(&mut self, links: &[Link]) -> Result<Result<Found, Failure>, Abandoned> {
+        let Some(Link { reference: id, .. }) = links.first() else {
+            return Ok(Err(not_declared()));
+        };
         let Parts {
             store,
             types,
@@ -261,4 +265,9 @@ fn not_resolved(unresolved: &Unresolved) -> Failure {
 
 fn not_an_object() -> Failure {
     Failure::new(ErrorCode::InternalFailure, "The declaration is no object.")
+}
+
+fn not_declared() -> Failure {
+    let message = "The stored set does not declare this resource. Nothing was sent to AWS. Apply the set again.";
+    Failure::new(ErrorCode::InternalFailure, message)
 }

@@ -6,18 +6,20 @@
 )]
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use ucp_model::operation::group::{
-    self, Application, ApplyMember, Decision, Finish, GroupWork, MEMBERS_AT_ONCE, MemberGoal, Next,
-    Refusal, Survey, Task,
+    self, Application, ApplyMember, Decision, Finish, GroupWork, MEMBERS_AT_ONCE, MemberGoal,
+    MemberState, Next, Refusal, Survey, Task,
 };
-use ucp_model::operation::{Header, Kind, Options, ResourceWork, State, Work};
+use ucp_model::operation::{
+    self, Chance, Header, Kind, Observation, Options, ResourceWork, State, Work,
+};
 use ucp_model::{
-    CorrelationId, Ended, Failure, GroupId, Identifier, Operation, ProvisioningState, Reference,
-    ReferenceId, Scope, Timestamp, TypeName,
+    ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Operation, ProvisioningState,
+    Reference, ReferenceId, Scope, Timestamp, TypeName,
 };
+use uuid::Uuid;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1_000)
@@ -213,23 +215,87 @@ fn what_cannot_be_read_is_tried_again_for_a_while_and_what_is_busy_as_long_as_it
     let busy = decide(&work, &refused(Refusal::Busy));
     assert_eq!(waiting(&busy), ["Waiting"]);
     let unread = refused(Refusal::Later(Failure::new("Throttling", "Slow down.")));
+    let (mut now, mut tried) = (at(10), Vec::new());
+    let finish = loop {
+        match group::decide(&work, false, &unread, now).next {
+            Next::Wait(moved) => {
+                let due_at = moved.due_at;
+                let next = moved.of(&work, 0);
+                if next.members[0].tries > work.members[0].tries {
+                    tried.push(now);
+                }
+                // The end of another member is no reason to try again.
+                let Next::Wait(again) = group::decide(&next, false, &unread, now).next else {
+                    panic!("it waits");
+                };
+                assert_eq!(again.of(&next, 0), next);
+                (work, now) = (next, due_at);
+            }
+            Next::Finish(finish) => break finish,
+            other => panic!("{other:?}"),
+        }
+    };
+    let pauses: Vec<u64> = tried
+        .windows(2)
+        .map(|pair| pair[1].since(pair[0]).as_secs())
+        .collect();
+    assert_eq!(pauses, [2, 4, 8, 16, 32, 60]);
+    assert_eq!(
+        finish.members[0].state.failure().unwrap().code,
+        "Throttling"
+    );
+}
+
+#[test]
+fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
+    let member = ApplyMember {
+        is_unchanged: true,
+        ..put("a", &[])
+    };
+    let task = Task::Apply(Application {
+        members: vec![member],
+        has_outputs: true,
+    });
+    let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
+    assert_eq!(decide(&work, &Survey::default()).next, Next::ReadOutputs);
+    let unread = Survey {
+        outputs: Some(Err(Failure::new("Throttling", "Slow down."))),
+        ..Survey::default()
+    };
     let mut pauses = Vec::new();
     let finish = loop {
         match decide(&work, &unread).next {
             Next::Wait(moved) => {
-                pauses.push(moved.due_at.since(at(10)));
+                pauses.push(moved.due_at.since(at(10)).as_secs());
                 work = moved.of(&work, 0);
             }
             Next::Finish(finish) => break finish,
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(pauses.len(), 7);
-    assert_eq!(pauses[0], Duration::from_secs(2));
-    assert_eq!(
-        finish.members[0].state.failure().unwrap().code,
-        "Throttling"
-    );
+    assert_eq!(pauses, [2, 4, 8, 16, 32, 60, 60]);
+    assert_eq!(finish.ended.failure().unwrap().code, "ApplyFailed");
+}
+
+#[test]
+fn what_is_given_up_is_under_way_no_more() {
+    let mut work = work(vec![put("a", &[]), put("b", &[0])]);
+    work.members[0].state = MemberState::Running;
+    let operation = Operation {
+        work: Work::Group(Box::new(work)),
+        ..child("a", Kind::Put, None)
+    };
+    let chance = Chance {
+        token: ClientToken(Uuid::from_u128(1)),
+        jitter: 0.0,
+    };
+    let given_up = operation::decide(&operation, Observation::GivenUp, at(10), chance);
+    let operation::Next::Finish { operation, .. } = given_up.next else {
+        panic!("it ends");
+    };
+    let members = &operation.work.group().expect("of a group").members;
+    let states: Vec<&str> = members.iter().map(|it| it.state.name()).collect();
+    assert_eq!(states, ["Failed", "Failed"]);
 }
 
 #[test]

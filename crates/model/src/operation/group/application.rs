@@ -60,6 +60,9 @@ pub struct MemberStatus {
     /// How often what it refers to could not be read.
     #[serde(default)]
     pub tries: u32,
+    /// When that is tried again at the earliest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_try_at: Option<Timestamp>,
 }
 
 /// The state of a member of a set.
@@ -102,6 +105,7 @@ impl Application {
                 },
                 operation: None,
                 tries: 0,
+                next_try_at: None,
             })
             .collect()
     }

@@ -58,6 +58,7 @@ pub(super) fn decide(
                 outcomes: BTreeMap::new(),
                 due_at: due_by(step.again_at, now),
                 members: step.statuses,
+                output_tries: operation.output_tries,
             }),
             reason: match running {
                 0 => "members are tried again later",
@@ -154,6 +155,10 @@ impl<'a> Step<'a> {
             if is_cancel_requested || !needs.all(MemberState::is_good) {
                 continue;
             }
+            if let Some(at) = self.statuses[index].next_try_at.filter(|at| *at > self.now) {
+                self.again(at);
+                continue;
+            }
             match self.survey.refused.get(&member.reference.key()) {
                 None => self.start.push(Child {
                     reference: member.reference.clone(),
@@ -180,9 +185,9 @@ impl<'a> Step<'a> {
             status.state = MemberState::Failed(failure.clone());
             return;
         }
-        let tries = status.tries - 1;
-        let pause = retry::backoff(tries, FIRST_READ_RETRY, LONGEST_READ_RETRY, 1.0);
-        self.again(self.now.after(pause));
+        let at = self.now.after(read_pause(status.tries));
+        status.next_try_at = Some(at);
+        self.again(at);
     }
 
     /// Returns why a member is skipped, if what it depends on has not become as declared.
@@ -384,6 +389,19 @@ impl<'a> Step<'a> {
                     let outputs = Some(outputs.clone());
                     (Ended::Succeeded, outputs, "the outputs are read")
                 }
+                (true, Some(Err(_))) if self.operation.output_tries + 1 < READ_TRIES_MAX => {
+                    let output_tries = self.operation.output_tries + 1;
+                    return Decision {
+                        next: Next::Wait(Moved {
+                            done,
+                            outcomes: BTreeMap::new(),
+                            due_at: self.now.after(read_pause(output_tries)),
+                            members: self.statuses,
+                            output_tries,
+                        }),
+                        reason: "the outputs are read again later",
+                    };
+                }
                 (true, Some(Err(cause))) => {
                     let message = "Every resource is as declared, but the outputs could not be read. Apply the set again to read them.";
                     let failure = Failure::new(ErrorCode::ApplyFailed, message);
@@ -425,6 +443,12 @@ impl<'a> Step<'a> {
         );
         Failure::new(ErrorCode::ApplyFailed, message).with_details(details.collect())
     }
+}
+
+/// Returns the pause after so many tries to read what a value refers to.
+fn read_pause(tries: u32) -> Duration {
+    let before = tries.saturating_sub(1);
+    retry::backoff(before, FIRST_READ_RETRY, LONGEST_READ_RETRY, 1.0)
 }
 
 fn state_after(ended: &Ended, child: &Operation) -> MemberState {

@@ -44,6 +44,8 @@ pub struct Moved {
     pub outcomes: BTreeMap<usize, ImportOutcome>,
     /// How far the members of a set are, by their index.
     pub members: Vec<MemberStatus>,
+    /// How often the outputs of a set could not be read.
+    pub output_tries: u32,
     /// When to continue.
     pub due_at: Timestamp,
 }
@@ -71,6 +73,7 @@ impl Moved {
             ended_children,
             outcomes: self.outcomes,
             members: self.members,
+            output_tries: self.output_tries,
             ..work.clone()
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::application::{MemberState, MemberStatus};
 use super::decision::{Decision, Finish, Moved, Next};
 use super::task::ImportOutcome;
 use super::work::GroupWork;
@@ -42,10 +43,21 @@ pub(in crate::operation) fn given_up(operation: &GroupWork) -> Finish {
         "No worker could finish a step of this {}, in several tries. {} of {} resources are done, and those that are under way go on. Report it with the logs of the workers, and try again.",
         operation.task, operation.done, operation.total
     );
+    let failure = Failure::new(ErrorCode::Abandoned, message);
+    let members = operation.members.iter().map(|status| MemberStatus {
+        state: match &status.state {
+            MemberState::Waiting | MemberState::Running => {
+                let message = "The apply was given up before this resource was seen to be as declared. Its operation, if it has one, goes on.";
+                MemberState::Failed(Failure::new(ErrorCode::Abandoned, message))
+            }
+            over => over.clone(),
+        },
+        ..status.clone()
+    });
     Finish {
         done: operation.done,
-        members: operation.members.clone(),
-        ..Finish::of_end(Ended::Failed(Failure::new(ErrorCode::Abandoned, message)))
+        members: members.collect(),
+        ..Finish::of_end(Ended::Failed(failure))
     }
 }
 
@@ -60,6 +72,7 @@ pub(super) fn wait(
         done: u32::try_from(done).unwrap_or(u32::MAX),
         outcomes,
         members: Vec::new(),
+        output_tries: 0,
         due_at: due_by(due_at, now),
     })
 }

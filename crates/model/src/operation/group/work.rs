@@ -47,6 +47,9 @@ pub struct GroupWork {
     /// The outputs of a set, once it is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Value>,
+    /// How often these could not be read.
+    #[serde(default)]
+    pub output_tries: u32,
 }
 
 impl GroupWork {
@@ -65,6 +68,7 @@ impl GroupWork {
             done: u32::try_from(done.count()).unwrap_or(u32::MAX),
             members,
             outputs: None,
+            output_tries: 0,
             ended_children: 0,
             outcomes: BTreeMap::new(),
         }
