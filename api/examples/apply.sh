@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A set: resources that refer to each other, validated and applied at once.
+# A set: resources that refer to each other, validated, previewed and applied at once.
 . "$(dirname "$0")/client.sh"
 
 group=$groups/example-apply
@@ -19,6 +19,10 @@ call 400 POST "$group/:validate" '{"scope":"'$scope'","resources":[
     {"alias":"net","type":"AWS.EC2/VPC","properties":{"CidrBlock":5}}]}'
 says '"target":"/resources/0/properties/VpcId"' '"target":"/resources/1/properties/CidrBlock"'
 
+echo '== What would it do? AWS is only read'
+call 200 POST "$group/:whatIf" "$set"
+says '"status":"Succeeded"' '"changeType":"Create"' '"VpcId":{"$unknown":true}'
+
 echo '== The VPC comes first, and the subnet gets its id'
 call 202 POST "$group/:apply" "$set"
 follow
@@ -27,6 +31,8 @@ says '"percentComplete":100' '"outputs":{"subnet":"subnet-'
 echo '== Again: nothing to do'
 call 200 POST "$group/:apply" "$set"
 says '"status":"Unchanged"'
+call 200 POST "$group/:whatIf" "$set"
+says '"changeType":"NoChange"'
 
 echo '== What is not listed is deleted'
 call 202 POST "$group/:apply" '{"mode":"Complete","scope":"'$scope'","resources":[

@@ -120,7 +120,7 @@ async fn occupy(pool: &CpuPool) -> mpsc::Sender<()> {
 }
 
 /// Waits for `work` while the time passes.
-async fn in_time<T>(work: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::pin!(work);
     loop {
         tokio::select! {

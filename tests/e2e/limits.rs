@@ -324,6 +324,34 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "what-if-time",
+        By(
+            "tests/e2e/what_if/sets.rs",
+            "what_was_not_looked_at_in_time_is_unsupported",
+        ),
+    ),
+    (
+        "what-if-shown",
+        By(
+            "crates/app/src/sets/what_if.rs",
+            "so_much_is_shown_and_no_more",
+        ),
+    ),
+    (
+        "set-outside",
+        By(
+            "tests/e2e/sets.rs",
+            "so_many_names_outside_of_a_set_and_no_more",
+        ),
+    ),
+    (
+        "set-depends-on",
+        By(
+            "crates/set/tests/linking.rs",
+            "members_and_references_have_limits",
+        ),
+    ),
+    (
         "set-outputs",
         By(
             "crates/set/tests/linking.rs",

@@ -67,6 +67,7 @@ mod untracked;
 mod upgrades;
 mod waits;
 mod warnings;
+mod what_if;
 mod workers;
 mod worlds;
 mod write_only;

@@ -448,3 +448,22 @@ async fn the_types_of_a_set_are_limited(world: &World) {
         assert_eq!(told, !is_allowed, "{}", reply.text);
     }
 }
+
+#[apply(on_every_store)]
+async fn so_many_names_outside_of_a_set_and_no_more(world: &World) {
+    let referring = |count: usize| {
+        let names: Vec<usize> = (0..count).collect();
+        let resources = names.chunks(200).enumerate().map(|(index, names)| {
+            let tag = |name: &usize| json!({"Key": name.to_string(), "Value": {"$reference": format!("out{name}")}});
+            let tags: Vec<Value> = names.iter().map(tag).collect();
+            json!({"alias": format!("a{index}"), "type": VPC, "properties": {"CidrBlock": "10.0.0.0/16", "Tags": tags}})
+        });
+        set(resources.collect())
+    };
+    let code = async |count| {
+        let reply = send(world, "validate", &referring(count)).await.expect(400);
+        reply.body["error"]["details"][0]["code"].clone()
+    };
+    assert_eq!(code(500).await, "UnknownName");
+    assert_eq!(code(501).await, "TooMany");
+}

@@ -32,14 +32,15 @@ pub(crate) fn action(method: &Method, matched: &str, path: &str) -> Action {
         (Some(other), _) => &format!("{other}/action"),
         (None, _) => "action",
     };
-    let is_read = matches!(verb, "read" | "validate/action");
-    let is_aws = matched.ends_with("/providers/{namespace}/{type}")
-        || matched.ends_with("/providers/{namespace}/{type}/:get")
-        || matched.ends_with("/providers/{namespace}/{type}/{identifier}");
+    let is_read = matches!(verb, "read" | "validate/action" | "whatIf/action");
+    let is_of_aws = matched.starts_with("/planes/aws/")
+        && (matched.ends_with("/providers/{namespace}/{type}")
+            || matched.ends_with("/providers/{namespace}/{type}/:get")
+            || matched.ends_with("/providers/{namespace}/{type}/{identifier}"));
     Action {
         name: format!("{}/{verb}", type_of(matched, path)),
         effect: match is_read {
-            true if is_aws && matched.starts_with("/planes/aws/") => Effect::AwsRead,
+            true if is_of_aws || last == ":whatIf" => Effect::AwsRead,
             true => Effect::Read,
             false => Effect::Write,
         },

@@ -39,13 +39,14 @@ pub(crate) fn count_members(
     api: &Api,
     context: &RequestContext,
     path: &str,
+    effect: Effect,
     members: usize,
 ) -> Result<(), Problem> {
     let caller = &context.caller.name;
     let more = members.saturating_sub(1);
-    match api.limits.count_more(Effect::Write, caller, path, more) {
+    match api.limits.count_more(effect, caller, path, more) {
         Ok(()) => Ok(()),
-        Err(wait) => Err(too_many(Effect::Write, caller, path, wait)),
+        Err(wait) => Err(too_many(effect, caller, path, wait)),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use ucp_model::operation::Options;
-use ucp_model::{Digest, ErrorCode, Failure, Identifier, Scope, Warning};
-use ucp_plan::{Desired, Judgement, Live, Question, Subject, judge};
+use ucp_model::{Digest, ErrorCode, Failure, Identifier, Scope};
+use ucp_plan::{Desired, Judgement, Live, Plan, Question, Subject, judge};
 use ucp_schema::{Declaration, MAX_DECLARED_CHARS, ResourceSchema, Violation};
 use zeroize::Zeroizing;
 
@@ -32,16 +32,27 @@ pub(crate) fn judge_for_type(
     refuse_too_long(properties)
 }
 
-/// Judges a put that is certainly a create, wherever that is done.
+/// Judges a put that is certainly a create, wherever that is done. Returns its plan.
 pub(crate) fn create_judge(
     declaration: &Declaration,
     schema: &Arc<ResourceSchema>,
     scope: &Scope,
     options: Options,
-) -> impl FnOnce() -> Result<Vec<Warning>, Rejection> + Send + 'static {
+) -> impl FnOnce() -> Result<Plan, Rejection> + Send + 'static {
     let (declaration, schema) = (declaration.clone(), Arc::clone(schema));
     let scope = scope.clone();
     move || judge_create(declaration, &schema, &scope, options)
+}
+
+/// What a declaration is judged for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To change the resource.
+    Change,
+    /// To tell what a change would do.
+    Preview,
+    /// To tell what is wrong, without a call to AWS.
+    Validation,
 }
 
 /// Parses a declaration. Returns it also as JSON, if that is not too long with what was added to it.
@@ -50,11 +61,16 @@ pub(crate) fn parse(
     schema: &ResourceSchema,
     default_tags: &BTreeMap<String, String>,
     named_parts: Option<&Value>,
+    purpose: Purpose,
 ) -> Result<(Declaration, Zeroizing<String>), Rejection> {
     let Value::Object(properties) = properties else {
         return Err(Rejection::Internal("properties are not an object".into()));
     };
-    let declaration = Declaration::parse(properties, schema, default_tags, named_parts)
+    let parse = match purpose {
+        Purpose::Change | Purpose::Validation => Declaration::parse,
+        Purpose::Preview => Declaration::foreseen,
+    };
+    let declaration = parse(properties, schema, default_tags, named_parts)
         .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
     let text = Zeroizing::new(declaration.properties().to_string());
     judge_length(&text)?;
@@ -98,13 +114,13 @@ pub(crate) fn parts(schema: &ResourceSchema, name: &Identifier) -> Result<Value,
     })
 }
 
-/// Validates a put that is certainly a create, before anything is stored. Returns its warnings.
+/// Validates a put that is certainly a create, before anything is stored.
 fn judge_create(
     declaration: Declaration,
     schema: &ResourceSchema,
     scope: &Scope,
     options: Options,
-) -> Result<Vec<Warning>, Rejection> {
+) -> Result<Plan, Rejection> {
     // Nothing is stored of it, so there are no digests to compare write-only values with.
     let desired = Desired::new(declaration, schema, |_, _| Digest::default());
     let question = Question {
@@ -117,7 +133,7 @@ fn judge_create(
     };
     let Judgement { plan, verdict } = judge(&question);
     match verdict {
-        Ok(_) => Ok(plan.warnings.iter().map(Warning::from).collect()),
+        Ok(_) => Ok(plan),
         Err(failure) => Err(Rejection::Invalid(Failure {
             message: NOT_VALID.to_owned(),
             ..failure

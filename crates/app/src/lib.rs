@@ -40,6 +40,7 @@ mod roles;
 mod sets;
 mod settling;
 mod taking_stock;
+mod what_if;
 mod wildcard;
 
 use std::sync::Arc;
@@ -82,10 +83,12 @@ pub use rights::Access;
 pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
 pub use roles::Roles;
 pub use sets::{ApplyOutcome, DeclaredSet, Mode, SetGoal, SetMember};
+pub use ucp_plan::{Cause, Delta, Effect};
 pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
+pub use what_if::{ChangeKind, ResourceChange, WhatIf};
 
 /// The dependencies of an [`App`].
 pub struct Parts {

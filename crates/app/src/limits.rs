@@ -4,7 +4,8 @@ use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::known_assignments::{FRESH, GRACE};
-use crate::sets::UNLISTED_MAX;
+use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
+use crate::what_if::LOOKING_TIME;
 
 /// What is limited of what requests ask for, and of what they leave behind.
 pub const LIMITS: &[Limit] = &[
@@ -131,6 +132,18 @@ pub const LIMITS: &[Limit] = &[
         what: "The time that judging a declaration takes, besides what it counts",
         most: Most::Time(MAX_RUN),
         beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
+    },
+    Limit {
+        name: "what-if-time",
+        what: "The time in which a what-if looks at its resources",
+        most: Most::Time(LOOKING_TIME),
+        beyond: Beyond::Told("what was not looked at is shown as `Unsupported`"),
+    },
+    Limit {
+        name: "what-if-shown",
+        what: "The properties that the reply to a what-if of a set shows",
+        most: Most::Bytes(SHOWN_MAX_BYTES),
+        beyond: Beyond::Told("further changes are shown without their properties, with a warning"),
     },
     Limit {
         name: "read-wait",

@@ -11,10 +11,10 @@ use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
 use ucp_model::{
-    ClientToken, Failure, Fault, Identifier, Operation, ProvisioningState, Reference, ReferenceId,
-    ResourceDescription, Target, Timestamp, Warning,
+    Baseline, ClientToken, Failure, Fault, Identifier, Operation, ProvisioningState, Reference,
+    ReferenceId, ResourceDescription, Target, Timestamp, Warning,
 };
-use ucp_plan::Desired;
+use ucp_plan::{Desired, Plan};
 use ucp_schema::ResourceSchema;
 use ucp_seal::AssociatedData;
 use ucp_store::rules::{self, Alias};
@@ -100,6 +100,19 @@ impl Claim {
     }
 }
 
+/// What a look has found and planned, for those who show it.
+#[derive(Default)]
+pub(crate) struct View {
+    /// What was found; `None` if it was not looked at.
+    pub(crate) presence: Option<Presence>,
+    /// What a put would do.
+    pub(crate) plan: Option<Box<Plan>>,
+    /// The reference as recorded.
+    pub(crate) reference: Option<Reference>,
+    /// The baseline that the put would leave.
+    pub(crate) declared: Option<Baseline>,
+}
+
 /// The result of a look.
 struct Looked {
     presence: Presence,
@@ -169,16 +182,32 @@ impl App {
         desired: Option<&Desired>,
         deadline: Instant,
     ) -> Result<Outlook, Rejection> {
+        self.viewed(new, recorded, schema, desired, deadline, None)
+            .await
+    }
+
+    /// The same. What the look finds is copied to `view`.
+    pub(crate) async fn viewed(
+        &self,
+        new: &mut NewOperation,
+        recorded: Recorded,
+        schema: &Arc<ResourceSchema>,
+        desired: Option<&Desired>,
+        deadline: Instant,
+        mut view: Option<&mut View>,
+    ) -> Result<Outlook, Rejection> {
         note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
-        let Some(looked) = self.look(&claim, schema, desired, deadline).await else {
+        let looked = self.look(&claim, schema, desired, deadline).await;
+        note(&mut view, &claim, looked.as_ref(), desired);
+        let Some(looked) = looked else {
             return Ok(Outlook::Open);
         };
         let Some(identifier) = claim.spelled_by(&looked.presence) else {
             return self.decided(new, claim, looked, schema, desired).await;
         };
         // Few requests come here and further, so their state is not part of this one's.
-        Box::pin(self.outlook_as_spelled(new, identifier, schema, desired, deadline)).await
+        Box::pin(self.outlook_as_spelled(new, identifier, schema, desired, deadline, view)).await
     }
 
     /// Looks again under AWS's spelling of the identifier: what is recorded of the resource is recorded under that.
@@ -189,6 +218,7 @@ impl App {
         schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
         deadline: Instant,
+        mut view: Option<&mut View>,
     ) -> Result<Outlook, Rejection> {
         if let NewWork::Resource(work) = &mut new.work {
             work.spelled = work.identifier.replace(identifier);
@@ -196,7 +226,9 @@ impl App {
         let recorded = self.recorded_of(new).await?;
         note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
-        match self.look(&claim, schema, desired, deadline).await {
+        let looked = self.look(&claim, schema, desired, deadline).await;
+        note(&mut view, &claim, looked.as_ref(), desired);
+        match looked {
             // It was there a moment ago.
             Some(Looked {
                 presence: Presence::Absent,
@@ -420,6 +452,23 @@ impl App {
             basis,
             sealed: Sealed(sealed),
         })
+    }
+}
+
+/// Copies what a look has found, if anybody wants to see it.
+fn note(
+    view: &mut Option<&mut View>,
+    claim: &Claim,
+    looked: Option<&Looked>,
+    desired: Option<&Desired>,
+) {
+    if let Some(view) = view {
+        **view = View {
+            presence: looked.map(|looked| looked.presence.clone()),
+            plan: looked.and_then(|looked| looked.planned.plan.clone()),
+            reference: claim.before.clone(),
+            declared: desired.map(|desired| desired.baseline.clone()),
+        };
     }
 }
 

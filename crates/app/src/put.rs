@@ -9,15 +9,16 @@ use ucp_model::{
     Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName, Warning,
     excerpt, json,
 };
+use ucp_plan::Plan;
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::AssociatedData;
 use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
 use zeroize::Zeroizing;
 
-use crate::declaring::{create_judge, judge_for_type, parse, parts, unsupported};
+use crate::declaring::{Purpose, create_judge, judge_for_type, parse, parts, unsupported};
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject, verdict_of};
-use crate::looking::Outlook;
+use crate::looking::{Outlook, View};
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
@@ -81,8 +82,8 @@ struct Declared {
 /// What is foreseen of a put.
 pub(crate) struct Foreseen {
     pub(crate) schema: Arc<ResourceSchema>,
-    reference: Option<ReferenceId>,
-    declaration: Declaration,
+    pub(crate) reference: Option<ReferenceId>,
+    pub(crate) declaration: Declaration,
     text: Zeroizing<String>,
     new: NewOperation,
     pub(crate) prospect: Prospect,
@@ -90,19 +91,10 @@ pub(crate) struct Foreseen {
 
 /// What a put would do.
 pub(crate) enum Prospect {
-    /// It is certainly a create, with these warnings.
-    Create(Vec<Warning>),
+    /// It is certainly a create, with this plan.
+    Create(Box<Plan>),
     /// What a look has shown.
     Seen(Outlook),
-}
-
-/// What a declaration is judged for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// To change the resource.
-    Change,
-    /// To tell what is wrong, without a call to AWS.
-    Validation,
 }
 
 impl App {
@@ -137,9 +129,12 @@ impl App {
             text,
             new,
             prospect,
-        } = self.foresee(put, caller, deadline).await?;
+        } = self
+            .foresee(put, caller, deadline, Purpose::Change, None)
+            .await?;
         let mut change = match prospect {
-            Prospect::Create(warnings) => {
+            Prospect::Create(plan) => {
+                let warnings = plan.warnings.iter().map(Warning::from).collect();
                 let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
                 let properties = shown(&schema, None, &declaration);
                 let operation = accepted.pending.operation;
@@ -197,12 +192,15 @@ impl App {
         accepted_outcome(&schema, operation, properties, warnings).map(Some)
     }
 
-    /// Judges a put, and looks at its resource unless it is certainly a create. Nothing is written.
+    /// Judges a put, and looks at its resource unless it is certainly a create. Nothing is written. What the look finds
+    /// is copied to `view`.
     pub(crate) async fn foresee(
         &self,
         put: &PutResource,
         caller: &Caller,
         deadline: Instant,
+        purpose: Purpose,
+        view: Option<&mut View>,
     ) -> Result<Foreseen, Rejection> {
         let Declared {
             schema,
@@ -212,7 +210,7 @@ impl App {
             declaration,
             is_quick,
             text,
-        } = self.declared(put, caller, Purpose::Change).await?;
+        } = self.declared(put, caller, purpose).await?;
         let resource = Subject {
             scope: put.scope.clone(),
             reference: reference.clone(),
@@ -223,7 +221,8 @@ impl App {
         let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
         let prospect = if is_create {
             let judge = create_judge(&declaration, &schema, &put.scope, put.options);
-            Prospect::Create(self.parts.pool.run_unless_quick(is_quick, judge).await??)
+            let plan = self.parts.pool.run_unless_quick(is_quick, judge).await??;
+            Prospect::Create(Box::new(plan))
         } else {
             let target = identifier.as_ref().map(|identifier| Target {
                 scope: &put.scope,
@@ -237,7 +236,7 @@ impl App {
                 move || ucp_look::desired(declaration, reference.as_ref(), &schema, &keys.digest)
             };
             let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
-            let outlook = self.outlook(&mut new, recorded, &schema, Some(&desired), deadline);
+            let outlook = self.viewed(&mut new, recorded, &schema, Some(&desired), deadline, view);
             Prospect::Seen(outlook.await?)
         };
         Ok(Foreseen {
@@ -291,7 +290,7 @@ impl App {
         let schema = self.schema(&put.scope, &put.type_name).await?;
         let right = match purpose {
             Purpose::Change => Right::Write,
-            Purpose::Validation => Right::Read,
+            Purpose::Preview | Purpose::Validation => Right::Read,
         };
         let reference = match &put.tracked_by {
             Some(tracked_by) => Some(self.reference_id(tracked_by, &schema, (caller, right))?),
@@ -309,7 +308,7 @@ impl App {
         };
         judge_for_type(&put.properties, &put.tags, &schema)?;
         let alias = self.recorded_alias(reference.as_ref()).await?;
-        if purpose == Purpose::Change {
+        if purpose != Purpose::Validation {
             // Nothing takes long before the account and the group are known.
             self.parts.accounts.verify(&put.scope).await?;
         }
@@ -322,7 +321,15 @@ impl App {
         let is_quick = schema.is_quick_for([&properties]);
         let parse = {
             let schema = Arc::clone(&schema);
-            move || parse(properties, &schema, &default_tags, named_parts.as_ref())
+            move || {
+                parse(
+                    properties,
+                    &schema,
+                    &default_tags,
+                    named_parts.as_ref(),
+                    purpose,
+                )
+            }
         };
         let (declaration, text) = self.parts.pool.run_unless_quick(is_quick, parse).await??;
         let identifier = match (name, schema.identifier(declaration.properties())) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork, Sent};
 use ucp_model::{Baseline, Digest, Failure, Identifier, Mark, ReferenceId, Warning, json};
-use ucp_plan::{Desired, Live, Question, Subject, Verdict, judge};
+use ucp_plan::{Desired, Live, Plan, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
 
@@ -20,6 +20,8 @@ pub struct Planned {
     pub sent: Sent,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
+    /// The plan of a put, for those who show it.
+    pub plan: Option<Box<Plan>>,
 }
 
 impl From<PlanOutcome> for Planned {
@@ -30,6 +32,7 @@ impl From<PlanOutcome> for Planned {
             marked: false,
             sent: Sent::new(),
             warnings: Vec::new(),
+            plan: None,
         }
     }
 }
@@ -191,6 +194,7 @@ pub(crate) fn plan_put(
         marked,
         sent,
         warnings,
+        plan: Some(Box::new(judgement.plan)),
     }
 }
 

@@ -16,12 +16,15 @@
 //! document to send; or why that is impossible (`docs/adr/0014-one-judge.md`). Every command that puts, previews or
 //! compares uses it.
 //!
+//! [`deltas`] tells what a plan changes, and whose changes these are.
+//!
 //! [`prove`] compares what a change has sent with what AWS shows afterwards.
 
 mod absent;
 mod budget;
 mod change;
 mod create;
+mod delta;
 mod desired;
 mod document;
 mod edit;
@@ -47,6 +50,7 @@ mod unread;
 mod warning;
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
+pub use delta::{Cause, Delta, Effect, Known, deltas};
 pub use desired::Desired;
 pub use flatten::{flatten, unflatten};
 pub use imported::imported;

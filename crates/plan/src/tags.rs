@@ -43,9 +43,13 @@ pub(crate) fn visible<'v>(
     elements.iter().filter(move |element| counts(element))
 }
 
+/// Returns whether an element of a list of tags is the mark of a reference.
+pub(crate) fn is_mark(tag: &Value) -> bool {
+    key(tag).is_some_and(Mark::is_key)
+}
+
 /// Returns tags as a change shows them: without the mark of a reference.
 pub(crate) fn without_mark(tags: &Value) -> Value {
-    let is_mark = |tag: &Value| key(tag).is_some_and(Mark::is_key);
     json::map_children(tags, |step, tag| {
         let is_shown = match step {
             Step::Member(name) => !Mark::is_key(name),

@@ -8,7 +8,7 @@ mod worlds;
 
 use serde_json::Value;
 use ucp_model::{json, pointer};
-use ucp_plan::{Action, Mode, Plan, Reason, plan};
+use ucp_plan::{Action, Cause, Effect, Known, Mode, Plan, Reason, deltas, plan};
 use ucp_schema::{Classes, ResourceSchema};
 
 use judge::{baseline, desired};
@@ -99,6 +99,57 @@ fn the_order_of_members_says_nothing() {
             true => Ok(()),
             false => Err(format!("{}\n  {}", told(&one), told(&other))),
         }
+    });
+}
+
+/// A change of the caller is never told as one of others, and the other way round.
+#[test]
+fn each_difference_has_the_right_cause() {
+    for_every_type(|schema, seed| {
+        let mut chance = Chance::new(seed);
+        let declared = ucp_sample::declaration(schema, seed);
+        let live = worlds::live(schema, &declared, &mut chance);
+        let next = worlds::mutated(schema, &declared, &mut chance);
+        let drifted = worlds::live(schema, &next, &mut Chance::new(seed));
+        // Who has changed it: the caller, or AWS; and the latter since the last put, or ever since.
+        for (live, observed, declaration, wrong) in [
+            (&live, &live, &next, [Cause::Drift, Cause::NotApplied]),
+            (
+                &drifted,
+                &live,
+                &declared,
+                [Cause::Declaration, Cause::NotApplied],
+            ),
+            (
+                &drifted,
+                &drifted,
+                &declared,
+                [Cause::Declaration, Cause::Drift],
+            ),
+        ] {
+            let plan = planned(schema, declaration, Some(&declared), live, Mode::Merge);
+            let last = baseline(&declared, schema);
+            let declared_now = baseline(declaration, schema);
+            let known = Known {
+                live,
+                declared: &declared_now,
+                last_applied: Some(&last),
+                observed: Some(observed),
+            };
+            let deltas = deltas(&plan, &known, schema);
+            let changes = deltas.iter().filter(|delta| delta.effect != Effect::None);
+            let found = changes.clone().find(|delta| wrong.contains(&delta.cause));
+            if let Some(found) = found {
+                return Err(format!(
+                    "{found:?} {:?} {:?}\n  live {live}\n  observed {observed}\n  last {declared}\n  next {declaration}",
+                    found.before, found.after
+                ));
+            }
+            if plan.action == Action::Update && changes.count() == 0 {
+                return Err(format!("{plan:?} tells nothing"));
+            }
+        }
+        Ok(())
     });
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 use ucp_model::json;
 
-use crate::unknown::reserved_pointers;
+use crate::unknown::{StandIn, stand_ins};
 use crate::{ResourceSchema, Violation, ViolationCode};
 
 /// The maximum length of the declared properties as JSON: what Cloud Control accepts of a desired state, in characters.
@@ -12,6 +12,13 @@ pub const MAX_DECLARED_CHARS: usize = 262_144;
 
 /// A member of our replies that clients send back. It is never declared.
 const PROVISIONING_STATE: &str = "provisioningState";
+
+/// Whether a declaration may have unknown values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unknown {
+    Allowed,
+    Refused,
+}
 
 /// The declared properties of a resource.
 #[derive(Clone, PartialEq)]
@@ -30,18 +37,41 @@ impl Declaration {
         default_tags: &BTreeMap<String, String>,
         named: Option<&Value>,
     ) -> Result<Self, Vec<Violation>> {
-        let (declaration, mut violations) = Self::draft(properties, schema, default_tags, named);
-        for (pointer, name) in reserved_pointers(declaration.properties()) {
-            let what = match name {
-                "$unknown" => "is not known yet; put it once it is, or ask for a plan",
-                _ => {
+        let (declaration, violations) = Self::draft(properties, schema, default_tags, named);
+        declaration.judged(violations, Unknown::Refused)
+    }
+
+    /// Like [`parse`](Self::parse), for a what-if: values may be unknown.
+    pub fn foreseen(
+        properties: Map<String, Value>,
+        schema: &ResourceSchema,
+        default_tags: &BTreeMap<String, String>,
+        named: Option<&Value>,
+    ) -> Result<Self, Vec<Violation>> {
+        let (declaration, violations) = Self::draft(properties, schema, default_tags, named);
+        declaration.judged(violations, Unknown::Allowed)
+    }
+
+    fn judged(
+        self,
+        mut violations: Vec<Violation>,
+        unknown: Unknown,
+    ) -> Result<Self, Vec<Violation>> {
+        for (pointer, stands_for) in stand_ins(self.properties()) {
+            let what = match stands_for {
+                StandIn::Unknown if unknown == Unknown::Allowed => continue,
+                StandIn::Unknown => "is not known yet; put it once it is, or ask for a :whatIf",
+                StandIn::NearlyUnknown => {
+                    "is neither a value nor {\"$unknown\": true}, which has no other members"
+                }
+                StandIn::Expression => {
                     "refers to another resource, which only a set may do; send it with the :apply of a group"
                 }
             };
             violations.extend(invalid(vec![pointer], what));
         }
         match violations.is_empty() {
-            true => Ok(declaration),
+            true => Ok(self),
             false => Err(violations),
         }
     }
@@ -182,7 +212,7 @@ mod tests {
             "`/b\u{1}` is not a property of AWS::Logs::LogGroup",
             "`/LogGroupClass`: holds a control character",
             "a member's name holds a control character",
-            "`/KmsKeyId`: is not known yet; put it once it is, or ask for a plan",
+            "`/KmsKeyId`: is not known yet; put it once it is, or ask for a :whatIf",
             "`/DeletionProtectionEnabled`: refers to another resource, which only a set may do; send it with the :apply of a group",
         ];
         assert_eq!(told, expected);

@@ -17,13 +17,28 @@ pub fn reserved_member(members: &Map<String, Value>) -> Option<&'static str> {
         .find(|name| members.contains_key(*name))
 }
 
-/// Returns JSON Pointers to the objects in `value` that stand for another value, each with the member that says so.
-pub(crate) fn reserved_pointers(value: &Value) -> Vec<(String, &'static str)> {
+/// An object that stands for another value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StandIn {
+    /// An unknown value.
+    Unknown,
+    /// What looks like an unknown value, but is none.
+    NearlyUnknown,
+    /// An expression of a set.
+    Expression,
+}
+
+/// Returns JSON Pointers to the objects in `value` that stand for another value.
+pub(crate) fn stand_ins(value: &Value) -> Vec<(String, StandIn)> {
     let mut found = Vec::new();
     walk(value, |place, value| {
-        if let Some(name) = value.as_object().and_then(reserved_member) {
-            found.push((place.to_string(), name));
-        }
+        let stand_in = match value.as_object().and_then(reserved_member) {
+            None => return,
+            Some(UNKNOWN) if is_unknown(value) => StandIn::Unknown,
+            Some(UNKNOWN) => StandIn::NearlyUnknown,
+            Some(_) => StandIn::Expression,
+        };
+        found.push((place.to_string(), stand_in));
     });
     found
 }

@@ -34,6 +34,7 @@ fn set() -> Set {
         members: (0..MEMBERS_MAX).map(member).collect(),
         group,
         is_complete: true,
+        may_be_unknown: false,
         outputs: Map::new(),
     }
 }

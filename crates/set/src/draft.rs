@@ -16,6 +16,9 @@ use crate::path;
 use crate::problem::{Problem, ProblemCode};
 use crate::set::{Goal, Member, Set};
 
+const UNKNOWN: &str =
+    "The value is not known yet. Apply the set once it is, or ask for its :whatIf.";
+
 /// A set whose expressions are read, but not linked.
 #[derive(Debug)]
 pub struct Draft {
@@ -90,12 +93,17 @@ impl Draft {
         }
         let mut uses = Vec::new();
         // Reads the values of a resource, or all outputs.
+        let may_be_unknown = set.may_be_unknown;
         let mut read = |user, place: &str, values: &Map<String, Value>, problems: &mut Vec<_>| {
             let before = uses.len();
             for (name, value) in values {
                 let place = pointer::join(place, name);
                 visit(value, |at, expression| {
-                    add_uses(&mut uses, problems, user, below(&place, at), expression);
+                    let place = below(&place, at);
+                    if expression == Ok(Expression::Unknown) && !may_be_unknown {
+                        problems.push(Problem::new(&place, ProblemCode::InvalidReference, UNKNOWN));
+                    }
+                    add_uses(&mut uses, problems, user, place, expression);
                 });
             }
             let count = uses.len() - before;
@@ -113,7 +121,12 @@ impl Draft {
         }
         read(None, "/outputs", &set.outputs, &mut problems);
         for (index, member) in set.members.iter().enumerate() {
-            let depends_on = member.depends_on.iter().enumerate();
+            let count = member.depends_on.len();
+            if count > MEMBERS_MAX {
+                let place = format!("{}/dependsOn", member.place);
+                problems.push(too_many(&place, "names", count, MEMBERS_MAX));
+            }
+            let depends_on = member.depends_on.iter().enumerate().take(MEMBERS_MAX);
             uses.extend(depends_on.map(|(at, name)| Use {
                 user: Some(index),
                 place: format!("{}/dependsOn/{at}", member.place),

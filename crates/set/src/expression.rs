@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use ucp_model::pointer::{Pointer, PointerBuf};
-use ucp_schema::reserved_member;
+use ucp_schema::{reserved_member, unknown};
 
 use crate::limits::CONCAT_PARTS_MAX;
 use crate::problem::ProblemCode;
@@ -17,6 +17,8 @@ pub(crate) enum Expression {
     Reference(Address),
     /// A text of several parts.
     Concat(Vec<Part>),
+    /// A value that is not known yet. Only a what-if may have one.
+    Unknown,
 }
 
 /// A part of a text.
@@ -62,8 +64,9 @@ impl Expression {
             (CONCAT, _) => Err(invalid(format!(
                 "{CONCAT} takes a list of texts and references."
             ))),
+            (_, Value::Bool(true)) => Ok(Self::Unknown),
             _ => Err(invalid(format!(
-                "{name} is what a plan shows. Declare a value, or refer to one by {REFERENCE}."
+                "{name} takes true. Declare a value, or refer to one by {REFERENCE}."
             ))),
         }
     }
@@ -81,7 +84,7 @@ impl Expression {
             (Value::String(text), _) => Ok(Part::Text(text.clone())),
             (_, Some(Ok(Self::Reference(address)))) => Ok(Part::Reference(address)),
             (_, Some(Err(misread))) => Err(misread),
-            (_, None | Some(Ok(Self::Concat(_)))) => Err(invalid(format!(
+            (_, None | Some(Ok(Self::Concat(_) | Self::Unknown))) => Err(invalid(format!(
                 "{CONCAT} takes texts, and objects with {REFERENCE}."
             ))),
         });
@@ -93,6 +96,7 @@ impl Expression {
         let (one, parts) = match self {
             Self::Reference(address) => (Some(address), [].as_slice()),
             Self::Concat(parts) => (None, parts.as_slice()),
+            Self::Unknown => (None, [].as_slice()),
         };
         let several = parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
@@ -119,6 +123,7 @@ impl Expression {
                 });
                 json!({ CONCAT: parts.collect::<Vec<Value>>() })
             }
+            Self::Unknown => unknown(),
         }
     }
 }
@@ -233,6 +238,10 @@ mod tests {
                 pointer: Some(PointerBuf::parse("/VpcId").unwrap()),
             })))
         );
+        assert_eq!(
+            read(json!({"$unknown": true})),
+            Some(Ok(Expression::Unknown))
+        );
         for wrong in [
             json!({"$reference": 1}),
             json!({"$reference": ""}),
@@ -244,7 +253,8 @@ mod tests {
             json!({"$concat": [1]}),
             json!({"$concat": [{"$concat": []}]}),
             json!({"$concat": [{"a": "b"}]}),
-            json!({"$unknown": true}),
+            json!({"$concat": [{"$unknown": true}]}),
+            json!({"$unknown": false}),
             json!({"$unknown": true, "b": 1}),
         ] {
             let read = read(wrong.clone());

@@ -21,7 +21,7 @@ mod set;
 
 pub use declarations::{Declarations, DeclaredMember};
 pub use draft::{Draft, Linked, LinkedMember};
-pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
+pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, OUTSIDE_MAX, REFERENCES_MAX};
 pub use link::Link;
 pub use names::Outside;
 pub use problem::{Problem, ProblemCode};

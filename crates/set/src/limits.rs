@@ -4,6 +4,8 @@ use ucp_model::{Beyond, ErrorCode, Limit, Most};
 pub const MEMBERS_MAX: usize = 500;
 /// The maximum number of references in the properties of one resource, and in all outputs.
 pub const REFERENCES_MAX: usize = 200;
+/// The maximum number of names that a set uses and that are not its own.
+pub const OUTSIDE_MAX: usize = 500;
 /// The maximum number of parts of one `$concat`.
 pub const CONCAT_PARTS_MAX: usize = 100;
 /// The maximum number of outputs.
@@ -22,6 +24,22 @@ pub const LIMITS: &[Limit] = &[
         what: "The references in the properties of one resource of a set, and in its outputs",
         most: Most::Number(REFERENCES_MAX),
         beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/resources/{index}"),
+    },
+    Limit {
+        name: "set-outside",
+        what: "The resources outside of a set that it refers to",
+        most: Most::Number(OUTSIDE_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/resources"),
+    },
+    Limit {
+        name: "set-depends-on",
+        what: "The names in `dependsOn` of one resource of a set",
+        most: Most::Number(MEMBERS_MAX),
+        beyond: Beyond::refused_in_detail(
+            400,
+            ErrorCode::InvalidRequest,
+            "/resources/{index}/dependsOn",
+        ),
     },
     Limit {
         name: "set-concat-parts",

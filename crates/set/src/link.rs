@@ -3,6 +3,7 @@ use std::fmt;
 use serde_json::Value;
 use ucp_model::pointer::PointerBuf;
 use ucp_model::{Identifier, ReferenceId};
+use ucp_schema::unknown;
 
 use crate::expression::Address;
 
@@ -32,6 +33,19 @@ impl Link {
                 .pointer(pointer.as_str())
                 .filter(|value| !value.is_null())
                 .cloned(),
+        }
+    }
+
+    /// Returns the value in a resource that is planned to have this identifier and these properties. It is unknown if
+    /// AWS has yet to assign it.
+    pub fn value_planned(&self, identifier: Option<&Identifier>, planned: Option<&Value>) -> Value {
+        match &self.pointer {
+            None => identifier.map_or_else(unknown, |identifier| Value::from(identifier.as_str())),
+            Some(pointer) => planned
+                .and_then(|planned| planned.pointer(pointer.as_str()))
+                .filter(|value| !value.is_null())
+                .cloned()
+                .unwrap_or_else(unknown),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use serde_json::Value;
-use ucp_schema::{MAX_DECLARED_CHARS, unknown};
+use ucp_schema::{MAX_DECLARED_CHARS, is_unknown, unknown};
 
 use crate::Link;
 use crate::expression::{Address, Expression, Part, replaced, visit};
@@ -48,7 +48,8 @@ pub fn with_unknown(value: &Value) -> Value {
     }
 }
 
-/// Returns a linked value with the values that it refers to, which `value_of` returns.
+/// Returns a linked value with the values that it refers to, which `value_of` returns. A text with an unknown part is
+/// unknown.
 pub fn resolve(
     value: &Value,
     value_of: impl Fn(&Link) -> Option<Value>,
@@ -60,7 +61,8 @@ pub fn resolve(
                 let link = link(address)?;
                 value_of(&link).ok_or_else(|| Unresolved::Missing(Box::new(link)))?
             }
-            Expression::Concat(parts) => Value::String(text(parts, &value_of)?),
+            Expression::Concat(parts) => text(parts, &value_of)?,
+            Expression::Unknown => unknown(),
         };
         let length = value.to_string().len();
         room = room.checked_sub(length).ok_or(Unresolved::TooLong)?;
@@ -68,8 +70,9 @@ pub fn resolve(
     })
 }
 
-fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<String, Unresolved> {
+fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<Value, Unresolved> {
     let mut text = String::new();
+    let mut is_known = true;
     for part in parts {
         match part {
             Part::Text(part) => text.push_str(part),
@@ -80,6 +83,7 @@ fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<St
                     Some(value @ (Value::Number(_) | Value::Bool(_))) => {
                         text.push_str(&value.to_string());
                     }
+                    Some(value) if is_unknown(&value) => is_known = false,
                     Some(Value::Null | Value::Array(_) | Value::Object(_)) => {
                         return Err(Unresolved::NotText(Box::new(link)));
                     }
@@ -91,7 +95,10 @@ fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<St
             return Err(Unresolved::TooLong);
         }
     }
-    Ok(text)
+    Ok(match is_known {
+        true => Value::String(text),
+        false => unknown(),
+    })
 }
 
 fn link(address: &Address) -> Result<Link, Unresolved> {

@@ -10,6 +10,8 @@ pub struct Set {
     pub members: Vec<Member>,
     /// Whether these are all that the body has. Without those that cannot be read, a name may seem unknown.
     pub is_complete: bool,
+    /// Whether values may be unknown: those of a what-if.
+    pub may_be_unknown: bool,
     /// What to tell at the end, by name.
     pub outputs: Map<String, Value>,
 }

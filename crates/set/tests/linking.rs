@@ -56,6 +56,7 @@ fn set(members: Value, outputs: Value) -> Set {
         group: group(),
         members: members.map(member).collect(),
         is_complete: true,
+        may_be_unknown: false,
         outputs: outputs.as_object().cloned().unwrap_or_default(),
     }
 }
@@ -235,6 +236,7 @@ fn a_name_is_not_unknown_where_members_cannot_be_read() {
     );
     let declared = Set {
         is_complete: false,
+        may_be_unknown: false,
         ..declared
     };
     let linked = link_with(declared, &BTreeMap::new(), &BTreeSet::new());
@@ -259,6 +261,17 @@ fn members_and_references_have_limits() {
     assert_eq!(references(REFERENCES_MAX).problems, []);
     let too_many = references(REFERENCES_MAX + 1);
     assert_eq!(told(&too_many)[0].1, "TooMany");
+    let needs = |count| {
+        link(json!([
+            [VPC, "a", {}],
+            [VPC, "b", {}, null, vec!["a"; count]]
+        ]))
+    };
+    assert_eq!(needs(MEMBERS_MAX).problems, []);
+    assert_eq!(
+        told(&needs(MEMBERS_MAX + 1)),
+        [("/resources/1/dependsOn".to_owned(), "TooMany")]
+    );
     let outputs = |count: usize| {
         let outputs: Map<String, Value> = (0..count)
             .map(|index| (index.to_string(), json!(1)))
@@ -271,6 +284,47 @@ fn members_and_references_have_limits() {
         told(&outputs(OUTPUTS_MAX + 1)),
         [("/outputs".to_owned(), "TooMany")]
     );
+}
+
+#[test]
+fn only_a_what_if_has_unknown_values() {
+    let declared = |may_be_unknown| Set {
+        may_be_unknown,
+        ..set(
+            json!([[VPC, "a", {"CidrBlock": {"$unknown": true}}]]),
+            json!({}),
+        )
+    };
+    let link = |declared| link_with(declared, &BTreeMap::new(), &BTreeSet::new());
+    let place = "/resources/0/properties/CidrBlock".to_owned();
+    assert_eq!(told(&link(declared(false))), [(place, "InvalidReference")]);
+    let linked = link(declared(true));
+    assert_eq!(linked.problems, []);
+    let Goal::Put(properties) = &linked.members[0].goal else {
+        panic!("{linked:?}");
+    };
+    let resolved = resolve(&Value::Object(properties.clone()), |_| None).unwrap();
+    assert_eq!(resolved, json!({"CidrBlock": {"$unknown": true}}));
+}
+
+#[test]
+fn a_text_with_an_unknown_part_is_unknown() {
+    let linked = link(json!([
+        [VPC, "a", {}],
+        [VPC, "b", {"Tags": [{"Key": "of", "Value": {"$concat": ["vpc ", {"$reference": "a"}]}}]}],
+    ]));
+    let Goal::Put(properties) = &linked.members[1].goal else {
+        panic!("{linked:?}");
+    };
+    let planned = |identifier: Option<&Identifier>| {
+        let properties = Value::Object(properties.clone());
+        let resolved = resolve(&properties, |link| {
+            Some(link.value_planned(identifier, None))
+        });
+        resolved.unwrap()["Tags"][0]["Value"].clone()
+    };
+    assert_eq!(planned(None), json!({"$unknown": true}));
+    assert_eq!(planned(Some(&Identifier::new("vpc-1"))), "vpc vpc-1");
 }
 
 /// For each member, the members it refers to.

@@ -133,7 +133,8 @@ impl Needs {
         if lists.contains(&route.as_str()) || by_id.iter().any(|word| route.contains(word)) {
             return Needs::Caller;
         }
-        let reads = method == "GET" || route.ends_with("/:get") || route.ends_with("/:validate");
+        let reads = [":get", ":validate", ":whatIf"];
+        let reads = method == "GET" || reads.iter().any(|action| route.ends_with(action));
         let right = match (reads, route.contains("System.AWS/credentials")) {
             _ if route.contains("auditEvents") => Right::ManageAccess,
             (true, _) => Right::Read,

@@ -79,6 +79,8 @@ const ROUTES: &[Row] = table! {
         POST Over(Write, Group, Named("System.Resources/resourceGroups/import/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:validate":
         POST Over(Read, Group, Named("System.Resources/resourceGroups/validate/action"));
+    "/planes/radius/{plane}/resourcegroups/{group}/:whatIf":
+        POST Over(Read, Group, Named("System.Resources/resourceGroups/whatIf/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/resources":
         GET Over(Read, Group, Named("System.Resources/resourceGroups/read"));
     "/planes/radius/{plane}/resourcegroups/{group}/operations":
@@ -134,11 +136,15 @@ const ROUTES: &[Row] = table! {
         POST Over(Write, Type, OnType("write"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:validate":
         POST Over(Read, Type, OnType("validate/action"));
+    "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:whatIf":
+        POST Over(Read, Type, OnType("whatIf/action"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}":
         GET Over(Read, Type, OnType("read")),
         PUT Over(Write, Type, OnType("write")),
         PATCH Over(Write, Type, OnType("write")),
         DELETE Over(Write, Type, OnType("delete"));
+    "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}/:whatIf":
+        POST Over(Read, Type, OnType("whatIf/action"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationResults/{id}":
         GET Authenticated;
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/locations/global/operationStatuses/{id}":

@@ -36,6 +36,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "sets.md",
     "several-accounts.md",
     "upgrade.md",
+    "what-if.md",
 ];
 const LIMITS: &str = include_str!("../../../../docs/limits.md");
 const CONCEPTS: &str = include_str!("../../../../docs/concepts.md");

@@ -8,6 +8,7 @@ use ucp_app::ApplyOutcome;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::action::Effect;
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::detached::to_the_end;
 use crate::json::JsonObject;
@@ -17,13 +18,16 @@ use crate::problem::Problem;
 use crate::rated;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{AppliedSet, ErrorResponse, SetRequest, Valid};
+use crate::wire::{
+    AppliedSet, ErrorResponse, SetRequest, Valid, WhatIfResult, WhatIfSetRequest, what_if_settings,
+};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     router()
         .routes(routes!(apply_resource_group))
         .routes(routes!(validate_resource_group))
+        .routes(routes!(what_if_resource_group))
 }
 
 /// Makes the resources of a resource group as a set declares them.
@@ -46,7 +50,7 @@ async fn apply_resource_group(
 ) -> Result<Response, Problem> {
     let id = path.id()?;
     let request = body.read::<SetRequest>()?;
-    rated::count_members(&api, &context, uri.path(), request.count())?;
+    rated::count_members(&api, &context, uri.path(), Effect::Write, request.count())?;
     let (set, caller) = (request.set(&id), context.caller.clone());
     let applied = to_the_end(async move { api.app.apply_set(&id, set, &caller).await });
     Ok(match applied.await? {
@@ -76,4 +80,29 @@ async fn validate_resource_group(
     let set = body.read::<SetRequest>()?.set(&id);
     api.app.validate_set(&id, set, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
+}
+
+/// Tells what an `:apply` of a set would do. AWS is only read, and nothing is stored.
+///
+/// A reference takes the planned value of what it refers to. References of the group that the set does not list are
+/// `Ignore`, or `Delete` in mode `Complete` if the group owns them. What an `:apply` refuses at once is refused alike.
+#[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:whatIf", tag = "Resource groups",
+    params(GroupPath),
+    request_body = WhatIfSetRequest,
+    responses((status = 200, body = WhatIfResult), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+async fn what_if_resource_group(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    uri: Uri,
+    context: RequestContext,
+    mut body: JsonObject,
+) -> Result<Json<WhatIfResult>, Problem> {
+    let id = path.id()?;
+    let settings = what_if_settings(&mut body)?;
+    let request = body.read::<SetRequest>()?;
+    rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
+    let set = request.set(&id);
+    let what_if = api.app.what_if_set(&id, set, &context.caller).await?;
+    Ok(Json(WhatIfResult::new(what_if, settings)))
 }

@@ -17,6 +17,7 @@ mod role_assignments;
 mod sets;
 mod tags;
 mod warning;
+mod what_if;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;
@@ -36,3 +37,6 @@ pub(crate) use self::resources::{ActionRequest, AwsResource};
 pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignmentBody};
 pub(crate) use self::sets::{AppliedSet, SetRequest, SetResult, Valid};
 pub(crate) use self::tags::TAG_KEY_MAX_CHARS;
+pub(crate) use self::what_if::{
+    WhatIfRequest, WhatIfResult, WhatIfSetRequest, settings as what_if_settings,
+};

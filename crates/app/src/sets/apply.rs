@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_access::Right;
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::{Ended, GroupId, Scope};
@@ -14,6 +13,7 @@ use zeroize::Zeroizing;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::seen::value_of;
 use super::{ApplyOutcome, DeclaredSet};
+use crate::declaring::Purpose;
 use crate::intake::no_such_group;
 use crate::{App, Caller, Rejection};
 
@@ -27,21 +27,14 @@ impl App {
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
         let deadline = Instant::now() + caller.verdict_wait;
-        let judged = self.judged_set(group, set, caller, Right::Write).await?;
+        let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
         let JudgedSet {
             group,
             members,
             outputs,
+            recorded: _,
         } = judged;
-        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
-        for scope in scopes {
-            self.parts.accounts.verify(scope).await?;
-        }
-        let more = members
-            .iter()
-            .filter(|member| !member.has_reference && matches!(member.goal, JudgedGoal::Put(_)));
-        self.admit_set(&group.id, &caller.name, more.count())
-            .await?;
+        self.admit_members(&group.id, &members, caller).await?;
         let outputs = Value::Object(outputs);
         let looks = Box::pin(self.unchanged(&members, &outputs, caller, deadline));
         let (unchanged, seen) = looks.await?;
@@ -86,6 +79,23 @@ impl App {
         };
         self.accept_apply(&group.id, application, &declarations, caller)
             .await
+    }
+
+    /// Refuses members in accounts that the credentials do not reach, and more than the quotas allow.
+    pub(super) async fn admit_members(
+        &self,
+        group: &GroupId,
+        members: &[JudgedMember],
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
+        for scope in scopes {
+            self.parts.accounts.verify(scope).await?;
+        }
+        let more = members
+            .iter()
+            .filter(|member| !member.has_reference && matches!(member.goal, JudgedGoal::Put(_)));
+        self.admit_set(group, &caller.name, more.count()).await
     }
 
     async fn accept_apply(

@@ -10,10 +10,12 @@ use ucp_model::{
     TypeName,
 };
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
-use ucp_set::{Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, Outside, Set, with_unknown};
+use ucp_set::{
+    Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, with_unknown,
+};
 
 use super::{DeclaredSet, Mode, SetGoal, SetMember};
-use crate::declaring::{NOT_VALID, create_judge, judge_for_type, unsupported};
+use crate::declaring::{NOT_VALID, Purpose, create_judge, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::intake::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
@@ -32,10 +34,14 @@ pub(crate) struct JudgedSet {
     pub(crate) members: Vec<JudgedMember>,
     /// The outputs, linked.
     pub(crate) outputs: serde_json::Map<String, Value>,
+    /// The references of the group, by key.
+    pub(crate) recorded: BTreeMap<String, Reference>,
 }
 
 /// A member of a [`JudgedSet`].
 pub(crate) struct JudgedMember {
+    /// Its place, as a JSON Pointer into the body; none if the set does not list it.
+    pub(crate) place: String,
     pub(crate) symbolic_name: String,
     pub(crate) reference: ReferenceId,
     pub(crate) scope: Scope,
@@ -70,21 +76,22 @@ impl App {
         set: DeclaredSet,
         caller: &Caller,
     ) -> Result<(), Rejection> {
-        self.judged_set(group, set, caller, Right::Read).await?;
+        self.judged_set(group, set, caller, Purpose::Validation)
+            .await?;
         Ok(())
     }
 
-    /// Judges a set that the caller needs this right for.
+    /// Judges a set for a purpose.
     pub(crate) async fn judged_set(
         &self,
         group: &GroupId,
         set: DeclaredSet,
         caller: &Caller,
-        right: Right,
+        purpose: Purpose,
     ) -> Result<JudgedSet, Rejection> {
-        let verb = match right {
-            Right::Read => "read",
-            Right::Write | Right::ManageCredentials | Right::ManageAccess => "write",
+        let (right, verb) = match purpose {
+            Purpose::Preview | Purpose::Validation => (Right::Read, "read"),
+            Purpose::Change => (Right::Write, "write"),
         };
         for member in set.members.iter().flatten() {
             caller.judge_type(right, &member.scope, &member.type_name, verb)?;
@@ -125,12 +132,20 @@ impl App {
         let draft = Draft::of(Set {
             group: group.id.clone(),
             is_complete: details.is_empty(),
+            may_be_unknown: purpose == Purpose::Preview,
             members,
             outputs: set.outputs,
         });
-        let known = self
-            .known(draft.outside(), &group.id, &recorded, caller)
-            .await?;
+        let outside = draft.outside();
+        if outside.len() > OUTSIDE_MAX {
+            let message = format!(
+                "{} resources outside of the set are referred to, and {OUTSIDE_MAX} may be. Use several sets.",
+                outside.len()
+            );
+            details.push(Detail::at("TooMany", message, "/resources"));
+            return Err(invalid(details));
+        }
+        let known = self.known(outside, &group.id, &recorded, caller).await?;
         let schemas = self.schemas_of(&given, &group.id, &known).await;
         let deleted = unlisted.iter().map(|reference| reference.id.key());
         let Linked {
@@ -162,6 +177,7 @@ impl App {
             group,
             members: in_order(judged, &order, unlisted),
             outputs,
+            recorded,
         })
     }
 
@@ -313,6 +329,7 @@ impl App {
             }
         };
         Ok(JudgedMember {
+            place: linked.place,
             symbolic_name: linked.symbolic_name,
             reference: linked.reference,
             scope: member.scope.clone(),
@@ -457,6 +474,7 @@ fn in_order(
         ..member
     });
     let unlisted = unlisted.into_iter().map(|reference| JudgedMember {
+        place: String::new(),
         symbolic_name: reference.id.alias.clone(),
         reference: reference.id,
         scope: reference.scope,

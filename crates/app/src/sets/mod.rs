@@ -3,8 +3,10 @@
 mod apply;
 mod judging;
 mod seen;
+mod what_if;
 
 pub(crate) use self::judging::UNLISTED_MAX;
+pub(crate) use self::what_if::SHOWN_MAX_BYTES;
 
 use serde_json::{Map, Value};
 use ucp_model::operation::GroupWork;

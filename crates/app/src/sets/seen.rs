@@ -10,18 +10,19 @@ use ucp_model::{Identifier, ReferenceId};
 use ucp_set::{Link, links, resolve};
 
 use super::judging::{JudgedGoal, JudgedMember};
+use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
 use crate::{App, Caller, PutResource, Rejection};
 
 /// How many members a request looks at at once.
-const LOOKS_AT_ONCE: usize = 16;
+pub(super) const LOOKS_AT_ONCE: usize = 16;
 
 /// A resource that is as declared, or that is referred to.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    identifier: Identifier,
-    live: Option<Value>,
+    pub(super) identifier: Identifier,
+    pub(super) live: Option<Value>,
 }
 
 /// What is seen, by the keys of references.
@@ -85,7 +86,8 @@ impl App {
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<Seen>, Rejection> {
-        let foreseen = Box::pin(self.foresee(&put, caller, deadline)).await;
+        let foreseen = self.foresee(&put, caller, deadline, Purpose::Change, None);
+        let foreseen = Box::pin(foreseen).await;
         let nothing = match foreseen.map(|foreseen| foreseen.prospect) {
             Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
             Ok(
@@ -111,7 +113,7 @@ impl App {
     }
 
     /// Reads what is referred to outside of the set.
-    async fn outside(
+    pub(super) async fn outside(
         &self,
         members: &[JudgedMember],
         outputs: &Value,

@@ -19,6 +19,7 @@ use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
     ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference, Valid,
+    WhatIfRequest, WhatIfResult, what_if_settings,
 };
 
 /// Registers the handlers.
@@ -29,6 +30,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(get_aws_resource))
         .routes(routes!(delete_aws_resource))
         .routes(routes!(validate_aws_resource))
+        .routes(routes!(what_if_aws_resource))
 }
 
 /// Creates or updates the resource behind an alias to match the declaration.
@@ -82,6 +84,28 @@ async fn validate_aws_resource(
     let put = body.read::<ActionRequest>()?.put(scope, type_name, None);
     api.app.validate_put(&put, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
+}
+
+/// Tells what a `:put` would do. AWS is only read, and nothing is stored.
+///
+/// What a `:put` refuses at once is refused alike. What only the look at the resource shows is told with the changes.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/:whatIf",
+    params(CollectionPath),
+    request_body = WhatIfRequest,
+    responses((status = 200, body = WhatIfResult), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+async fn what_if_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: CollectionPath,
+    context: RequestContext,
+    mut body: JsonObject,
+) -> Result<Json<WhatIfResult>, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let settings = what_if_settings(&mut body)?;
+    let put = body.read::<ActionRequest>()?.put(scope, type_name, None);
+    let what_if = api.app.what_if_put(put, &context.caller).await?;
+    Ok(Json(WhatIfResult::new(what_if, settings)))
 }
 
 /// Reads a resource from AWS, selected by its reference or by the parts of its identifier.

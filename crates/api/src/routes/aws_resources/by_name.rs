@@ -16,12 +16,16 @@ use crate::problem::Problem;
 use crate::query::AwsPage;
 use crate::router::{router, single};
 use crate::state::Api;
-use crate::wire::{ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List};
+use crate::wire::{
+    ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List, WhatIfRequest, WhatIfResult,
+    what_if_settings,
+};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     router()
         .routes(routes!(list_aws_resources))
+        .routes(routes!(what_if_named_aws_resource))
         .merge(single(routes!(
             get_named_aws_resource,
             put_named_aws_resource,
@@ -100,6 +104,28 @@ async fn put_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let declared = untracked(body)?.put(scope, type_name, Some(path.identifier));
     put(api, declared, StatusCode::CREATED, &context).await
+}
+
+/// Tells what a PUT of the named resource would do. AWS is only read, and nothing is stored.
+///
+/// What the PUT refuses at once is refused alike. What only the look at the resource shows is told with the changes.
+#[utoipa::path(post, tag = "AWS resources",
+    path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}/:whatIf",
+    params(ResourcePath),
+    request_body = WhatIfRequest,
+    responses((status = 200, body = WhatIfResult), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+async fn what_if_named_aws_resource(
+    State(api): State<Arc<Api>>,
+    path: ResourcePath,
+    context: RequestContext,
+    mut body: JsonObject,
+) -> Result<Json<WhatIfResult>, Problem> {
+    let (scope, type_name) = (path.scope()?, path.type_name()?);
+    let settings = what_if_settings(&mut body)?;
+    let put = untracked(Some(body))?.put(scope, type_name, Some(path.identifier));
+    let what_if = api.app.what_if_put(put, &context.caller).await?;
+    Ok(Json(WhatIfResult::new(what_if, settings)))
 }
 
 /// Updates the named resource to match the declaration, and keeps its other properties.

@@ -1,0 +1,394 @@
+//! What an apply of a set would do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
+use ucp_set::{Unresolved, links, resolve};
+
+use super::DeclaredSet;
+use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
+use super::seen::LOOKS_AT_ONCE;
+use crate::declaring::Purpose;
+use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
+use crate::{App, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
+
+/// How much a what-if shows of properties. What comes after that is shown without them.
+pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
+
+/// A resource as it is planned, for those that refer to it.
+struct Planned {
+    /// Its identifier, if it is certain.
+    identifier: Option<Identifier>,
+    properties: Option<Value>,
+}
+
+/// What is foreseen of the members so far.
+struct Foreseen<'a> {
+    members: &'a [JudgedMember],
+    changes: Vec<Option<ResourceChange>>,
+    details: Vec<Detail>,
+    /// What is planned, by the keys of references.
+    planned: BTreeMap<String, Planned>,
+    /// The keys of what is referred to.
+    referred: BTreeSet<String>,
+    /// How many bytes of properties may still be shown.
+    room: usize,
+}
+
+impl App {
+    /// Returns what an apply of a set would do. What it refuses at once is refused alike.
+    pub async fn what_if_set(
+        &self,
+        group: &GroupId,
+        set: DeclaredSet,
+        caller: &Caller,
+    ) -> Result<WhatIf, Rejection> {
+        let deadline = Instant::now() + LOOKING_TIME;
+        let JudgedSet {
+            group,
+            members,
+            outputs,
+            mut recorded,
+        } = self
+            .judged_set(group, set, caller, Purpose::Preview)
+            .await?;
+        self.admit_members(&group.id, &members, caller).await?;
+        let outputs = Value::Object(outputs);
+        let outside = self.outside(&members, &outputs, deadline).await?;
+        let mut foreseen = Foreseen::new(&members);
+        for (key, seen) in outside {
+            let planned = Planned {
+                identifier: Some(seen.identifier),
+                properties: seen.live,
+            };
+            foreseen.planned.insert(key, planned);
+        }
+        let looks = self.foresee_members(&mut foreseen, &recorded, caller, deadline);
+        Box::pin(looks).await?;
+        for member in &members {
+            recorded.remove(&member.reference.key());
+        }
+        let ignored = recorded
+            .values()
+            .map(|reference| ResourceChange::of_reference(reference, ChangeKind::Ignore));
+        let Foreseen {
+            changes, details, ..
+        } = foreseen;
+        Ok(WhatIf {
+            changes: changes.into_iter().flatten().chain(ignored).collect(),
+            error: (!details.is_empty()).then(|| failure(details)),
+        })
+    }
+
+    /// Looks at all members, each after those that it depends on.
+    async fn foresee_members(
+        &self,
+        foreseen: &mut Foreseen<'_>,
+        recorded: &BTreeMap<String, Reference>,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<(), Rejection> {
+        let mut begun = vec![false; foreseen.members.len()];
+        let mut looks = FuturesUnordered::new();
+        loop {
+            for (index, member) in foreseen.members.iter().enumerate() {
+                let is_ready = || {
+                    let needs = &member.depends_on;
+                    needs.iter().all(|need| foreseen.changes[*need].is_some())
+                };
+                if begun[index] || looks.len() >= LOOKS_AT_ONCE || !is_ready() {
+                    continue;
+                }
+                begun[index] = true;
+                let look = match &member.goal {
+                    JudgedGoal::Put(put) => Ok(foreseen.resolved(put)),
+                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => Err(member),
+                };
+                looks.push(async move {
+                    let look = match look {
+                        Ok(Ok(put)) => self.foresight(&put, caller, deadline).await,
+                        Ok(Err(failure)) => Err(Rejection::Refused(failure)),
+                        Err(deleted) => {
+                            let reference = recorded.get(&deleted.reference.key());
+                            Ok(self.foreseen_delete(deleted, reference, deadline).await)
+                        }
+                    };
+                    (index, look.map_err(|refused| refused.shown_to(caller)))
+                });
+            }
+            match looks.next().await {
+                None => return Ok(()),
+                Some((index, look)) => foreseen.add(index, look)?,
+            }
+        }
+    }
+
+    async fn foreseen_delete(
+        &self,
+        member: &JudgedMember,
+        reference: Option<&Reference>,
+        deadline: Instant,
+    ) -> Foresight {
+        let type_name = member.reference.type_name.clone();
+        let change = match reference {
+            Some(reference) => self.deleted(reference, deadline).await,
+            None => ResourceChange::new(
+                type_name,
+                member.scope.clone(),
+                Some(member.reference.clone()),
+                ChangeKind::NoChange,
+            ),
+        };
+        Foresight {
+            identifier: change.identifier.clone(),
+            change,
+            error: None,
+        }
+    }
+
+    async fn deleted(&self, reference: &Reference, deadline: Instant) -> ResourceChange {
+        let mut change = ResourceChange::of_reference(reference, ChangeKind::Delete);
+        let type_name = &reference.id.type_name;
+        let schema = self.recorded_schema(&reference.scope, type_name).await;
+        let (Ok(schema), Some(identifier)) = (schema, &reference.identifier) else {
+            return change;
+        };
+        if !schema.handlers().read {
+            return change;
+        }
+        let read = self
+            .parts
+            .live
+            .read(&reference.scope, schema.type_name(), identifier);
+        match tokio::time::timeout_at(deadline, read).await {
+            Ok(Ok(live)) => change.before = Some(members(schema.shown(&live.properties))),
+            Ok(Err(fault)) if fault.class == FaultClass::Missing => {
+                change.warnings.push(seems_gone(reference));
+            }
+            Ok(Err(fault)) => change.warnings.push(unseen(unreadable(&fault))),
+            Err(_) => change
+                .warnings
+                .push(unseen("AWS was not asked in time.".to_owned())),
+        }
+        change
+    }
+}
+
+impl<'a> Foreseen<'a> {
+    fn new(members: &'a [JudgedMember]) -> Self {
+        let puts = members.iter().filter_map(|member| match &member.goal {
+            JudgedGoal::Put(put) => Some(&put.properties),
+            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+        });
+        let referred = puts.flat_map(|properties| properties.values().flat_map(links));
+        Self {
+            members,
+            changes: members.iter().map(|_| None).collect(),
+            details: Vec::new(),
+            planned: BTreeMap::new(),
+            referred: referred.map(|link| link.reference.key()).collect(),
+            room: SHOWN_MAX_BYTES,
+        }
+    }
+
+    /// Returns the put with the planned values that it refers to.
+    fn resolved(&self, put: &PutResource) -> Result<PutResource, Failure> {
+        let resolved = resolve(&Value::Object(put.properties.clone()), |link| {
+            let planned = self.planned.get(&link.reference.key());
+            let identifier = planned.and_then(|planned| planned.identifier.as_ref());
+            let properties = planned.and_then(|planned| planned.properties.as_ref());
+            Some(link.value_planned(identifier, properties))
+        });
+        match resolved {
+            Ok(properties) => Ok(PutResource {
+                properties: members(properties),
+                ..put.clone()
+            }),
+            Err(wrong) => Err(unresolved(&wrong)),
+        }
+    }
+
+    /// Adds what is foreseen of a member, or refuses the set.
+    fn add(&mut self, index: usize, look: Result<Foresight, Rejection>) -> Result<(), Rejection> {
+        let member = &self.members[index];
+        let Foresight {
+            mut change,
+            error,
+            identifier,
+        } = match look {
+            Ok(foresight) => foresight,
+            Err(refused) => left_open(member, refused)?,
+        };
+        if let Some(error) = error {
+            self.details.extend(told(&member.place, error));
+        }
+        let key = member.reference.key();
+        if self.referred.contains(&key) {
+            let planned = Planned {
+                identifier,
+                properties: change.after.clone().map(Value::Object),
+            };
+            self.planned.insert(key, planned);
+        }
+        let shown = [&change.before, &change.after].map(size).iter().sum();
+        match self.room.checked_sub(shown) {
+            Some(room) => self.room = room,
+            None => {
+                change.before = None;
+                change.after = None;
+                change.deltas.clear();
+                let message = "The reply has no room for its properties. Ask for fewer resources at once, or for this one alone.";
+                change.warnings.push(unseen(message.to_owned()));
+            }
+        }
+        self.changes[index] = Some(change);
+        Ok(())
+    }
+}
+
+fn size(properties: &Option<Map<String, Value>>) -> usize {
+    let properties = properties.as_ref();
+    properties.map_or(0, |shown| {
+        serde_json::to_string(shown).map_or(0, |text| text.len())
+    })
+}
+
+/// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
+fn left_open(member: &JudgedMember, refused: Rejection) -> Result<Foresight, Rejection> {
+    let (why, error) = match refused {
+        Rejection::Invalid(failure)
+        | Rejection::Missing(failure)
+        | Rejection::Conflict(failure)
+        | Rejection::PreconditionFailed(failure)
+        | Rejection::Refused(failure)
+        | Rejection::TooLarge(failure) => (failure.message.clone(), Some(failure)),
+        Rejection::OwnedElsewhere(owner) => {
+            let message = format!(
+                "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
+            );
+            let failure = Failure::new(ErrorCode::Conflict, message.as_str());
+            (message, Some(failure))
+        }
+        Rejection::Busy(operation) => {
+            let id = operation.header.id;
+            let why = format!("Operation {id} works on it. Ask again when that has ended.");
+            (why, None)
+        }
+        Rejection::Aws(fault) => (unreadable(&fault), None),
+        Rejection::Hidden(_)
+        | Rejection::Forbidden(_)
+        | Rejection::NotNow(_)
+        | Rejection::QuotaExceeded(_)
+        | Rejection::TooMany(_)
+        | Rejection::Unavailable(_)
+        | Rejection::Internal(_) => return Err(refused),
+    };
+    Ok(Foresight {
+        change: ResourceChange::new(
+            member.reference.type_name.clone(),
+            member.scope.clone(),
+            Some(member.reference.clone()),
+            ChangeKind::Unsupported(why),
+        ),
+        error,
+        identifier: None,
+    })
+}
+
+/// Returns why a member would fail, at its place in the body.
+fn told(place: &str, failure: Failure) -> Vec<Detail> {
+    let Failure {
+        code,
+        message,
+        target,
+        details,
+        ..
+    } = failure;
+    let at = |target: Option<&str>| {
+        let below = target.filter(|target| target.starts_with("/properties"));
+        format!("{place}{}", below.unwrap_or_default())
+    };
+    if details.is_empty() {
+        let target = at(target.as_deref());
+        return vec![Detail::at(code, message, target)];
+    }
+    let details = details.into_iter();
+    details
+        .map(|detail| Detail {
+            target: Some(at(detail.target.as_deref())),
+            ..detail
+        })
+        .collect()
+}
+
+fn failure(details: Vec<Detail>) -> Failure {
+    let message = "The set cannot be applied as it is declared. Nothing was stored or sent. Correct what the details name.";
+    Failure::new(ErrorCode::ApplyFailed, message).with_details(details)
+}
+
+fn unresolved(wrong: &Unresolved) -> Failure {
+    let message = format!("Its properties cannot be told: {wrong}.");
+    Failure::new(ErrorCode::InvalidRequest, message)
+}
+
+fn unseen(message: String) -> Warning {
+    Warning {
+        code: "NotShown".to_owned(),
+        target: String::new(),
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use ucp_model::{ReferenceId, Scope, TypeName};
+
+    use super::*;
+
+    fn member() -> JudgedMember {
+        let group = GroupId::new("local", "rg").unwrap();
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        JudgedMember {
+            place: "/resources/0".to_owned(),
+            symbolic_name: "a".to_owned(),
+            reference: ReferenceId::new(group, type_name, "a").unwrap(),
+            scope: Scope::new("aws", "1", "us-west-2").unwrap(),
+            goal: JudgedGoal::Delete,
+            depends_on: Vec::new(),
+            has_reference: true,
+        }
+    }
+
+    #[test]
+    fn so_much_is_shown_and_no_more() {
+        let members = [member()];
+        let text = "x".repeat(SHOWN_MAX_BYTES - r#"{"A":""}"#.len());
+        for (more, is_shown) in [("", true), ("x", false)] {
+            let mut foreseen = Foreseen::new(&members);
+            let shown = json!({ "A": format!("{text}{more}") });
+            let change = ResourceChange {
+                before: shown.as_object().cloned(),
+                ..ResourceChange::new(
+                    members[0].reference.type_name.clone(),
+                    members[0].scope.clone(),
+                    None,
+                    ChangeKind::Delete,
+                )
+            };
+            let foresight = Foresight {
+                change,
+                error: None,
+                identifier: None,
+            };
+            foreseen.add(0, Ok(foresight)).unwrap();
+            let change = foreseen.changes[0].as_ref().unwrap();
+            assert_eq!(change.before.is_some(), is_shown);
+            assert_eq!(change.warnings.is_empty(), is_shown);
+        }
+    }
+}

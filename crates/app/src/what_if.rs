@@ -1,0 +1,305 @@
+//! What a put would do. Nothing is written, and AWS is only read.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use ucp_model::operation::{Presence, ReplacementPolicy};
+use ucp_model::{Failure, Fault, Identifier, Reference, ReferenceId, Scope, TypeName, Warning};
+use ucp_plan::{Action, Delta, Known, Plan, deltas};
+use ucp_schema::{IdentifierOutcome, ResourceSchema};
+
+use crate::declaring::Purpose;
+use crate::looking::{Outlook, View};
+use crate::put::{Foreseen, Prospect};
+use crate::settling::{TRIES, changes_too_fast};
+use crate::{App, Caller, PutResource, Rejection};
+
+/// The time in which a what-if looks at its resources.
+pub(crate) const LOOKING_TIME: Duration = Duration::from_secs(30);
+
+const NOT_IN_TIME: &str =
+    "AWS was not asked in time. Ask again, or ask for fewer resources at once.";
+
+const NO_READ_HANDLER: &str = "Its type has no read handler, so it cannot be compared. A put compares with what was declared last.";
+
+/// What would be done.
+pub struct WhatIf {
+    /// The resources, in the order in which they would be changed.
+    pub changes: Vec<ResourceChange>,
+    /// Why it would fail, as far as a look can tell.
+    pub error: Option<Failure>,
+}
+
+/// What would become of a resource.
+pub struct ResourceChange {
+    /// Its type.
+    pub type_name: TypeName,
+    /// Its account and region.
+    pub scope: Scope,
+    /// Its identifier, if it is known.
+    pub identifier: Option<Identifier>,
+    /// Its reference, if it has one.
+    pub tracked_by: Option<ReferenceId>,
+    /// What kind of change it is.
+    pub kind: ChangeKind,
+    /// The live properties, without those that no read returns.
+    pub before: Option<Map<String, Value>>,
+    /// The planned properties, without those that no read returns.
+    pub after: Option<Map<String, Value>>,
+    /// The differences of a [`ChangeKind::Modify`].
+    pub deltas: Vec<Delta>,
+    /// The properties that require a replacement, as `/properties/…`.
+    pub replace_paths: Vec<String>,
+    /// How the put replaces the resource, if its change requires that.
+    pub replacement: Option<ReplacementPolicy>,
+    /// JSON Pointers to the values of `after` that are known only once it is applied.
+    pub unknown: Vec<String>,
+    /// What the caller should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// The kind of a [`ResourceChange`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The resource is created.
+    Create,
+    /// It is deleted.
+    Delete,
+    /// It is updated or replaced.
+    Modify,
+    /// It is as declared.
+    NoChange,
+    /// It is not declared, and stays.
+    Ignore,
+    /// It is not known what would happen, for this reason.
+    Unsupported(String),
+}
+
+/// What is foreseen of a put.
+pub(crate) struct Foresight {
+    pub(crate) change: ResourceChange,
+    /// Why the put would fail.
+    pub(crate) error: Option<Failure>,
+    /// The identifier afterwards, if it is certain.
+    pub(crate) identifier: Option<Identifier>,
+}
+
+impl ResourceChange {
+    pub(crate) fn new(
+        type_name: TypeName,
+        scope: Scope,
+        tracked_by: Option<ReferenceId>,
+        kind: ChangeKind,
+    ) -> Self {
+        Self {
+            type_name,
+            scope,
+            identifier: None,
+            tracked_by,
+            kind,
+            before: None,
+            after: None,
+            deltas: Vec::new(),
+            replace_paths: Vec::new(),
+            replacement: None,
+            unknown: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What a reference stands for.
+    pub(crate) fn of_reference(reference: &Reference, kind: ChangeKind) -> Self {
+        let id = reference.id.clone();
+        Self {
+            identifier: reference.identifier.clone(),
+            ..Self::new(
+                id.type_name.clone(),
+                reference.scope.clone(),
+                Some(id),
+                kind,
+            )
+        }
+    }
+}
+
+impl App {
+    /// Returns what a put would do. What the put refuses at once is refused alike.
+    pub async fn what_if_put(
+        &self,
+        put: PutResource,
+        caller: &Caller,
+    ) -> Result<WhatIf, Rejection> {
+        let deadline = Instant::now() + LOOKING_TIME;
+        let foresight = self.foresight(&put, caller, deadline).await;
+        let Foresight { change, error, .. } =
+            foresight.map_err(|refused| refused.shown_to(caller))?;
+        Ok(WhatIf {
+            changes: vec![change],
+            error,
+        })
+    }
+
+    /// Returns what is foreseen of a put, by a look at its resource until `deadline`.
+    pub(crate) async fn foresight(
+        &self,
+        put: &PutResource,
+        caller: &Caller,
+        deadline: Instant,
+    ) -> Result<Foresight, Rejection> {
+        for _ in 0..TRIES {
+            let mut view = View::default();
+            let view_of = Some(&mut view);
+            let foreseen = self.foresee(put, caller, deadline, Purpose::Preview, view_of);
+            let foreseen = Box::pin(foreseen).await?;
+            if !matches!(foreseen.prospect, Prospect::Seen(Outlook::Stale)) {
+                return Ok(told(put, foreseen, view));
+            }
+        }
+        Err(changes_too_fast())
+    }
+}
+
+/// Tells what is foreseen of a put.
+fn told(put: &PutResource, foreseen: Foreseen, view: View) -> Foresight {
+    let Foreseen {
+        schema,
+        reference,
+        declaration,
+        prospect,
+        ..
+    } = foreseen;
+    let recorded = view.reference.as_ref();
+    let named = match schema.identifier(declaration.properties()) {
+        IdentifierOutcome::Known(identifier) => Some(identifier),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    };
+    let named = named.or_else(|| put.name.as_deref().map(Identifier::new));
+    let known = recorded.and_then(|reference| reference.identifier.clone());
+    let mut change = ResourceChange {
+        identifier: known.or_else(|| named.clone()),
+        ..ResourceChange::new(
+            schema.type_name().clone(),
+            put.scope.clone(),
+            reference,
+            ChangeKind::NoChange,
+        )
+    };
+    let (plan, error) = match prospect {
+        Prospect::Create(plan) => (Some(plan), None),
+        Prospect::Seen(Outlook::Refused(failure)) => (view.plan, Some(failure)),
+        Prospect::Seen(
+            Outlook::Nothing(_) | Outlook::Change(_) | Outlook::Open | Outlook::Stale,
+        ) => (view.plan, None),
+    };
+    if let Some(plan) = &plan {
+        change.warnings = plan.warnings.iter().map(Warning::from).collect();
+    }
+    let presence = match (&plan, view.presence) {
+        (Some(_), None) => Some(Presence::Absent),
+        (_, presence) => presence,
+    };
+    let (live, plan) = match (presence, plan) {
+        (Some(Presence::Absent), Some(plan)) => {
+            if let Some(reference) = recorded.filter(|reference| reference.identifier.is_some()) {
+                change.warnings.push(seems_gone(reference));
+            }
+            (None, plan)
+        }
+        (
+            Some(Presence::Present {
+                identifier, live, ..
+            }),
+            Some(plan),
+        ) => {
+            change.identifier = Some(identifier);
+            (Some(live), plan)
+        }
+        (presence, _) => {
+            let identifier = change.identifier.clone();
+            change.kind = ChangeKind::Unsupported(match (&error, presence) {
+                (Some(error), _) => error.message.clone(),
+                (None, Some(Presence::Unreadable(_))) => NO_READ_HANDLER.to_owned(),
+                (None, Some(Presence::Unknown(fault))) => unreadable(&fault),
+                (None, _) => NOT_IN_TIME.to_owned(),
+            });
+            return Foresight {
+                change,
+                error,
+                identifier,
+            };
+        }
+    };
+    let identifier = match plan.action {
+        Action::Noop | Action::Update | Action::Error => change.identifier.clone(),
+        Action::Create | Action::Replace => named,
+    };
+    let known = live.as_ref().zip(view.declared.as_ref());
+    let known = known.map(|(live, declared)| Known {
+        live,
+        declared,
+        last_applied: recorded.and_then(|reference| reference.baseline.as_ref()),
+        observed: recorded.and_then(|reference| reference.observed.as_ref()),
+    });
+    describe(&mut change, put, *plan, known.as_ref(), &schema);
+    if let (Some(error), ChangeKind::NoChange) = (&error, &change.kind) {
+        change.kind = ChangeKind::Unsupported(error.message.clone());
+    }
+    Foresight {
+        change,
+        error,
+        identifier,
+    }
+}
+
+/// Describes a change by its plan.
+fn describe(
+    change: &mut ResourceChange,
+    put: &PutResource,
+    plan: Plan,
+    known: Option<&Known<'_>>,
+    schema: &ResourceSchema,
+) {
+    change.kind = match (plan.action, known) {
+        (Action::Create, _) | (_, None) => ChangeKind::Create,
+        (Action::Update | Action::Replace, Some(_)) => ChangeKind::Modify,
+        (Action::Noop | Action::Error, Some(_)) => ChangeKind::NoChange,
+    };
+    if plan.action == Action::Replace {
+        change.replacement = Some(put.options.replacement_policy);
+    }
+    change.before = known.map(|known| members(schema.shown(known.live)));
+    change.after = Some(members(schema.shown(&plan.planned)));
+    if let Some(known) = known {
+        change.deltas = deltas(&plan, known, schema);
+    }
+    change.replace_paths = plan.replace_paths;
+    change.unknown = plan.unknown;
+}
+
+pub(crate) fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Warns that AWS does not find what a reference stands for.
+pub(crate) fn seems_gone(reference: &Reference) -> Warning {
+    let name = reference.identifier.as_ref().map_or("", Identifier::as_str);
+    Warning {
+        code: "SeemsGone".to_owned(),
+        target: String::new(),
+        message: format!(
+            "AWS does not find '{name}'. One such answer does not prove that it is gone: it is looked for again before anything is done."
+        ),
+    }
+}
+
+/// Tells why a resource cannot be read.
+pub(crate) fn unreadable(fault: &Fault) -> String {
+    format!(
+        "AWS cannot be asked for it: {}: {}",
+        fault.code, fault.message
+    )
+}

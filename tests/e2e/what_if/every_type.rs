@@ -1,0 +1,138 @@
+//! What is told of a resource of each type, after it was put.
+
+use serde_json::{Value, json};
+use ucp_model::{Identifier, TypeName};
+use ucp_schema::{Catalogue, Classes, ResourceSchema};
+use ucp_testkit::{World, tracked_by};
+
+use super::what_if;
+
+/// One of so many types is looked at in a normal run; with `UCP_TYPES=all` all are.
+const SHARE: usize = 47;
+
+/// What was told of the types.
+#[derive(Default)]
+struct Told {
+    /// How many could be put and read.
+    put: usize,
+    /// Those for which the same declaration is a change.
+    changed: Vec<String>,
+    /// How many were declared otherwise, and those for which that is no change.
+    declared: usize,
+    missed: Vec<String>,
+    /// How many had an undeclared property changed, and those for which that is planned.
+    undeclared: usize,
+    planned: Vec<String>,
+}
+
+async fn kind(world: &World, name: &TypeName, declared: &Value) -> Value {
+    let result = what_if(world, &name.arm(), "a", declared.clone()).await;
+    result["properties"]["changes"][0]["changeType"].clone()
+}
+
+/// Takes a property that may be changed, and that a read shows, out of a declaration. Returns it.
+fn take_one(schema: &ResourceSchema, declared: &mut Value) -> Option<Value> {
+    let hidden = [
+        Classes::WRITE_ONLY,
+        Classes::READ_ONLY,
+        Classes::FIXED,
+        Classes::TAGS,
+    ];
+    let names: Vec<String> = declared.as_object()?.keys().cloned().collect();
+    names.into_iter().find_map(|name| {
+        let cursor = schema.root().member(&name)?;
+        if hidden
+            .iter()
+            .any(|class| cursor.is(*class) || cursor.holds(*class))
+        {
+            return None;
+        }
+        let mut without = declared.clone();
+        let value = without.as_object_mut()?.shift_remove(&name)?;
+        if !schema.validate_model(&without).is_empty() {
+            return None;
+        }
+        *declared = without;
+        Some(json!({ name: value }))
+    })
+}
+
+async fn tell(name: &TypeName, schema: &ResourceSchema, told: &mut Told) {
+    let world = World::builder().build().await;
+    let mut declared = ucp_sample::declaration(schema, 1);
+    let undeclared = take_one(schema, &mut declared);
+    let arm = name.arm();
+    let reply = world.put(&arm, "a", declared.clone()).await;
+    if reply.status != 201 {
+        return;
+    }
+    world.settle().await;
+    if world.status(&reply).await["status"] != "Succeeded" {
+        return;
+    }
+    told.put += 1;
+    if kind(&world, name, &declared).await != "NoChange" {
+        told.changed.push(arm.clone());
+        return;
+    }
+    let next = ucp_sample::declaration(schema, 2);
+    let body = json!({"trackedBy": tracked_by(&arm, "a"), "properties": next});
+    let other = world.post(&arm, "whatIf", &body).await;
+    if other.status == 200 && next != declared {
+        told.declared += 1;
+        let change = &other.body["properties"]["changes"][0];
+        if change["changeType"] == "NoChange" {
+            told.missed.push(arm.clone());
+        }
+    }
+    let Some(patch) = undeclared else {
+        return;
+    };
+    let reference = world.get(&tracked_by(&arm, "a")).await.expect(200).body;
+    let identifier = reference["properties"]["primaryIdentifier"].as_str();
+    let identifier = Identifier::new(identifier.unwrap_or_default());
+    let target = (name.as_str(), identifier.as_str());
+    if world
+        .aws
+        .patch_out_of_band(None, None, target, &patch)
+        .is_ok()
+    {
+        told.undeclared += 1;
+        if kind(&world, name, &declared).await != "NoChange" {
+            told.planned.push(arm);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_put_is_no_change_and_only_what_is_declared_is_one() {
+    let all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
+    let share = if all { 1 } else { SHARE };
+    let catalogue = Catalogue::embedded();
+    let mut told = Told::default();
+    for name in catalogue.type_names().step_by(share) {
+        let schema = catalogue.get(name).expect("a schema");
+        let handlers = schema.handlers();
+        if handlers.create && handlers.read {
+            tell(name, &schema, &mut told).await;
+        }
+    }
+    let Told {
+        put,
+        changed,
+        declared,
+        missed,
+        undeclared,
+        planned,
+    } = told;
+    println!("{put} types put; a change without one: {changed:?}");
+    println!("{declared} declared otherwise; not seen: {missed:?}");
+    println!("{undeclared} changed where nothing is declared; planned: {planned:?}");
+    assert!(
+        put * SHARE / share > 20 * SHARE / share,
+        "only {put} could be put"
+    );
+    assert!(changed.len() * 100 <= put, "{changed:?}");
+    assert!(declared > 0 && missed.is_empty(), "{missed:?}");
+    assert!(undeclared > 0 && planned.is_empty(), "{planned:?}");
+}
