@@ -1,52 +1,47 @@
-//! One connection: TLS, if it is asked for, and HTTP/1.1 over it.
+//! One connection: TLS, if it is asked for, and the version of HTTP over it that was agreed on.
 
+use std::convert::Infallible;
 use std::error::Error;
-use std::future::pending;
+use std::future::{pending, ready};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 
 use hyper::body::{Body, Incoming};
 use hyper::header::HOST;
-use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper::{Request, Response};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use hyper::{Request, Response, StatusCode, Uri};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::rustls::pki_types::UnixTime;
+use tokio_rustls::server::TlsStream;
 
 use crate::certificate::ClientCertificate;
 use crate::client::Client;
+use crate::http1::over_http1;
+use crate::http2::over_http2;
 use crate::limits::Limits;
+use crate::peers::Admitted;
+use crate::refusal::Refusal;
 use crate::replying::Replying;
-use crate::tls::{Begun, Tls};
+use crate::tls::{Begun, HTTP2, Tls};
 
-/// What a client gets that does not speak TLS where it must. It is an error of ARM's shape.
-const NOT_TLS: &[u8] = concat!(
-    "HTTP/1.1 400 Bad Request\r\n",
-    "Content-Type: application/json\r\n",
-    "Cache-Control: no-store\r\n",
-    "Connection: close\r\n",
-    "\r\n",
-    r#"{"error":{"code":"BadRequest","message":"This port speaks TLS only. Use https:// in the URL."}}"#,
-)
-.as_bytes();
+/// What a client gets that does not speak TLS where it must.
+const NOT_TLS: Refusal = Refusal {
+    status: StatusCode::BAD_REQUEST,
+    body: r#"{"error":{"code":"BadRequest","message":"This port speaks TLS only. Use https:// in the URL."}}"#,
+};
 
 /// What a client gets whose certificate does not say who it is.
-const UNNAMED: &[u8] = concat!(
-    "HTTP/1.1 403 Forbidden\r\n",
-    "Content-Type: application/json\r\n",
-    "Cache-Control: no-store\r\n",
-    "Connection: close\r\n",
-    "\r\n",
-    r#"{"error":{"code":"AuthorizationFailed","message":"The certificate has no name: neither a common name, "#,
-    r#"nor a URI or DNS name. Use one that says who you are."}}"#,
-)
-.as_bytes();
+const UNNAMED: Refusal = Refusal {
+    status: StatusCode::FORBIDDEN,
+    body: concat!(
+        r#"{"error":{"code":"AuthorizationFailed","message":"The certificate has no name: neither a common name, "#,
+        r#"nor a URI or DNS name. Use one that says who you are."}}"#,
+    ),
+};
 
 /// In the extensions of every request: the address at the other end of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +62,12 @@ pub(crate) async fn converse<S, B>(
     limits: Limits,
     tls: Option<Tls>,
     closing: watch::Receiver<()>,
+    admitted: Admitted,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>> + Send + Sync + 'static,
-    S::Future: Send,
+    S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let replying = |stream| Replying::new(stream, limits.write);
     let Some(tls) = tls else {
@@ -89,43 +85,66 @@ pub(crate) async fn converse<S, B>(
             Err(_) => Err(ErrorKind::TimedOut.into()),
         },
     };
-    match begun {
-        Ok(Begun::Tls(stream, authorities)) => {
-            let chain = stream.get_ref().1.peer_certificates();
-            let client = match chain.filter(|chain| !chain.is_empty()) {
-                None => None,
-                Some(chain) => {
-                    let signed_by = authorities.of(chain, UnixTime::now());
-                    match Client::read(chain.to_vec(), signed_by, authorities, tls) {
-                        Some(client) => Some(Arc::new(client)),
-                        None => return tell(*stream, UNNAMED).await,
-                    }
-                }
-            };
-            let caller = client.clone();
-            let service = service_fn(move |mut request: Request<Incoming>| {
-                request.extensions_mut().insert(peer);
-                let client = caller.as_ref();
-                let client = client.map(|client| client.certificate(UnixTime::now()));
-                service.call(told(request, OverTls { client }))
-            });
-            let refused = async {
-                match &client {
-                    Some(client) => client.is_refused().await,
-                    None => pending().await,
-                }
-            };
-            over_http1(*stream, service, limits, closing, refused).await;
+    let (stream, authorities) = match begun {
+        Ok(Begun::Tls(stream, authorities)) => (stream, authorities),
+        Ok(Begun::Plain(stream)) => return tell(stream, NOT_TLS).await,
+        Err(error) => {
+            tracing::debug!(%error, "a TLS handshake failed");
+            return;
         }
-        Ok(Begun::Plain(stream)) => tell(stream, NOT_TLS).await,
-        Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
+    };
+    let chain = stream.get_ref().1.peer_certificates();
+    let client = match chain.filter(|chain| !chain.is_empty()) {
+        None => None,
+        Some(chain) => {
+            let signed_by = authorities.of(chain, UnixTime::now());
+            match Client::read(chain.to_vec(), signed_by, authorities, tls) {
+                Some(client) => Some(Arc::new(client)),
+                None => return turn_away(stream, limits, closing, admitted).await,
+            }
+        }
+    };
+    let caller = client.clone();
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        let client = caller.as_ref();
+        let client = client.map(|client| client.certificate(UnixTime::now()));
+        service.call(told(request, OverTls { client }))
+    });
+    let refused = async {
+        match &client {
+            Some(client) => client.is_refused().await,
+            None => pending().await,
+        }
+    };
+    match speaks_http2(&stream) {
+        true => over_http2(*stream, service, limits, admitted, closing, refused).await,
+        false => over_http1(*stream, service, limits, closing, refused).await,
     }
 }
 
+/// Tells a client that its certificate does not say who it is. Over HTTP/2 that takes a request.
+async fn turn_away(
+    stream: Box<TlsStream<Replying>>,
+    limits: Limits,
+    closing: watch::Receiver<()>,
+    admitted: Admitted,
+) {
+    if !speaks_http2(&stream) {
+        return tell(*stream, UNNAMED).await;
+    }
+    let service = service_fn(|_| ready(Ok::<_, Infallible>(UNNAMED.reply())));
+    over_http2(*stream, service, limits, admitted, closing, pending()).await;
+}
+
+fn speaks_http2(stream: &TlsStream<Replying>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(HTTP2)
+}
+
 /// Sends a reply without reading a request, and ends the connection.
-async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &[u8]) {
+async fn tell<I: AsyncWrite + Unpin>(mut stream: I, refusal: Refusal) {
     let told = async {
-        stream.write_all(reply).await?;
+        stream.write_all(refusal.text().as_bytes()).await?;
         stream.shutdown().await
     };
     if let Err(error) = told.await {
@@ -133,7 +152,8 @@ async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &[u8]) {
     }
 }
 
-/// Notes that the request came over TLS. If its URI has a host, `Host` does not count (RFC 9112, section 3.2.2).
+/// Notes that the request came over TLS. If its URI has a host, `Host` does not count (RFC 9112, section 3.2.2; RFC 9113,
+/// section 8.3.1), and the rest of the URI is as without one.
 fn told(mut request: Request<Incoming>, over_tls: OverTls) -> Request<Incoming> {
     request.extensions_mut().insert(over_tls);
     if let Some(authority) = request.uri().authority()
@@ -141,43 +161,8 @@ fn told(mut request: Request<Incoming>, over_tls: OverTls) -> Request<Incoming> 
     {
         request.headers_mut().insert(HOST, host);
     }
-    request
-}
-
-/// Serves requests until the client leaves, the server closes, or the client is `refused`. A request that has begun is
-/// answered.
-async fn over_http1<I, S, B>(
-    stream: I,
-    service: S,
-    limits: Limits,
-    mut closing: watch::Receiver<()>,
-    refused: impl Future<Output = ()>,
-) where
-    I: AsyncRead + AsyncWrite + Unpin,
-    S: Service<Request<Incoming>, Response = Response<B>>,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
-{
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_timeout)
-        .max_header_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = pin!(connection);
-    let outcome = tokio::select! {
-        outcome = connection.as_mut() => outcome,
-        // Always an error: the sender never sends and is dropped at shutdown.
-        _ = closing.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-        () = refused => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = outcome {
-        let cause = error.source().map(ToString::to_string);
-        tracing::debug!(%error, cause, "a connection broke off");
+    if let Some(path) = request.uri().path_and_query().cloned() {
+        *request.uri_mut() = Uri::from(path);
     }
+    request
 }

@@ -2,6 +2,8 @@
 //! and of each, the size and time of request heads, and the time that a client takes to receive a reply. It shuts down
 //! gracefully. Bodies are limited where they are read. [`AllowedHosts`] tells requests of web pages.
 //!
+//! Over TLS, clients may choose HTTP/2. The same limits hold then, and a few of its own.
+//!
 //! `axum::serve` supports neither these limits nor closing a connection without a reply, which a service triggers here
 //! by returning an error.
 
@@ -10,9 +12,13 @@ mod certificate;
 mod client;
 mod conversation;
 mod guard;
+mod http1;
+mod http2;
 mod limits;
 mod peers;
+mod refusal;
 mod replying;
+mod streams;
 mod tls;
 
 use std::error::Error;
@@ -32,7 +38,8 @@ use tokio::task::JoinSet;
 pub use crate::certificate::{Authority, ClientCertificate};
 pub use crate::conversation::{OverTls, Peer};
 pub use crate::guard::{AllowedHosts, Stranger};
-pub use crate::limits::{Limits, PeerLimit, WriteLimit};
+pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
+pub use crate::refusal::Refusal;
 pub use crate::tls::{Tls, TlsError, TlsFiles};
 
 use crate::conversation::converse;
@@ -53,32 +60,30 @@ pub async fn serve<S, B>(
     shutdown: impl Future<Output = ()>,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-    S::Future: Send,
+    S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let (closing, closed) = watch::channel(());
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
-    let peers = Peers::default();
+    let peers = Peers::new(limits.connections, limits.peer);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
             Some(_) = connections.join_next() => {}
             accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
                 Ok((stream, from)) => {
-                    let most = limits.peer.map_or(usize::MAX, |peer| peer.connections);
-                    match peers.admit(from.ip(), most) {
+                    match peers.admit(from.ip()) {
                         Some(admitted) => {
                             bound(&stream, limits.write);
-                            let conversing = converse(stream, Peer(from), service.clone(), limits, tls.clone(), closed.clone());
-                            connections.spawn(async move {
-                                conversing.await;
-                                drop(admitted);
-                            });
+                            let (service, closed) = (service.clone(), closed.clone());
+                            connections.spawn(converse(
+                                stream, Peer(from), service, limits, tls.clone(), closed, admitted,
+                            ));
                         }
                         // Over TLS there is no reply before the handshake, which would cost what the limit saves.
-                        None => refuse(stream, from.ip(), limits.peer.filter(|_| tls.is_none())),
+                        None => refuse(stream, from.ip(), tls.is_none().then_some(limits.refusal)),
                     }
                 }
                 Err(error) => {
@@ -102,8 +107,8 @@ pub async fn serve<S, B>(
 }
 
 /// Closes a connection too many. The client may not get to read the reason, since it has sent what nobody reads.
-fn refuse(stream: TcpStream, from: IpAddr, limit: Option<PeerLimit>) {
-    let refusal = limit.map_or("", |limit| limit.refusal);
+fn refuse(stream: TcpStream, from: IpAddr, refusal: Option<Refusal>) {
+    let refusal = refusal.map_or_else(String::new, Refusal::text);
     // Not through the runtime, which would have to wait first to learn that the new socket takes bytes.
     let told = stream
         .into_std()

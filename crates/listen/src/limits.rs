@@ -1,30 +1,56 @@
 use std::time::Duration;
 
+use crate::refusal::Refusal;
+
+/// The maximum number of headers of a request. It is hyper's own for HTTP/1.1, which costs less than any other.
+pub const HEADERS: usize = 100;
+
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The maximum number of open connections. Further ones wait to be accepted.
     pub connections: usize,
-    /// The limit of each peer. Unlimited if `None`.
-    pub peer: Option<PeerLimit>,
-    /// The maximum size of a request head, in bytes. A larger one, or one with more than 100 headers, gets the reply
-    /// 431.
+    /// The maximum number of open connections of one address; those of an IPv6 network of 64 bits count as one. Further
+    /// ones are closed. Unlimited if `None`.
+    pub peer: Option<usize>,
+    /// What a peer with too many connections is told.
+    pub refusal: Refusal,
+    /// The maximum size of a request head, in bytes. A larger one, or one with more than [`HEADERS`], gets the reply 431.
     pub head_bytes: usize,
     /// The time that a client has to send a request head, and that a connection may be idle. Unlimited if `None`.
     pub head_timeout: Option<Duration>,
     /// The time that a client has to receive a reply. Unlimited if `None`.
     pub write: Option<WriteLimit>,
+    /// The limits of a connection over HTTP/2, beside these.
+    pub http2: Http2Limits,
     /// The time that open requests have to complete after shutdown. Unlimited if `None`.
     pub grace: Option<Duration>,
 }
 
-/// The limit of the connections of one address. The addresses of an IPv6 network of 64 bits count as one.
+/// The limits of a connection over HTTP/2.
+///
+/// The first request under way on it is counted with the connection. Each further one counts as a connection, of its peer
+/// and of all, and is refused if there are too many.
 #[derive(Clone, Copy, Debug)]
-pub struct PeerLimit {
-    /// The maximum number of open connections. Further ones are closed.
-    pub connections: usize,
-    /// What a connection gets before it is closed: the head and the body of a reply.
-    pub refusal: &'static str,
+pub struct Http2Limits {
+    /// The maximum number of requests under way. Clients are told, and keep further ones back.
+    pub streams: u32,
+    /// The maximum number of requests that the client has taken back before they are served. The connection ends beyond it.
+    pub resets: usize,
+    /// The maximum number of requests that were refused for errors of the protocol. The connection ends beyond it.
+    pub errors: usize,
+    /// The time after which a silent client is sent a ping, and in which it must answer. The connection ends beyond it.
+    pub ping: Duration,
+}
+
+impl Http2Limits {
+    /// What will do for any server. A client may take it that a hundred requests can be under way (RFC 9113, section 6.5.2).
+    pub const USUAL: Self = Self {
+        streams: 100,
+        resets: 20,
+        errors: 1_000,
+        ping: Duration::from_secs(10),
+    };
 }
 
 /// The time that a client has to receive a reply. A connection that takes longer is reset.

@@ -1,4 +1,4 @@
-//! How many connections each peer has open.
+//! How many connections are open, of each peer and of all.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,10 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The bits of an IPv6 address that name the network. A host has all addresses of it.
 const NETWORK: u128 = u128::MAX << 64;
 
-/// The numbers of open connections, by peer. A peer without any has no entry.
-#[derive(Clone, Debug, Default)]
+/// Counts the open connections of each peer, and of all. What is under way beside another request on a connection counts as
+/// one.
+#[derive(Clone, Debug)]
 pub(crate) struct Peers {
-    open: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    most: usize,
+    most_of_each: usize,
+    open: Arc<Mutex<Open>>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    all: usize,
+    /// A peer without any has no entry.
+    of_each: BTreeMap<IpAddr, usize>,
 }
 
 /// An open connection of a peer. It counts until it is dropped.
@@ -21,31 +31,51 @@ pub(crate) struct Admitted {
 }
 
 impl Peers {
-    /// Counts a connection, unless its peer has `most` already.
-    pub(crate) fn admit(&self, from: IpAddr, most: usize) -> Option<Admitted> {
-        let peer = peer(from);
+    pub(crate) fn new(most: usize, most_of_each: Option<usize>) -> Self {
+        Self {
+            most,
+            most_of_each: most_of_each.unwrap_or(usize::MAX),
+            open: Arc::default(),
+        }
+    }
+
+    /// Counts a connection, unless its peer has as many as it may. Who accepts connections knows how many there are of all.
+    pub(crate) fn admit(&self, from: IpAddr) -> Option<Admitted> {
+        self.count(peer(from), usize::MAX)
+    }
+
+    fn count(&self, peer: IpAddr, most: usize) -> Option<Admitted> {
         let mut open = self.open();
-        let count = open.get(&peer).copied().unwrap_or_default();
-        if count >= most {
+        let count = open.of_each.get(&peer).copied().unwrap_or_default();
+        if count >= self.most_of_each || open.all >= most {
             return None;
         }
-        open.insert(peer, count + 1);
+        open.all += 1;
+        open.of_each.insert(peer, count + 1);
         let peers = self.clone();
         Some(Admitted { peers, peer })
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
+    fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Admitted {
+    /// Counts what its peer does beside this, unless there is as much as there may be, of the peer or of all.
+    pub(crate) fn another(&self) -> Option<Self> {
+        self.peers.count(self.peer, self.peers.most)
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
         let mut open = self.peers.open();
-        match open.get_mut(&self.peer) {
+        open.all -= 1;
+        match open.of_each.get_mut(&self.peer) {
             Some(count) if *count > 1 => *count -= 1,
             Some(_) | None => {
-                open.remove(&self.peer);
+                open.of_each.remove(&self.peer);
             }
         }
     }
@@ -69,19 +99,39 @@ mod tests {
 
     #[test]
     fn a_peer_has_as_many_connections_as_it_may() {
-        let peers = Peers::default();
+        let peers = Peers::new(9, Some(2));
         let (one, two) = (address("192.0.2.1"), address("192.0.2.2"));
-        let first = peers.admit(one, 2);
-        let second = peers.admit(one, 2);
+        let first = peers.admit(one);
+        let second = peers.admit(one);
         assert!(first.is_some() && second.is_some());
-        assert!(peers.admit(one, 2).is_none());
-        assert!(peers.admit(two, 2).is_some(), "another peer");
+        assert!(peers.admit(one).is_none());
+        assert!(peers.admit(two).is_some(), "another peer");
         drop(first);
-        let again = peers.admit(one, 2);
+        let again = peers.admit(one);
         assert!(again.is_some());
-        assert!(peers.admit(one, 2).is_none());
+        assert!(peers.admit(one).is_none());
         drop((second, again));
-        assert!(peers.open().is_empty(), "nothing is kept of those who left");
+        let open = peers.open();
+        assert!(open.of_each.is_empty(), "nothing is kept of those who left");
+        assert_eq!(open.all, 0);
+    }
+
+    #[test]
+    fn what_is_under_way_beside_another_request_counts_as_a_connection() {
+        let of_each = Peers::new(9, Some(2));
+        let first = of_each.admit(address("192.0.2.1")).expect("room");
+        let second = first.another();
+        assert!(second.is_some());
+        assert!(first.another().is_none());
+        assert!(of_each.admit(address("192.0.2.1")).is_none());
+        drop(second);
+        assert!(first.another().is_some());
+
+        let of_all = Peers::new(3, None);
+        let first = of_all.admit(address("192.0.2.1")).expect("room");
+        let (second, third) = (of_all.admit(address("192.0.2.2")), first.another());
+        assert!(second.is_some() && third.is_some());
+        assert!(first.another().is_none());
     }
 
     #[test]

@@ -27,6 +27,8 @@ use crate::replying::Replying;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// The first byte of every TLS connection: a record that is part of a handshake (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
+/// The name of HTTP/2 in a handshake (RFC 9113, section 3.2).
+pub(crate) const HTTP2: &[u8] = b"h2";
 
 /// The files of a server, in PEM.
 #[derive(Clone, Debug)]
@@ -276,7 +278,7 @@ impl Contents {
         })?;
         let chain = certificates(&self.certificate, &files.certificate)?;
         let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![HTTP2.to_vec(), b"http/1.1".to_vec()];
         Ok(Config {
             server: Arc::new(config),
             authorities: Arc::new(authorities),

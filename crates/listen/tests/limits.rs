@@ -7,11 +7,11 @@ use std::time::Duration;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
-use ucp_listen::{Limits, PeerLimit, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Refusal, WriteLimit};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,14 +19,25 @@ const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_millis(300);
 /// More than what the operating system keeps for a client.
 const LARGE: usize = 16 << 20;
-const REFUSAL: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+const TOLD: &str = "HTTP/1.1 503 Service Unavailable\r\n\
+    content-type: application/json\r\n\
+    cache-control: no-store\r\n\
+    retry-after: 1\r\n\
+    connection: close\r\n\
+    \r\n\
+    {}";
 
 const LIMITS: Limits = Limits {
     connections: 1,
     peer: None,
+    refusal: Refusal {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        body: "{}",
+    },
     head_bytes: 64 << 10,
     head_timeout: Some(LONG),
     write: None,
+    http2: Http2Limits::USUAL,
     grace: None,
 };
 
@@ -112,13 +123,9 @@ async fn who_reads_slowly_gets_all_of_it() {
 
 #[tokio::test]
 async fn a_peer_is_refused_what_others_get() {
-    let peer = PeerLimit {
-        connections: 1,
-        refusal: REFUSAL,
-    };
     let address = serve(Limits {
         connections: 9,
-        peer: Some(peer),
+        peer: Some(1),
         ..LIMITS
     })
     .await;
@@ -127,7 +134,7 @@ async fn a_peer_is_refused_what_others_get() {
     let mut told = String::new();
     let end = timeout(PATIENCE, second.read_to_string(&mut told)).await;
     end.expect("the connection ends").expect("it is not reset");
-    assert_eq!(told, REFUSAL);
+    assert_eq!(told, TOLD);
 
     let other = TcpSocket::new_v4().expect("a socket");
     other

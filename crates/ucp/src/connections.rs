@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use ucp_listen::{Limits, PeerLimit, Tls, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Refusal, Tls, WriteLimit};
 
 use crate::cli::Clients;
 use crate::shutdown;
 
 /// The maximum size of a request head, in bytes.
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
-/// The maximum number of headers of a request. It is hyper's own, which costs less than any other.
-pub(crate) const HEADERS: usize = 100;
 /// The time that a client has to send a request head, and that a connection may be idle.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time in which a client must take the whole of a reply.
@@ -24,18 +23,19 @@ pub(crate) const PROBE_CONNECTIONS: usize = 64;
 /// The time that a probe has to send its request and to take some bytes of the reply.
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a client with too many connections gets, on each further one. It is an error of ARM's shape.
-const TOO_MANY_CONNECTIONS: &str = concat!(
-    "HTTP/1.1 503 Service Unavailable\r\n",
-    "Content-Type: application/json\r\n",
-    "Cache-Control: no-store\r\n",
-    "Retry-After: 1\r\n",
-    "Connection: close\r\n",
-    "\r\n",
-    r#"{"error":{"code":"ServiceUnavailable","message":"This address has too many open connections. "#,
-    r#"Close some, or send several requests over one connection. "#,
-    r#"Behind a proxy, start ucp with a higher --max-connections-per-peer."}}"#,
-);
+/// The limits of a connection over HTTP/2.
+pub(crate) const HTTP2: Http2Limits = Http2Limits::USUAL;
+
+/// What a client with too many connections gets, on each further one, or for each further request over HTTP/2. It is an error
+/// of ARM's shape.
+const TOO_MANY_CONNECTIONS: Refusal = Refusal {
+    status: StatusCode::SERVICE_UNAVAILABLE,
+    body: concat!(
+        r#"{"error":{"code":"ServiceUnavailable","message":"This address has too many open connections, or requests over "#,
+        r#"HTTP/2 under way. Close some connections, or send requests one after the other. "#,
+        r#"Behind a proxy, start ucp with a higher --max-connections-per-peer."}}"#,
+    ),
+};
 
 /// Serves `router` until `shutdown` turns true, then gives open requests some time to finish.
 pub(crate) async fn serve(
@@ -47,16 +47,15 @@ pub(crate) async fn serve(
 ) {
     let limits = Limits {
         connections: given.max_connections,
-        peer: given.per_peer().map(|connections| PeerLimit {
-            connections,
-            refusal: TOO_MANY_CONNECTIONS,
-        }),
+        peer: given.per_peer(),
+        refusal: TOO_MANY_CONNECTIONS,
         head_bytes: HEAD_BYTES,
         head_timeout: Some(HEAD_TIMEOUT),
         write: Some(WriteLimit {
             stall: given.write_timeout,
             whole: REPLY_TIMEOUT,
         }),
+        http2: HTTP2,
         grace: Some(shutdown::REQUEST_GRACE),
     };
     serve_within(limits, listener, router, tls, shutdown).await;
@@ -71,12 +70,14 @@ pub(crate) async fn serve_probes(
     let limits = Limits {
         connections: PROBE_CONNECTIONS,
         peer: None,
+        refusal: TOO_MANY_CONNECTIONS,
         head_bytes: HEAD_BYTES,
         head_timeout: Some(PROBE_TIMEOUT),
         write: Some(WriteLimit {
             stall: PROBE_TIMEOUT,
             whole: PROBE_TIMEOUT,
         }),
+        http2: HTTP2,
         grace: Some(shutdown::REQUEST_GRACE),
     };
     serve_within(limits, listener, router, None, shutdown).await;

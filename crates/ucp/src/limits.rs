@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use clap::{Arg, CommandFactory};
+use ucp_listen::HEADERS;
 use ucp_model::{Beyond, ErrorCode, Limit, Most, Place};
 
 use crate::cli::Cli;
 use crate::config;
 use crate::connections::{
-    HEAD_BYTES, HEAD_TIMEOUT, HEADERS, PROBE_CONNECTIONS, PROBE_TIMEOUT, REPLY_TIMEOUT,
+    HEAD_BYTES, HEAD_TIMEOUT, HTTP2, PROBE_CONNECTIONS, PROBE_TIMEOUT, REPLY_TIMEOUT,
 };
 use crate::plan::LINE_BYTES;
 
@@ -25,6 +26,33 @@ const OF_CONNECTIONS: &[Limit] = &[
         what: "The open connections of one address: by default half of `--max-connections`; over TLS there is no reply",
         most: Most::Flag("--max-connections-per-peer"),
         beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
+    },
+    Limit {
+        name: "streams",
+        what: "The requests under way on a connection over HTTP/2; each beside another one counts as a connection too, of its \
+               address and of all",
+        most: Most::Number(HTTP2.streams as usize),
+        beyond: Beyond::Told(
+            "Further ones are refused with `REFUSED_STREAM`; clients keep them back until others have ended.",
+        ),
+    },
+    Limit {
+        name: "stream-resets",
+        what: "The requests over HTTP/2 that a client takes back before they are served, on a connection and at a time",
+        most: Most::Number(HTTP2.resets),
+        beyond: Beyond::Told("The connection is closed."),
+    },
+    Limit {
+        name: "stream-errors",
+        what: "The requests of a connection over HTTP/2 that break off for errors of the protocol",
+        most: Most::Number(HTTP2.errors),
+        beyond: Beyond::Told("The connection is closed."),
+    },
+    Limit {
+        name: "ping-time",
+        what: "The time in which a client over HTTP/2 must answer a ping, which is sent as often",
+        most: Most::Time(HTTP2.ping),
+        beyond: Beyond::Told("The connection is closed."),
     },
     Limit {
         name: "head",

@@ -51,11 +51,27 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     let put_group = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
     let (status, body) = files.curl(&put_group).await;
     assert_eq!(status, 401, "no certificate: {body}");
-    // HTTP/2 is offered by the client, and not taken up.
-    for version in ["--http1.1", "--http2"] {
-        let put = [&with[..], &[version], &put_group[..]].concat();
+    // Over HTTP/2 a request has no `Host`.
+    let headers = files.path("headers");
+    for (version, spoken) in [("--http1.1", "HTTP/1.1 200"), ("--http2", "HTTP/2 200")] {
+        let put = [&with[..], &[version, "-D", &headers], &put_group[..]].concat();
         let (status, body) = files.curl(&put).await;
         assert_eq!(status, 200, "{version}: {body}");
+        let head = fs::read_to_string(&headers).expect("headers");
+        assert!(head.starts_with(spoken), "{head}");
+        let other = group.replace("/rg?", &format!("/rg{}?", version.len()));
+        let put = [&with[..], &[version], &put_group[..4], &[&other]].concat();
+        assert_eq!(files.curl(&put).await.0, 200);
+        let page = group.replace("/rg?", "?top=1&");
+        let (_, body) = files.curl(&[&with[..], &[version, &page]].concat()).await;
+        let next = body["nextLink"].as_str().unwrap_or_default();
+        assert!(next.starts_with(&url), "{version}: {body}");
+        let (status, body) = files.curl(&[&with[..], &[version, next]].concat()).await;
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(body["value"].as_array().map(Vec::len), Some(1), "{body}");
+        let elsewhere = [version, "-H", "Host: elsewhere.example", &group];
+        let (status, body) = files.curl(&[&with[..], &elsewhere].concat()).await;
+        assert_eq!(status, 403, "{version}: {body}");
     }
 
     let (status, body) = files
@@ -68,13 +84,13 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     let put = format!(
         "{url}/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.EC2/VPC/:put"
     );
-    let headers = files.path("headers");
     let body = r#"{"alias":"vpc","trackedBy":"/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/vpc","properties":{"CidrBlock":"10.0.0.0/16"}}"#;
     let (status, body) = files
         .curl(&[&with[..], &["-D", &headers, "--json", body, &put]].concat())
         .await;
     assert_eq!(status, 201, "{body}");
-    let headers = fs::read_to_string(headers).expect("headers");
+    let headers = fs::read_to_string(&headers).expect("headers");
+    assert!(headers.starts_with("HTTP/2 201"), "{headers}");
     let polling = headers.lines().find_map(|line| {
         let (name, value) = line.split_once(": ")?;
         name.eq_ignore_ascii_case("azure-asyncoperation")

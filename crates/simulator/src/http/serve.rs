@@ -1,11 +1,12 @@
 use std::future::Future;
 
 use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use ucp_listen::Limits;
+use ucp_listen::{Http2Limits, Limits, Refusal};
 
 use super::Dropped;
 use crate::simulator::Simulator;
@@ -14,9 +15,14 @@ use crate::simulator::Simulator;
 const LIMITS: Limits = Limits {
     connections: 1000,
     peer: None,
+    refusal: Refusal {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        body: "",
+    },
     head_bytes: 64 << 10,
     head_timeout: None,
     write: None,
+    http2: Http2Limits::USUAL,
     grace: None,
 };
 

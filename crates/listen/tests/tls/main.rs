@@ -1,10 +1,11 @@
 //! TLS over real sockets: what is spoken over it, who is let in, and certificates that change.
 
+mod http2;
+mod identities;
+
 use std::convert::Infallible;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
@@ -12,107 +13,37 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::SendRequest;
 use hyper::header::HOST;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rcgen::{
-    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, IsCa, Issuer,
-    KeyPair,
-};
+use rcgen::{CertificateParams, DistinguishedName};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use ucp_listen::{
-    Authority as SignedBy, Limits, OverTls, Peer, PeerLimit, Tls, TlsError, TlsFiles,
+    Authority as SignedBy, Http2Limits, Limits, OverTls, Peer, Refusal, Tls, TlsError, TlsFiles,
 };
+
+use identities::{Authority, connect};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+const HTTP1: &[&str] = &["http/1.1"];
+
 const LIMITS: Limits = Limits {
     connections: 100,
     peer: None,
+    refusal: Refusal {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        body: "{}",
+    },
     head_bytes: 64 << 10,
     head_timeout: Some(Duration::from_secs(3600)),
     write: None,
+    http2: Http2Limits::USUAL,
     grace: None,
 };
-
-/// An authority.
-struct Authority {
-    certificate: Certificate,
-    issuer: Issuer<'static, KeyPair>,
-}
-
-/// A certificate and its key, in PEM.
-struct Identity {
-    certificate: String,
-    key: String,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("a key");
-        let certificate = params.self_signed(&key).expect("a certificate");
-        Self {
-            certificate,
-            issuer: Issuer::new(params, key),
-        }
-    }
-
-    fn pem(&self) -> String {
-        self.certificate.pem()
-    }
-
-    /// Certifies a DNS name.
-    fn issue(&self, name: &str) -> Identity {
-        let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
-        params.distinguished_name = DistinguishedName::new();
-        self.sign(&params)
-    }
-
-    /// Certifies a common name and an organization.
-    fn issue_to(&self, name: &str, organization: Option<&str>) -> Identity {
-        let mut params = CertificateParams::new(["localhost".to_owned()]).expect("a name");
-        params.distinguished_name = DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, name);
-        if let Some(organization) = organization {
-            let kind = DnType::OrganizationName;
-            params.distinguished_name.push(kind, organization);
-        }
-        self.sign(&params)
-    }
-
-    fn sign(&self, params: &CertificateParams) -> Identity {
-        let key = KeyPair::generate().expect("a key");
-        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
-        Identity {
-            certificate: certificate.pem(),
-            key: key.serialize_pem(),
-        }
-    }
-}
-
-impl Identity {
-    fn write(&self, folder: &Path) -> TlsFiles {
-        let files = TlsFiles {
-            certificate: folder.join("tls.crt"),
-            key: folder.join("tls.key"),
-            client_ca: None,
-            request_header_ca: None,
-        };
-        fs::write(&files.certificate, &self.certificate).expect("a file");
-        fs::write(&files.key, &self.key).expect("a file");
-        files
-    }
-}
 
 /// Tells the version of HTTP, the host, and who the client is, or that the request did not come over TLS.
 async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
@@ -143,36 +74,6 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
     address
 }
 
-async fn connect(
-    address: SocketAddr,
-    root: &Authority,
-    identity: Option<&Identity>,
-) -> std::io::Result<TlsStream<TcpStream>> {
-    let mut roots = RootCertStore::empty();
-    roots
-        .add(root.certificate.der().clone())
-        .expect("a certificate");
-    let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_root_certificates(roots);
-    let mut config = match identity {
-        None => builder.with_no_client_auth(),
-        Some(Identity { certificate, key }) => {
-            let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
-            let chain: Result<Vec<_>, _> = chain.collect();
-            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("a key");
-            let chain = chain.expect("a certificate");
-            builder.with_client_auth_cert(chain, key).expect("a pair")
-        }
-    };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let stream = TcpStream::connect(address).await.expect("a connection");
-    let connector = TlsConnector::from(Arc::new(config));
-    let name = "localhost".try_into().expect("a name");
-    connector.connect(name, stream).await
-}
-
 /// Asks once.
 async fn ask(stream: TlsStream<TcpStream>, uri: &str) -> Result<String, hyper::Error> {
     let io = TokioIo::new(stream);
@@ -194,7 +95,7 @@ async fn requests_are_served_over_tls() {
         ("/x", "localhost:2"),
         ("https://localhost:1/x", "localhost:1"),
     ] {
-        let stream = connect(address, &authority, None)
+        let stream = connect(address, &authority, None, HTTP1)
             .await
             .expect("a handshake");
         let answer = ask(stream, uri).await.expect("an answer");
@@ -280,7 +181,7 @@ async fn clients_of_other_authorities_are_refused() {
         (None, Some(None)),
     ] {
         // With TLS 1.3 the client learns of the refusal when it reads.
-        let answer = match connect(address, &authority, identity).await {
+        let answer = match connect(address, &authority, identity, HTTP1).await {
             Ok(stream) => ask(stream, "/x").await.ok(),
             Err(_) => None,
         };
@@ -297,16 +198,14 @@ async fn clients_of_other_authorities_are_refused() {
 async fn a_connection_too_many_gets_no_reply_in_clear() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
     let files = authority.issue("localhost").write(folder.path());
-    let peer = PeerLimit {
-        connections: 1,
-        refusal: "HTTP/1.1 503 Service Unavailable\r\n\r\n",
-    };
     let limits = Limits {
-        peer: Some(peer),
+        peer: Some(1),
         ..LIMITS
     };
     let address = serve(Tls::read(files).expect("a certificate"), limits).await;
-    let first = connect(address, &authority, None).await.expect("let in");
+    let first = connect(address, &authority, None, HTTP1)
+        .await
+        .expect("let in");
     let mut second = TcpStream::connect(address).await.expect("a connection");
     let mut reply = Vec::new();
     let ended = timeout(PATIENCE, second.read_to_end(&mut reply)).await;
@@ -331,7 +230,7 @@ async fn certificates_without_a_name_are_refused() {
         authority.sign(&nameless),
         authority.issue_to("Anonymous", None),
     ] {
-        let stream = connect(address, &authority, Some(&identity)).await;
+        let stream = connect(address, &authority, Some(&identity), HTTP1).await;
         let mut reply = String::new();
         let reading = stream
             .expect("a handshake")
@@ -353,7 +252,7 @@ async fn a_certificate_that_changes_is_used_from_then_on() {
     let files = old.issue("localhost").write(folder.path());
     let tls = Tls::read(files.clone()).expect("a certificate");
     let address = serve(tls.clone(), LIMITS).await;
-    let trusts = async |root| connect(address, root, None).await.is_ok();
+    let trusts = async |root| connect(address, root, None, HTTP1).await.is_ok();
     assert!(!tls.refresh().expect("the same"));
     assert!(trusts(&old).await);
 
@@ -417,7 +316,7 @@ async fn connections_end_when_their_authority_is_removed() {
     let mut open = Vec::new();
     for by in [&old, &new] {
         let identity = by.issue_to("ada", None);
-        let stream = connect(address, &authority, Some(&identity)).await;
+        let stream = connect(address, &authority, Some(&identity), HTTP1).await;
         let io = TokioIo::new(stream.expect("a handshake"));
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io)
             .await

@@ -1,0 +1,52 @@
+//! HTTP/1.1 over a connection.
+
+use std::error::Error;
+use std::pin::pin;
+
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+
+use crate::limits::Limits;
+
+/// Serves requests until the client leaves, the server closes, or the client is `refused`. A request that has begun is
+/// answered.
+pub(crate) async fn over_http1<I, S, B>(
+    stream: I,
+    service: S,
+    limits: Limits,
+    mut closing: watch::Receiver<()>,
+    refused: impl Future<Output = ()>,
+) where
+    I: AsyncRead + AsyncWrite + Unpin,
+    S: Service<Request<Incoming>, Response = Response<B>>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
+{
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_header_size(limits.head_bytes)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    let outcome = tokio::select! {
+        outcome = connection.as_mut() => outcome,
+        // Always an error: the sender never sends and is dropped at shutdown.
+        _ = closing.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+        () = refused => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = outcome {
+        let cause = error.source().map(ToString::to_string);
+        tracing::debug!(%error, cause, "a connection broke off");
+    }
+}
