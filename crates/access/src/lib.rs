@@ -5,6 +5,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod assignment;
+mod change;
 mod denied;
 mod grant;
 mod grant_index;
@@ -17,6 +18,7 @@ mod role;
 mod scope;
 
 pub use assignment::Assignment;
+pub use change::GrantChange;
 pub use denied::DeniedType;
 pub use grant::{Grant, SCOPES_MAX, Subject};
 pub use grant_index::GrantIndex;

@@ -6,7 +6,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ucp_access::{ANONYMOUS, Principal};
+use ucp_access::{ANONYMOUS, GrantChange, Principal};
 use ucp_audit::{AuditEvent, AuditOutcome};
 use ucp_listen::Peer;
 use ucp_model::{CorrelationId, ErrorCode, Failure};
@@ -70,7 +70,9 @@ impl Asked {
             Some(CameOf::Accepted(id)) => Some(*id),
             Some(CameOf::Unchanged | CameOf::GivenUp) | None => None,
         };
+        let change = response.extensions().get::<GrantChange>();
         Some(AuditEvent {
+            change: change.cloned(),
             status: Some(status.as_u16()),
             code: code.map(str::to_owned),
             operation,
@@ -112,6 +114,7 @@ impl Asked {
             correlation_id: self.correlation_id.clone(),
             request_id: self.request_id.clone(),
             operation: None,
+            change: None,
             suppressed: 0,
         }
     }

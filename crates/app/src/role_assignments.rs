@@ -24,7 +24,12 @@ pub enum RoleAssignmentPut {
     /// There was none.
     Created(RoleAssignment),
     /// There was another one.
-    Replaced(RoleAssignment),
+    Replaced {
+        /// It.
+        before: Box<RoleAssignment>,
+        /// The one that there is now.
+        after: RoleAssignment,
+    },
     /// There was this one, so nothing was written.
     Unchanged(RoleAssignment),
 }
@@ -74,7 +79,10 @@ impl App {
                 // Another request was faster. What it has written is judged, too.
                 (Err(Error::PreconditionFailed), _) => {}
                 (written, None) => return Ok(RoleAssignmentPut::Created(written?)),
-                (written, Some(_)) => return Ok(RoleAssignmentPut::Replaced(written?)),
+                (written, Some(before)) => {
+                    let (before, after) = (Box::new(before), written?);
+                    return Ok(RoleAssignmentPut::Replaced { before, after });
+                }
             }
         }
     }
@@ -124,26 +132,26 @@ impl App {
         }
     }
 
-    /// Takes away what the role assignment gives. The caller must own all its scopes. Returns whether it existed.
+    /// Takes away what the role assignment gives. The caller must own all its scopes. Returns it, if it existed.
     pub async fn delete_role_assignment(
         &self,
         id: &RoleAssignmentId,
         precondition: &Precondition,
         caller: &Caller,
-    ) -> Result<bool, Rejection> {
+    ) -> Result<Option<RoleAssignment>, Rejection> {
         loop {
             let current = self.parts.store.get_role_assignment(id).await?;
             let caller = &self.as_stored(caller).await?;
             caller.judge_change_of(id, current.as_ref())?;
             let Some(current) = current else {
-                return Ok(false);
+                return Ok(None);
             };
             let judged = precondition.judge(Some(current.etag()));
             judged.map_err(|_| Rejection::precondition_failed(id))?;
             let _changing = self.assignments.changing();
             match self.parts.store.delete_role_assignment(&current).await {
                 Err(Error::PreconditionFailed) => {}
-                deleted => return Ok(deleted?),
+                deleted => return Ok(deleted?.then_some(current)),
             }
         }
     }

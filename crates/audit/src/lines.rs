@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use ucp_access::GrantChange;
 use ucp_store::AuditEvent;
 
 /// The mode of a file that is created: only its owner reads and writes it.
@@ -123,6 +124,8 @@ struct Line<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     operation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'a GrantChange>,
 }
 
 pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
@@ -138,6 +141,7 @@ pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
         correlation_id: event.correlation_id.as_str(),
         request_id: &event.request_id,
         operation_id: event.operation.map(|id| id.to_string()),
+        change: event.change.as_ref(),
     };
     Ok(serde_json::to_string(&line)?)
 }
@@ -185,6 +189,7 @@ mod tests {
             correlation_id: CorrelationId::new(""),
             request_id: String::new(),
             operation: None,
+            change: None,
             suppressed: 0,
         };
         let whole = line(&event).unwrap();

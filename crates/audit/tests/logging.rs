@@ -42,6 +42,7 @@ fn event(status: u16, outcome: AuditOutcome) -> AuditEvent {
         correlation_id: CorrelationId::new("deployment"),
         request_id: "request".to_owned(),
         operation: None,
+        change: None,
         suppressed: 0,
     }
 }

@@ -50,6 +50,7 @@ fn event(status: u16, second: i64) -> AuditEvent {
         correlation_id: CorrelationId::new("deployment"),
         request_id: "request".to_owned(),
         operation: None,
+        change: None,
         suppressed: 0,
     }
 }

@@ -2,27 +2,28 @@
 
 use async_trait::async_trait;
 use serde::Serialize;
+use ucp_access::GrantChange;
 use ucp_model::{CorrelationId, OperationId, Timestamp};
 use ucp_store::{AuditEvent, AuditEvents, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
 
 use crate::Sql;
 use crate::database::{Row, statements, values};
-use crate::json::{corrupt, parsed, to_json};
+use crate::json::{corrupt, from_json, parsed, to_json};
 
 statements! {
     /// The events are a JSON array, so that a batch is one statement.
     APPEND = ["INSERT INTO audit_events (at, caller, peer, action, id, outcome, status, code, correlation_id, request_id,
-            operation, suppressed) "]
+            operation, change, suppressed) "]
         postgres "SELECT (event->>'at')::bigint, event->>'caller', event->>'peer', event->>'action', event->>'id',
                 event->>'outcome', (event->>'status')::bigint, event->>'code', event->>'correlation_id',
-                event->>'request_id', event->>'operation', (event->>'suppressed')::bigint
+                event->>'request_id', event->>'operation', event->>'change', (event->>'suppressed')::bigint
             FROM json_array_elements($1::json) WITH ORDINALITY AS given(event, place) ORDER BY place"
         sqlite "SELECT value->>'at', value->>'caller', value->>'peer', value->>'action', value->>'id',
                 value->>'outcome', value->>'status', value->>'code', value->>'correlation_id',
-                value->>'request_id', value->>'operation', value->>'suppressed'
+                value->>'request_id', value->>'operation', value->>'change', value->>'suppressed'
             FROM json_each($1) ORDER BY key";
     LIST = ["SELECT sequence, at, caller, peer, action, id, outcome, status, code, correlation_id, request_id, operation,
-            suppressed
+            change, suppressed
         FROM audit_events WHERE at >= $1 AND (at, sequence) < ($2, $3) ORDER BY at DESC, sequence DESC LIMIT $4"];
     REMOVE = ["DELETE FROM audit_events WHERE sequence "]
         postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT sequence FROM audit_events WHERE at < $1 ORDER BY at, sequence LIMIT $2"]
@@ -43,6 +44,7 @@ struct Given<'a> {
     correlation_id: &'a str,
     request_id: &'a str,
     operation: Option<OperationId>,
+    change: Option<&'a GrantChange>,
     suppressed: u64,
 }
 
@@ -60,6 +62,7 @@ impl<'a> From<&'a AuditEvent> for Given<'a> {
             correlation_id: event.correlation_id.as_str(),
             request_id: &event.request_id,
             operation: event.operation,
+            change: event.change.as_ref(),
             suppressed: event.suppressed,
         }
     }
@@ -118,6 +121,7 @@ fn read(row: &Row) -> Result<StoredAuditEvent, Error> {
     let status: Option<i64> = row.get("status")?;
     let status = status.map(u16::try_from).transpose();
     let operation: Option<&str> = row.get("operation")?;
+    let change: Option<&str> = row.get("change")?;
     Ok(StoredAuditEvent {
         place: AuditPlace {
             at,
@@ -135,6 +139,7 @@ fn read(row: &Row) -> Result<StoredAuditEvent, Error> {
             correlation_id: CorrelationId::new(row.get::<String>("correlation_id")?),
             request_id: row.get("request_id")?,
             operation: operation.map(parsed::<OperationId>).transpose()?,
+            change: change.map(from_json).transpose()?,
             suppressed: row.count("suppressed")?,
         },
     })

@@ -38,6 +38,7 @@ macro_rules! files {
             "0024_callers",
             "0025_role_assignments",
             "0027_one_apply",
+            "0028_audit_changes",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -4,12 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use async_trait::async_trait;
+use ucp_access::GrantChange;
 use ucp_model::{CorrelationId, OperationId, Timestamp};
 
 use crate::Error;
 
 /// A request that changes something, or that was refused. It has nothing of the request's body, query and headers but
-/// the ids.
+/// the ids, and what a role assignment gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// When it was answered.
@@ -35,6 +36,8 @@ pub struct AuditEvent {
     pub request_id: String,
     /// The operation that was accepted, and in whose end the history has what changed.
     pub operation: Option<OperationId>,
+    /// What it changed of a role assignment.
+    pub change: Option<GrantChange>,
     /// The number of events since the last one like it that were not stored, because there were too many.
     pub suppressed: u64,
 }

@@ -185,6 +185,7 @@ async fn record(store: &Sql, verb: &str, id: &str, now: Timestamp) -> anyhow::Re
         correlation_id: CorrelationId::new(request_id.clone()),
         request_id,
         operation: None,
+        change: None,
         suppressed: 0,
     };
     let recorded = store.append_audit_events(&[event]).await;

@@ -535,7 +535,11 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
     put(&world, "alice", "bob", &reader).await.expect(200);
     put(&world, "carol", "bob", &reader).await.expect(403);
     delete(&world, "nobody", "bob").await.expect(403);
+    let team = json!({"group": "team", "role": "contributor", "scopes": [OURS, ACCOUNT]});
+    let more = json!({"properties": team}).to_string();
+    put(&world, "alice", "bob", &more).await.expect(200);
     delete(&world, "alice", "bob").await.expect(200);
+    delete(&world, "alice", "bob").await.expect(204);
     let events = world.audited().await.split_off(built);
     let told: Vec<_> = events
         .iter()
@@ -549,9 +553,31 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
             ("alice", write, AuditOutcome::Allowed),
             ("carol", write, AuditOutcome::Refused),
             ("nobody", remove, AuditOutcome::Refused),
+            ("alice", write, AuditOutcome::Allowed),
+            ("alice", remove, AuditOutcome::Allowed),
             ("alice", remove, AuditOutcome::Allowed),
         ]
     );
+    let reader = json!({"user": "bob", "role": "reader", "scopes": [OURS]});
+    let changes = [
+        json!({"after": reader}),
+        Value::Null,
+        Value::Null,
+        json!({"before": reader, "after": team}),
+        json!({"before": team}),
+        Value::Null,
+    ];
+    for (event, change) in events.iter().zip(&changes) {
+        let recorded = serde_json::to_value(&event.change).expect("a value");
+        assert_eq!(recorded, *change, "{event:?}");
+    }
+    let listed = LIST.replace("roleAssignments", "auditEvents");
+    let listed = format!("{listed}?{VERSION}&top=6");
+    let listed = world.call_as("root", "GET", &listed, "").await.expect(200);
+    let listed = listed.body["value"].as_array().expect("a list").iter();
+    for (event, change) in listed.rev().zip(&changes) {
+        assert_eq!(event["properties"]["change"], *change, "{event}");
+    }
     assert!(events.iter().all(|event| event.id == format!("{LIST}/bob")));
     world.finish().await;
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use ucp_access::GrantChange;
 use ucp_app::{PutRoleAssignment, RoleAssignment, RoleAssignmentPut};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -104,9 +105,12 @@ async fn put_role_assignment(
         .put_role_assignment(put, &condition, &context.caller);
     Ok(match put.await? {
         RoleAssignmentPut::Created(created) => {
-            (StatusCode::CREATED, tagged(created)).into_response()
+            let change = change(None, Some(&created));
+            (StatusCode::CREATED, change, tagged(created)).into_response()
         }
-        RoleAssignmentPut::Replaced(replaced) => tagged(replaced).into_response(),
+        RoleAssignmentPut::Replaced { before, after } => {
+            (change(Some(&before), Some(&after)), tagged(after)).into_response()
+        }
         RoleAssignmentPut::Unchanged(same) => {
             (Extension(CameOf::Unchanged), tagged(same)).into_response()
         }
@@ -127,14 +131,26 @@ async fn delete_role_assignment(
     _: ApiVersion,
     conditions: Conditions,
     context: RequestContext,
-) -> Result<StatusCode, Problem> {
+) -> Result<Response, Problem> {
     let (id, condition) = (path.id()?, conditions.into());
     let deleted = api
         .app
         .delete_role_assignment(&id, &condition, &context.caller);
     Ok(match deleted.await? {
-        true => StatusCode::OK,
-        false => StatusCode::NO_CONTENT,
+        Some(deleted) => change(Some(&deleted), None).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+/// Returns what the audit records of a change.
+fn change(
+    before: Option<&RoleAssignment>,
+    after: Option<&RoleAssignment>,
+) -> Extension<GrantChange> {
+    let grant = |assignment: &RoleAssignment| assignment.body.grant.clone();
+    Extension(GrantChange {
+        before: before.map(grant),
+        after: after.map(grant),
     })
 }
 

@@ -1,7 +1,10 @@
 use serde::Serialize;
+use ucp_access::GrantChange;
 use ucp_app::{AuditOutcome, StoredAuditEvent};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
+
+use super::role_assignments::RoleAssignmentProperties;
 
 /// An event of the audit: a request that changes something, or that was refused.
 #[derive(Debug, Serialize, ToSchema)]
@@ -16,7 +19,8 @@ pub(crate) struct AuditEventBody {
     properties: AuditEventProperties,
 }
 
-/// What was recorded of a request. It has nothing of the body, the query and the headers of the request but ids.
+/// What was recorded of a request. It has nothing of the body, the query and the headers of the request but ids, and what a
+/// role assignment gives.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuditEventProperties {
@@ -54,9 +58,32 @@ pub(crate) struct AuditEventProperties {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uuid")]
     operation_id: Option<String>,
+    /// What it changed of a role assignment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<AuditChange>,
     /// How many events were not kept since the one before, because there were too many.
     #[serde(skip_serializing_if = "is_zero")]
     suppressed: u64,
+}
+
+/// What a role assignment gave before a request, and what it gives since.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AuditChange {
+    /// What it gave; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<RoleAssignmentProperties>,
+    /// What it gives; absent if it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<RoleAssignmentProperties>,
+}
+
+impl From<GrantChange> for AuditChange {
+    fn from(change: GrantChange) -> Self {
+        Self {
+            before: change.before.map(Into::into),
+            after: change.after.map(Into::into),
+        }
+    }
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -91,6 +118,7 @@ impl From<StoredAuditEvent> for AuditEventBody {
                 correlation_id: event.correlation_id.as_str().to_owned(),
                 request_id: event.request_id,
                 operation_id: event.operation.map(|id| id.to_string()),
+                change: event.change.map(Into::into),
                 suppressed: event.suppressed,
             },
         }

@@ -1,5 +1,6 @@
 //! The audit.
 
+use ucp_access::{Grant, GrantChange, Role, Scope, Subject};
 use ucp_model::{CorrelationId, Timestamp};
 
 use super::fixture::*;
@@ -19,6 +20,14 @@ fn event(number: u16, second: i64) -> AuditEvent {
         correlation_id: CorrelationId::new("deployment"),
         request_id: "request".to_owned(),
         operation: Some(operation_id(1)),
+        change: Some(GrantChange {
+            before: None,
+            after: Some(Grant {
+                who: Subject::Group("é\"team".to_owned()),
+                role: Role::CredentialsAdmin,
+                scopes: vec![Scope::everything()],
+            }),
+        }),
         suppressed: 0,
     }
 }
@@ -68,6 +77,7 @@ pub async fn what_is_audited_is_listed_latest_first(store: Engine) {
         status: None,
         code: Some("AuthenticationFailed".to_owned()),
         operation: None,
+        change: None,
         suppressed: 7,
         ..event(1, 1)
     };
