@@ -206,6 +206,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "caller-role-assignments",
+        By(
+            "tests/e2e/quotas.rs",
+            "no_caller_fills_the_quota_of_role_assignments_for_all",
+        ),
+    ),
+    (
         "role-assignment-age",
         By(
             "tests/e2e/rights/role_assignments.rs",

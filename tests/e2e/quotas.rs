@@ -1,6 +1,7 @@
 //! Quotas: of each thing that requests leave behind, the last one that is allowed and the first that is not.
 
 use serde_json::{Value, json};
+use ucp_access::{Grant, Role, Scope, Subject};
 use ucp_app::Quotas;
 use ucp_simulator::Action;
 use ucp_simulator::faults::{Effect, fault};
@@ -213,6 +214,45 @@ async fn there_are_only_so_many_role_assignments(kind: StoreKind) {
     call("PUT", "local", "One").await.expect(200);
     call("DELETE", "other", "two").await.expect(200);
     call("PUT", "third", "three").await.expect(201);
+}
+
+#[apply(on_every_store)]
+async fn no_caller_fills_the_quota_of_role_assignments_for_all(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let quotas = Quotas {
+        role_assignments: 4,
+        caller_role_assignments: 2,
+        ..Quotas::default()
+    };
+    let owner = |name: &str| Grant {
+        who: Subject::User(name.to_owned()),
+        role: Role::Owner,
+        scopes: vec![Scope::everything()],
+    };
+    let owners = vec![owner("alice"), owner("bob")];
+    let world = builder.quotas(quotas).granting(owners).build().await;
+    let call = async |who: &str, method: &str, name: &str| {
+        let id = format!("/planes/radius/local/providers/System.Resources/roleAssignments/{name}");
+        let body = r#"{"properties": {"user": "carol", "role": "reader", "scopes": ["/"]}}"#;
+        let path = format!("{id}?{API}");
+        world.call_as(who, method, &path, body).await
+    };
+    for name in ["one", "two"] {
+        call("alice", "PUT", name).await.expect(201);
+    }
+    let refused = call("alice", "PUT", "three").await.expect(403);
+    assert_eq!(refused.code(), "QuotaExceeded");
+    assert!(refused.text.contains("'alice'"), "{}", refused.text);
+    call("bob", "PUT", "three").await.expect(201);
+    // What another has changed since stays hers.
+    let other = r#"{"properties": {"user": "carol", "role": "owner", "scopes": ["/"]}}"#;
+    let path = format!("/planes/radius/local/providers/System.Resources/roleAssignments/two?{API}");
+    world.call_as("bob", "PUT", &path, other).await.expect(200);
+    call("alice", "PUT", "four").await.expect(403);
+    call("alice", "DELETE", "two").await.expect(200);
+    call("alice", "PUT", "four").await.expect(201);
 }
 
 #[apply(on_every_store)]

@@ -27,6 +27,8 @@ pub struct Quotas {
     pub credentials: usize,
     /// The role assignments.
     pub role_assignments: usize,
+    /// The role assignments that one caller has given first.
+    pub caller_role_assignments: usize,
     /// The resource groups of a plane.
     pub groups: usize,
     /// The references of a group.
@@ -48,6 +50,7 @@ impl Default for Quotas {
             planes: 1_000,
             credentials: 1_000,
             role_assignments: 1_000,
+            caller_role_assignments: 500,
             groups: 20_000,
             references: 20_000,
             leftovers: 1_000,

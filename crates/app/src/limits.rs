@@ -62,6 +62,12 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes"),
     },
     Limit {
+        name: "caller-role-assignments",
+        what: "Those of them that one caller has given first. All who are not authenticated are one caller",
+        most: Most::Flag("--quota-caller-role-assignments"),
+        beyond: Beyond::refused(403, ErrorCode::QuotaExceeded),
+    },
+    Limit {
         name: "role-assignment-age",
         what: "The time that a role which was taken away can still be used in other processes",
         most: Most::Time(FRESH),

@@ -7,6 +7,7 @@ use ucp_model::{
 };
 use ucp_store::LiveOperations;
 
+use crate::role_assignments::LOOKED_AT;
 use crate::{App, Rejection};
 
 /// What is counted.
@@ -18,6 +19,8 @@ enum Counted<'a> {
     Credentials(&'a PlaneId),
     /// The role assignments.
     RoleAssignments,
+    /// The role assignments that the caller has given first.
+    CallerRoleAssignments(&'a str),
     /// The groups of the plane of that name.
     Groups(&'a str),
     /// The references of a group.
@@ -39,6 +42,7 @@ impl Counted<'_> {
             Self::Planes => "planes".to_owned(),
             Self::Credentials(plane) => format!("credentials {}", plane.key()),
             Self::RoleAssignments => "role assignments".to_owned(),
+            Self::CallerRoleAssignments(caller) => format!("role assignments of {caller}"),
             Self::Groups(plane) => format!("groups {}", plane.to_lowercase()),
             Self::References(group) => format!("references {}", group.key()),
             Self::Leftovers(register) => format!("leftovers {}", register.key()),
@@ -83,8 +87,19 @@ impl App {
         Err(Rejection::QuotaExceeded(exceeded(message, plane)))
     }
 
-    /// Refuses a new role assignment beyond the quota. Each process remembers all of them, whatever their plane.
-    pub(crate) async fn admit_role_assignment(&self) -> Result<(), Rejection> {
+    /// Refuses a new role assignment beyond the quota of the caller, so that others can still give roles, and beyond that of
+    /// all. Each process remembers all of them, whatever their plane.
+    pub(crate) async fn admit_role_assignment(&self, caller: &str) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.caller_role_assignments;
+        let his = Counted::CallerRoleAssignments(caller);
+        if !self.admit(his, 1, quota).await? {
+            let message = format!(
+                "{quota} role assignments are yours, and no more may be: you are '{}'. Give roles to groups instead of users, delete one, or raise --quota-caller-role-assignments.",
+                excerpt(caller)
+            );
+            let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+            return Err(Rejection::QuotaExceeded(failure));
+        }
         let quota = self.parts.quotas.role_assignments;
         if self.admit(Counted::RoleAssignments, 1, quota).await? {
             return Ok(());
@@ -281,6 +296,7 @@ impl App {
                 let listed = store.list_role_assignments(None, None, quota);
                 listed.await.map(length)
             }
+            Counted::CallerRoleAssignments(caller) => self.count_role_assignments(caller).await,
             Counted::Leftovers(register) => {
                 match store.list_leftovers(register, None, quota).await {
                     // The operation is refused where the group is looked up.
@@ -307,6 +323,24 @@ impl App {
         let admitted = if fits { more } else { 0 };
         self.estimates.note(key, counted, admitted, now);
         Ok(fits)
+    }
+
+    /// Counts the role assignments that a caller has given first. The quota of all bounds how many it looks at.
+    async fn count_role_assignments(&self, caller: &str) -> Result<usize, ucp_store::Error> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let store = &self.parts.store;
+            let page = store.list_role_assignments(None, after.as_ref(), LOOKED_AT);
+            let page = page.await?;
+            let his = page
+                .iter()
+                .filter(|listed| listed.body.created_by == caller);
+            count += his.count();
+            if page.len() < LOOKED_AT {
+                return Ok(count);
+            }
+            after = page.into_iter().last().map(|last| last.id);
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use ucp_store::{Error, NewRoleAssignment, Precondition, RoleAssignment};
 
 use crate::{App, Caller, Listed, Rejection};
 
-/// How many role assignments are read at once for a page.
-const LOOKED_AT: usize = 1_000;
+/// How many role assignments are read at once.
+pub(crate) const LOOKED_AT: usize = 1_000;
 
 /// A role assignment to write.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl App {
                 return Ok(RoleAssignmentPut::Unchanged(current.clone()));
             }
             if current.is_none() {
-                self.admit_role_assignment().await?;
+                self.admit_role_assignment(&caller.name).await?;
             }
             let first = current.as_ref();
             let created_by = first.map_or(&caller.name, |first| &first.body.created_by);

@@ -434,6 +434,9 @@ pub(crate) struct Work {
     /// The number of role assignments of all planes.
     #[arg(long, env = "UCP_QUOTA_ROLE_ASSIGNMENTS", default_value_t = Quotas::default().role_assignments)]
     pub(crate) quota_role_assignments: usize,
+    /// The number of role assignments that one caller may have given.
+    #[arg(long, env = "UCP_QUOTA_CALLER_ROLE_ASSIGNMENTS", default_value_t = Quotas::default().caller_role_assignments)]
+    pub(crate) quota_caller_role_assignments: usize,
     /// The number of resource groups that a plane may have.
     #[arg(long, env = "UCP_QUOTA_GROUPS", default_value_t = Quotas::default().groups)]
     pub(crate) quota_groups: usize,

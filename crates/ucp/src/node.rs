@@ -136,6 +136,7 @@ impl Node {
                 planes: self.work.quota_planes,
                 credentials: self.work.quota_credentials,
                 role_assignments: self.work.quota_role_assignments,
+                caller_role_assignments: self.work.quota_caller_role_assignments,
                 groups: self.work.quota_groups,
                 references: self.work.quota_references,
                 leftovers: self.work.quota_leftovers,
