@@ -24,7 +24,7 @@ const NOTED: Duration = Duration::from_secs(60);
 const LOOKUPS_MAX: usize = 16;
 /// How long a request waits for its turn to have its token looked up.
 const TURN: Duration = Duration::from_secs(2);
-/// How many tokens are known at a time, those that were looked up in vain too.
+/// How many tokens are kept at a time, those that were looked up in vain too. Those that exist stay before others.
 const KNOWN_MAX: usize = 4_096;
 
 /// What is limited of tokens.
@@ -103,6 +103,24 @@ impl Reading {
     }
 }
 
+/// Makes room for another token, if there is none. Whoever makes tokens up displaces what others have made up, and not what
+/// exists.
+fn make_room(read: &mut HashMap<String, Arc<Reading>>, now: Timestamp) {
+    let kept: [fn(&Reading, Timestamp) -> bool; 4] = [
+        |reading, now| reading.is_known() || reading.is_fresh(now),
+        |reading, _| !reading.is_in_vain(),
+        |reading, _| reading.is_known(),
+        // Only so many are valid at a time. The others were revoked, or have expired.
+        |reading, now| reading.is_fresh(now),
+    ];
+    for is_kept in kept {
+        if read.len() < KNOWN_MAX {
+            return;
+        }
+        read.retain(|_, reading| is_kept(reading, now));
+    }
+}
+
 impl KnownTokens {
     pub(crate) fn new(store: Arc<dyn Tokens>, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -145,15 +163,7 @@ impl KnownTokens {
             return Arc::clone(reading);
         }
         let was_known = read.get(id).is_some_and(|before| before.is_known());
-        if read.len() >= KNOWN_MAX {
-            read.retain(|_, reading| reading.is_fresh(now));
-        }
-        if read.len() >= KNOWN_MAX {
-            read.retain(|_, reading| !reading.is_in_vain());
-        }
-        if read.len() >= KNOWN_MAX {
-            read.clear();
-        }
+        make_room(&mut read, now);
         let reading = Arc::new(Reading {
             began: now,
             was_known,
@@ -338,6 +348,56 @@ mod tests {
         assert!(known.read.lock().unwrap().len() <= KNOWN_MAX);
         known.verify(&new.text).await.unwrap();
         assert_eq!(*store.reads.lock().unwrap(), reads);
+    }
+
+    /// One that was read some time ago stays known, so that it does not wait among those that are made up.
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_made_up_tokens_does_not_make_a_known_one_unknown() {
+        let (store, _) = counting();
+        let clock = Arc::new(Still::default());
+        let known = Arc::new(KnownTokens::new(store.clone(), clock.clone()));
+        let entropy = SeededEntropy::new(1);
+        let new = create(&store, &entropy).await;
+        known.verify(&new.text).await.unwrap();
+        clock.0.store(6_000, Ordering::Relaxed);
+        for _ in 0..2 * KNOWN_MAX {
+            let made_up = NewToken::draw(&entropy);
+            known.verify(&made_up.text).await.unwrap_err();
+        }
+        assert!(known.read.lock().unwrap().len() <= KNOWN_MAX);
+        store.gate.send_replace(true);
+        let mut flood = JoinSet::new();
+        let before = *store.reads.lock().unwrap();
+        for _ in 0..LOOKUPS_MAX {
+            let (known, made_up) = (Arc::clone(&known), NewToken::draw(&entropy));
+            flood.spawn(async move { known.verify(&made_up.text).await });
+        }
+        while *store.reads.lock().unwrap() < before + LOOKUPS_MAX {
+            tokio::task::yield_now().await;
+        }
+        let again = tokio::spawn(async move { known.verify(&new.text).await });
+        tokio::time::sleep(2 * TURN).await;
+        store.gate.send_replace(false);
+        assert_eq!(again.await.unwrap().unwrap().name, "token:ci");
+    }
+
+    /// More tokens than can be valid have been known: those that were read lately stay.
+    #[tokio::test]
+    async fn there_is_room_when_all_are_known() {
+        let now = Still::default().now();
+        let reading = |began| {
+            Arc::new(Reading {
+                began,
+                was_known: true,
+                found: OnceCell::new(),
+            })
+        };
+        let mut read: HashMap<_, _> = (0..KNOWN_MAX)
+            .map(|number| (number.to_string(), reading(Timestamp::default())))
+            .collect();
+        read.insert("fresh".to_owned(), reading(now));
+        make_room(&mut read, now);
+        assert_eq!(read.keys().collect::<Vec<_>>(), ["fresh"]);
     }
 
     /// While the store is slow, made-up tokens take a bounded number of statements, and known ones are read again.
