@@ -20,18 +20,29 @@ impl GrantIndex {
         let of_groups = groups.filter_map(|group| self.groups.get(group));
         own.chain(of_groups).flatten()
     }
+
+    /// Returns whether nobody is given anything.
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.groups.is_empty()
+    }
+}
+
+impl Extend<Grant> for GrantIndex {
+    fn extend<I: IntoIterator<Item = Grant>>(&mut self, grants: I) {
+        for grant in grants {
+            let (of_kind, name) = match &grant.who {
+                Subject::User(name) => (&mut self.users, name),
+                Subject::Group(name) => (&mut self.groups, name),
+            };
+            of_kind.entry(name.clone()).or_default().push(grant);
+        }
+    }
 }
 
 impl FromIterator<Grant> for GrantIndex {
     fn from_iter<I: IntoIterator<Item = Grant>>(grants: I) -> Self {
         let mut index = Self::default();
-        for grant in grants {
-            let (of_kind, name) = match &grant.who {
-                Subject::User(name) => (&mut index.users, name),
-                Subject::Group(name) => (&mut index.groups, name),
-            };
-            of_kind.entry(name.clone()).or_default().push(grant);
-        }
+        index.extend(grants);
         index
     }
 }
@@ -69,5 +80,7 @@ mod tests {
         let roles: Vec<Role> = index.naming(&alice).map(|grant| grant.role).collect();
         assert_eq!(roles, [Role::Reader, Role::Approver, Role::Contributor]);
         assert_eq!(index.naming(&Principal::anonymous()).count(), 0);
+        assert!(!index.is_empty());
+        assert!(GrantIndex::default().is_empty());
     }
 }

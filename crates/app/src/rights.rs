@@ -1,7 +1,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use ucp_access::{DeniedType, Grant, GrantIndex, Principal, Refusal, Right, Rights, Scope};
+use ucp_access::{DeniedType, GrantIndex, Principal, Refusal, Right, Rights, Scope};
 use ucp_model::operation::Work;
 use ucp_model::operation::group::Task;
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, TypeName};
@@ -13,7 +13,7 @@ use crate::{App, Caller, Rejection};
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// The grants that are not stored.
-    pub grants: Vec<Grant>,
+    pub grants: GrantIndex,
     /// The types of which nobody may change resources.
     pub denied: Arc<[DeniedType]>,
 }
@@ -40,7 +40,7 @@ impl App {
 
     fn rights_by(&self, stored: &GrantIndex, principal: &Principal) -> Rights {
         let Access { grants, denied } = &self.parts.access;
-        let grants = grants.iter().chain(stored.naming(principal));
+        let grants = grants.naming(principal).chain(stored.naming(principal));
         Rights::of(principal, grants).except(Arc::clone(denied))
     }
 

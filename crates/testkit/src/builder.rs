@@ -136,7 +136,7 @@ impl Builder {
 
     /// Lets in only who says who he is, as [`World::call_as`] does, and gives rights.
     pub fn granting(mut self, grants: Vec<Grant>) -> Self {
-        self.access.grants = grants;
+        self.access.grants = grants.into_iter().collect();
         self.callers = Callers::Known;
         self
     }
@@ -295,7 +295,7 @@ impl Builder {
             Callers::Anybody => {}
             Callers::Known => {
                 settings.authentication.required = true;
-                settings.access.grants.push(callers::root());
+                settings.access.grants.extend([callers::root()]);
             }
         }
         let node = ucp_node::assemble(parts, settings).await;
