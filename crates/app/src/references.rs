@@ -60,17 +60,26 @@ impl App {
         caller: &Caller,
     ) -> Result<Reference, Rejection> {
         let store = &self.parts.store;
-        if update.owned.is_some() && !caller.rights.are_unlimited() {
-            // Who owns the resource may delete it.
-            let reference = self.get_reference(id).await?;
-            caller.judge_type(Right::Write, &reference.scope, &id.type_name, "write")?;
-        }
         let (name, correlation_id) = (&caller.name, &caller.correlation_id);
-        let updated = store.update_reference(id, update, name, correlation_id, self.now());
-        match updated.await {
-            Ok(reference) => Ok(reference),
-            Err(ucp_store::Error::NoSuchReference) => Err(not_referenced(id)),
-            Err(error) => Err(self.refusal(error, Some(id)).await.shown_to(caller)),
+        let mut update = update;
+        if update.owned.is_some() && !caller.rights.are_unlimited() {
+            update.place = Some(self.get_reference(id).await?.scope);
+        }
+        loop {
+            // Who owns the resource may delete it. The store writes only if it is still where that was judged.
+            if let Some(place) = &update.place {
+                caller.judge_type(Right::Write, place, &id.type_name, "write")?;
+            }
+            let now = self.now();
+            let updated = store.update_reference(id, update.clone(), name, correlation_id, now);
+            match updated.await {
+                Ok(reference) => return Ok(reference),
+                Err(ucp_store::Error::ReferencedElsewhere(place)) => update.place = Some(place),
+                Err(ucp_store::Error::NoSuchReference) => return Err(not_referenced(id)),
+                Err(error) => {
+                    return Err(self.refusal(error, Some(id)).await.shown_to(caller));
+                }
+            }
         }
     }
 }

@@ -115,6 +115,7 @@ impl References for Sql {
     ) -> Result<Reference, Error> {
         transaction!(self, |tx| async {
             let reference = idle(&mut tx, id).await?;
+            rules::refuse_elsewhere(&reference, &update)?;
             if let Some(target) = reference.target().map(|target| target.key()) {
                 if let Some(busy) = busy::holder(&mut tx, &target).await? {
                     return Err(Error::Busy(busy).into());

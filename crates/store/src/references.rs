@@ -31,13 +31,15 @@ pub enum Forgotten {
     Owned(Box<Reference>),
 }
 
-/// A change of a reference. `None` keeps the current value.
+/// A change of a reference. `None` of what it changes keeps the current value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceUpdate {
     /// Whether it owns its resource.
     pub owned: Option<bool>,
     /// Its tags; they replace all previous ones.
     pub tags: Option<BTreeMap<String, String>>,
+    /// The account and region where its resource must be. `None` for any.
+    pub place: Option<Scope>,
 }
 
 /// Storage of references and of their history.
@@ -72,8 +74,9 @@ pub trait References: Send + Sync {
     /// Changes the ownership or the tags of a reference and appends an event.
     ///
     /// The first error that applies is returned: [`Error::NoSuchReference`]; [`Error::GroupDeleting`]; [`Error::Busy`]
-    /// if the alias or its resource has a live operation; [`Error::OwnedElsewhere`] if the update takes ownership of a
-    /// resource that another reference owns.
+    /// if the alias has a live operation; [`Error::ReferencedElsewhere`] if its resource is at another place than that of
+    /// the update; [`Error::Busy`] if the resource has a live operation; [`Error::OwnedElsewhere`] if the update takes
+    /// ownership of a resource that another reference owns.
     async fn update_reference(
         &self,
         id: &ReferenceId,

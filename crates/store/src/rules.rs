@@ -473,6 +473,16 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
 }
 
+/// Returns [`Error::ReferencedElsewhere`] if the resource is not where the update says.
+pub fn refuse_elsewhere(reference: &Reference, update: &ReferenceUpdate) -> Result<(), Error> {
+    match &update.place {
+        Some(place) if *place != reference.scope => {
+            Err(Error::ReferencedElsewhere(reference.scope.clone()))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Applies `update` to a reference.
 pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> Reference {
     Reference {

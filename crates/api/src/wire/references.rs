@@ -112,6 +112,7 @@ impl UpdateReference {
         Ok(ReferenceUpdate {
             owned: self.owned_resource,
             tags: self.tags,
+            place: None,
         })
     }
 }

@@ -298,6 +298,7 @@ pub async fn an_adoption_needs_its_basis(store: Engine) {
     let update = ReferenceUpdate {
         owned: Some(false),
         tags: None,
+        place: None,
     };
     let (id, correlation) = (alias("a"), correlation());
     let update = store.update_reference(&id, update, "caller", &correlation, at(25));

@@ -153,6 +153,7 @@ pub async fn a_reference_knows_whether_it_was_told_to_own(store: Engine) {
         let update = ReferenceUpdate {
             owned: Some(owned),
             tags: None,
+            place: None,
         };
         let (id, correlation) = (alias("a"), correlation());
         let updated = store.update_reference(&id, update, "caller", &correlation, at(9));
@@ -208,6 +209,7 @@ pub async fn a_reference_knows_whether_its_mark_was_seen(store: Engine) {
     let update = ReferenceUpdate {
         owned: Some(true),
         tags: None,
+        place: None,
     };
     let (id, correlation) = (alias("a"), correlation());
     let updated = store.update_reference(&id, update, "caller", &correlation, at(9));

@@ -509,6 +509,7 @@ pub async fn a_reference_is_updated(store: Engine) {
     let owned = |owned| ReferenceUpdate {
         owned: Some(owned),
         tags: None,
+        place: None,
     };
     let (a, b, c) = (alias("a"), alias("b"), alias("c"));
     let update = |id, update| store.update_reference(id, update, "caller", &correlation, at(9));
@@ -518,6 +519,7 @@ pub async fn a_reference_is_updated(store: Engine) {
     let both = ReferenceUpdate {
         owned: Some(false),
         tags: Some(tags.clone()),
+        place: None,
     };
     let expected = ucp_model::Reference {
         owned: false,
@@ -529,6 +531,19 @@ pub async fn a_reference_is_updated(store: Engine) {
     assert_eq!(update(&a, both).await.unwrap(), expected);
     assert_eq!(reference(&store, "a").await, expected);
     assert!(update(&b, owned(true)).await.unwrap().owned);
+    // Not if it is somewhere else than where it was judged.
+    let at_place = |place: &ucp_model::Scope| ReferenceUpdate {
+        place: Some(place.clone()),
+        ..owned(false)
+    };
+    let elsewhere = ucp_model::Scope {
+        region: "eu-west-1".to_owned(),
+        ..scope()
+    };
+    let refused = update(&b, at_place(&elsewhere));
+    refused!(refused, Error::ReferencedElsewhere(found) if found == scope());
+    assert!(reference(&store, "b").await.owned);
+    assert!(!update(&b, at_place(&scope())).await.unwrap().owned);
     let events = store.list_events(&alias("a")).await.unwrap();
     assert_eq!(events.last().unwrap().kind, "update");
 

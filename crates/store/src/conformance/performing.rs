@@ -377,6 +377,7 @@ impl Stage {
                 let update = ReferenceUpdate {
                     owned: Some(true),
                     tags: None,
+                    place: None,
                 };
                 let update = store.update_reference(&id, update, "caller", &correlation, at(23));
                 format!("{:?}", update.await)

@@ -272,6 +272,7 @@ impl Player {
                     tags: self
                         .flip()
                         .then(|| BTreeMap::from([("now".to_owned(), self.now.to_string())])),
+                    place: None,
                 };
                 Command::Update(self.group(), self.alias(), update, self.now())
             }

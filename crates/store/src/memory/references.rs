@@ -86,6 +86,7 @@ impl References for Memory {
         let reference = reference.clone();
         tables.refuse_deletion(&id.group)?;
         rules::refuse_busy(&reference)?;
+        rules::refuse_elsewhere(&reference, &update)?;
         let target = reference.target().map(|target| target.key());
         if let Some(busy) = target.as_ref().and_then(|key| tables.holder_of(key)) {
             return Err(Error::Busy(busy));
