@@ -111,7 +111,8 @@ impl Groups for Sql {
             }
             // Read after it is known that no operation is live: the end of one can make the group an owner.
             if let Some(deletable) = deletable {
-                let owned = reference_row::owned_places(&mut tx, id).await?;
+                let limit = rules::places_to_judge(deletable);
+                let owned = reference_row::owned_places(&mut tx, id, limit).await?;
                 if !owned.is_subset(deletable) {
                     return Ok(GroupDeletion::Owns(owned));
                 }

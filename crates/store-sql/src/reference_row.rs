@@ -44,7 +44,10 @@ statements! {
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
     COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
         FROM resource_references WHERE group_key = $1"];
-    OWNED_PLACES = ["SELECT id, plane, account, region FROM resource_references WHERE group_key = $1 AND owned = 1"];
+    /// Each place once, with an id of its type. What comes before `:reference/` in an id is the same for all of a type.
+    OWNED_PLACES = ["SELECT MIN(id) AS id, plane, account, region FROM resource_references
+        WHERE group_key = $1 AND owned = 1 GROUP BY plane, account, region, "]
+        postgres "split_part(id, ':reference/', 1)" sqlite "substr(id, 1, instr(id, ':reference/'))" [" LIMIT $2"];
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
     /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
@@ -103,14 +106,16 @@ pub(crate) async fn count_of_group(
     Ok(members.transpose()?.unwrap_or_default())
 }
 
-/// Returns where the resources are that a group owns, and of which types, within a transaction that has the group locked.
+/// Returns up to `limit` places where the resources are that a group owns, and of which types, within a transaction that has
+/// the group locked.
 pub(crate) async fn owned_places(
     transaction: &mut Transaction,
     group: &GroupId,
+    limit: usize,
 ) -> Result<BTreeSet<OwnedPlace>, Abort> {
-    let rows = transaction
-        .fetch(OWNED_PLACES, values![group.key()])
-        .await?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = values![group.key(), limit];
+    let rows = transaction.fetch(OWNED_PLACES, values).await?;
     let place = |row: &Row| {
         let id: ReferenceId = parsed(row.get("id")?)?;
         Ok((place(row)?, id.type_name))

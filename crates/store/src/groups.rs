@@ -21,7 +21,8 @@ pub enum GroupDeletion {
     Accepted(Box<Operation>),
     /// This operation is already deleting the group.
     Running(Box<Operation>),
-    /// It owns resources at these places, and not all of them are among those that may be deleted. Nothing was changed.
+    /// It owns resources at these places, and not all of them are among those that may be deleted. There may be others, if
+    /// these are more than [`places_to_judge`](crate::rules::places_to_judge) says. Nothing was changed.
     Owns(BTreeSet<OwnedPlace>),
 }
 

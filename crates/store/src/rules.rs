@@ -3,6 +3,7 @@
 
 mod history;
 mod leftovers;
+mod places;
 mod role_assignments;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub use self::history::{
 pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
+pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::role_assignments::{refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
@@ -471,16 +473,6 @@ pub fn type_key(scope: &Scope, type_name: &TypeName) -> String {
         account, region, ..
     } = scope;
     format!("{account}/{region}/{type_name}").to_ascii_lowercase()
-}
-
-/// Returns [`Error::ReferencedElsewhere`] if the resource is not where the update says.
-pub fn refuse_elsewhere(reference: &Reference, update: &ReferenceUpdate) -> Result<(), Error> {
-    match &update.place {
-        Some(place) if *place != reference.scope => {
-            Err(Error::ReferencedElsewhere(reference.scope.clone()))
-        }
-        Some(_) | None => Ok(()),
-    }
 }
 
 /// Applies `update` to a reference.

@@ -312,7 +312,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("reference_row::COUNT", (values!["group-200"], IN_GROUP)),
         (
             "reference_row::OWNED_PLACES",
-            (values!["group-200"], IN_GROUP),
+            (values!["group-200", limit], IN_GROUP),
         ),
         ("reference_row::DELETE", (values!["reference-4002"], 1)),
         (

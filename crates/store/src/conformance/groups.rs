@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use ucp_access::Role;
 use ucp_model::operation::group::{GroupState, ImportItem, ImportOutcome, Task};
 use ucp_model::operation::{Kind, Work};
-use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, RoleAssignmentId};
+use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, Reference, RoleAssignmentId};
 
 use super::fixture::*;
 use crate::{
-    Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation, NewWork,
-    OperationPage, OwnedPlace, Precondition, ReferenceUpdate, SealedPlace, Status, TagsUpdate,
+    Adoption, Basis, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation,
+    NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget, ReferenceUpdate, SealedPlace,
+    Status, TagsUpdate, rules,
 };
 
 fn item(name: &str) -> ImportItem {
@@ -327,6 +328,48 @@ pub async fn a_deletion_is_limited_to_places(store: Engine) {
     assert!(matches!(running, GroupDeletion::Running(_)), "{running:?}");
     assert_eq!(delete(7, "rg2", &nowhere).await, GroupDeletion::Removed);
     assert_eq!(delete(8, "rg3", &nowhere).await, GroupDeletion::Absent);
+}
+
+/// However many places there are, none is passed over, and they are told in a few rounds.
+pub async fn a_deletion_learns_of_all_places(store: Engine) {
+    const PLACES: usize = 101;
+    with_group(&store, "rg").await;
+    for number in 0..PLACES {
+        let name = format!("x{number:03}");
+        let place = ucp_model::Scope {
+            region: format!("region-{number}"),
+            ..scope()
+        };
+        let reference = Reference {
+            owned: true,
+            ..adopting(None, alias(&name), place, &name)
+        };
+        let adoption = Adoption {
+            basis: Basis::new(None, &RecordedTarget::default()),
+            event: rules::adopted(Kind::Import, &reference, "caller", &correlation(), at(24)),
+            reference,
+        };
+        assert!(store.adopt(adoption).await.unwrap());
+    }
+    let mut judged = BTreeSet::new();
+    for (number, known) in (1..).zip([100, PLACES, PLACES]) {
+        let new = on_group(number, "rg", Task::Delete);
+        let deletion = store.delete_resource_group(new, &Precondition::NONE, Some(&judged));
+        match deletion.await.unwrap() {
+            GroupDeletion::Owns(places) => {
+                assert_eq!(places.len(), known);
+                judged = places;
+            }
+            accepted => {
+                assert!(
+                    matches!(accepted, GroupDeletion::Accepted(_)),
+                    "{accepted:?}"
+                );
+                assert_eq!(number, 3);
+            }
+        }
+    }
+    assert_eq!(judged.len(), PLACES);
 }
 
 /// The parent is due when a child ends, and stays due until its worker has seen that end.

@@ -200,6 +200,7 @@ macro_rules! conformance {
                 a_child_needs_its_parents_lease
                 a_child_of_what_is_cancelled_is_cancelled
                 a_deletion_is_limited_to_places
+                a_deletion_learns_of_all_places
                 the_end_of_a_child_wakes_its_parent
                 a_group_with_a_live_child_is_not_removed
                 a_finished_deletion_removes_the_group

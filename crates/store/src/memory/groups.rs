@@ -100,6 +100,8 @@ impl Groups for Memory {
             let owned: BTreeSet<OwnedPlace> = owned
                 .map(|reference| (reference.scope.clone(), reference.id.type_name.clone()))
                 .collect();
+            let limit = rules::places_to_judge(deletable);
+            let owned: BTreeSet<OwnedPlace> = owned.into_iter().take(limit).collect();
             if !owned.is_subset(deletable) {
                 return Ok(GroupDeletion::Owns(owned));
             }
