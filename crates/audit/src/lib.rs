@@ -7,12 +7,14 @@
 mod auditor;
 mod flood;
 mod lines;
+mod log;
 mod recorder;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use ucp_store::AuditEvents;
@@ -24,6 +26,8 @@ pub use crate::recorder::Recorder;
 
 /// The number of events that may wait to be written.
 const ROOM: usize = 10_000;
+/// How long a write may take before it hangs. Requests that must be recorded are refused then, before they wait for it.
+const HANGING: Duration = Duration::from_secs(5);
 
 /// Whether requests wait for their events to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,14 +10,13 @@ use tokio::time::timeout;
 use ucp_store::{AuditEvent, AuditEvents};
 
 use crate::lines::{Lines, line};
-use crate::{ROOM, Shared, Trouble};
+use crate::log::{Log, Unlogged};
+use crate::{HANGING, ROOM, Shared, Trouble};
 
 /// The number of events written in one statement.
 const BATCH: usize = 500;
 /// The pause before what could not be written is tried again, if no event comes earlier.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a write may take before it hangs. Requests that must be recorded are refused then, before they wait for it.
-const HANGING: Duration = Duration::from_secs(5);
 /// How often a batch is tried that the store refuses for what is in it. Then its events are written one by one, and those
 /// that are refused are given up.
 const TRIES: usize = 3;
@@ -52,9 +51,7 @@ pub struct Recorder {
     /// How many of them are written one by one.
     singly: usize,
     /// The log, if there is one.
-    lines: Option<Lines>,
-    /// Those that are not in the log yet.
-    unlogged: VecDeque<AuditEvent>,
+    log: Option<Log>,
 }
 
 impl Recorder {
@@ -71,8 +68,7 @@ impl Recorder {
             unstored: VecDeque::new(),
             refusals: 0,
             singly: 0,
-            lines,
-            unlogged: VecDeque::new(),
+            log: lines.map(Log::new),
         }
     }
 
@@ -90,7 +86,7 @@ impl Recorder {
 
     /// Waits for events, or until it is time to try again. Returns false once there will be no more.
     async fn collect(&mut self, waiting: &mut Vec<Sender<bool>>) -> bool {
-        let is_done = self.unstored.is_empty() && self.unlogged.is_empty();
+        let is_done = self.unstored.is_empty() && self.log.as_ref().is_none_or(Log::is_done);
         let first = match is_done {
             true => self.receiver.recv().await,
             false => match timeout(PAUSE, self.receiver.recv()).await {
@@ -111,15 +107,14 @@ impl Recorder {
         true
     }
 
-    /// Takes what there is room for. What does not go into the store is counted, and what does not go into the log is in
-    /// the store.
+    /// Takes what there is room for. What does not go into the store is counted.
     fn take(&mut self, entry: Entry, waiting: &mut Vec<Sender<bool>>) {
         waiting.extend(entry.written);
         let Some((event, place)) = entry.event else {
             return;
         };
-        if self.lines.is_some() && self.unlogged.len() < ROOM {
-            self.unlogged.push_back(event.clone());
+        if let Some(log) = &mut self.log {
+            log.take(event.clone());
         }
         match place {
             Place::OnlyLog => {}
@@ -133,14 +128,31 @@ impl Recorder {
 
     /// Writes what there is. Returns whether nothing is left.
     async fn write(&mut self) -> bool {
-        let logged = self.log().await.map_err(|error| error.to_string());
+        let logged = match &mut self.log {
+            Some(log) => log.write().await,
+            None => Ok(()),
+        };
+        if let Err(Unlogged::Hanging) = &logged {
+            self.tell(Some((Trouble::Hanging, Unlogged::Hanging.to_string())));
+        }
         let stored = self.store().await;
-        let stored = stored.map_err(|error| ucp_model::chain(&error));
-        let failure = logged.err().or_else(|| stored.err());
-        let trouble = failure.is_some().then_some(Trouble::Refused);
+        let failure = match (logged, stored) {
+            (Ok(()), Ok(())) => None,
+            (Ok(()), Err(error)) => Some((Trouble::Refused, ucp_model::chain(&error))),
+            (Err(error @ Unlogged::Hanging), _) => Some((Trouble::Hanging, error.to_string())),
+            (Err(Unlogged::Refused(error)), _) => Some((Trouble::Refused, error.to_string())),
+        };
+        let is_written = failure.is_none();
+        self.tell(failure);
+        is_written
+    }
+
+    /// Tells why events are not recorded, or that they are, if that is new.
+    fn tell(&self, failure: Option<(Trouble, String)>) {
+        let trouble = failure.as_ref().map(|(trouble, _)| *trouble);
         let before = self.shared.set_trouble(trouble);
         match failure {
-            Some(error) if before != trouble => {
+            Some((_, error)) if before != trouble => {
                 tracing::warn!(
                     error,
                     "audit events could not be recorded; it is tried again"
@@ -149,7 +161,6 @@ impl Recorder {
             None if before.is_some() => tracing::info!("audit events are recorded again"),
             None | Some(_) => {}
         }
-        trouble.is_none()
     }
 
     async fn store(&mut self) -> Result<(), ucp_store::Error> {
@@ -195,26 +206,6 @@ impl Recorder {
             given_up_events = given_up,
             "the store refuses an audit event, which is given up"
         );
-    }
-
-    /// Writes to the log, outside of the threads that serve requests: a pipe that nobody reads takes nothing.
-    async fn log(&mut self) -> std::io::Result<()> {
-        if self.unlogged.is_empty() {
-            return Ok(());
-        }
-        let Some(mut lines) = self.lines.take() else {
-            return Err(std::io::Error::other("the log was lost"));
-        };
-        let mut events = std::mem::take(&mut self.unlogged);
-        let written = tokio::task::spawn_blocking(move || {
-            let (count, written) = lines.write(events.make_contiguous());
-            events.drain(..count);
-            (lines, events, written)
-        });
-        let (lines, events, written) = watched(&self.shared, written).await?;
-        self.lines = Some(lines);
-        self.unlogged = events;
-        written
     }
 }
 

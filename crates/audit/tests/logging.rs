@@ -169,7 +169,47 @@ async fn a_pipe_that_nobody_reads_is_told() {
         let last = |line: io::Result<String>| line.expect("it works").contains("\"status\":202");
         assert!(lines.any(last));
     });
+    while !auditor.is_able() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     auditor.record(allowed(202)).await.expect("it works");
     reading.await.expect("it works");
     assert!(auditor.is_able());
+}
+
+/// The store takes what the pipe does not.
+#[tokio::test]
+async fn a_pipe_that_nobody_reads_does_not_hold_up_the_store() {
+    let (_folder, path) = folder();
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("it works").success());
+    let pipe = File::options().read(true).write(true).open(&path);
+    let pipe = pipe.expect("it works");
+    let (auditor, store) = start(&path, Waiting::No);
+    for _ in 0..1_000 {
+        auditor.note(allowed(200));
+    }
+    while auditor.trouble().is_none() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(auditor.trouble(), Some(Trouble::Hanging));
+    for count in [1_001, 1_002] {
+        auditor.note(allowed(201));
+        let tried = tokio::time::timeout(Duration::from_secs(60), auditor.flush());
+        tried.await.expect("it does not wait for the pipe");
+        assert_eq!(stored(&store).await, count);
+        assert_eq!(auditor.trouble(), Some(Trouble::Hanging));
+    }
+    // Nothing is left out when the pipe is read again, and each line is there once.
+    let reading = spawn_blocking(move || {
+        let lines = BufReader::new(pipe).lines();
+        let status = |line: io::Result<String>| line.expect("it works").contains("\"status\":201");
+        let statuses: Vec<bool> = lines.take(1_002).map(status).collect();
+        assert_eq!(statuses.iter().filter(|is_last| **is_last).count(), 2);
+        assert!(statuses.ends_with(&[true, true]));
+    });
+    reading.await.expect("it works");
+    while auditor.trouble().is_some() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -103,6 +104,36 @@ async fn without_a_place_for_the_audit_log_a_server_changes_nothing() {
         .call("GET", &format!("{GROUP}-second?{API_VERSION}"), "")
         .await;
     assert_eq!(second.status, 404, "nothing was done");
+}
+
+/// The database has what nobody reads from the pipe.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_that_nobody_reads_does_not_hold_up_the_audit_in_the_database() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let pipe = directory.path().join("audit.pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("it works").success());
+    let held = fs::File::options().read(true).write(true).open(&pipe);
+    let flag = format!("--audit-log={}", pipe.display());
+    let aws = "http://127.0.0.1:9";
+    let (_process, url) = Process::serve_with(&[&flag], &database(&directory), aws, ACCOUNT).await;
+    let client = Client::new(&url, ACCOUNT);
+    // More than a pipe takes.
+    const MANY: usize = 400;
+    for number in 0..MANY {
+        assert_eq!(put_group(&client, &number.to_string()).await, 200);
+    }
+    let readyz = async || client.call("GET", "/readyz", "").await;
+    eventually(async || (readyz().await.body["auditTrouble"] == "Hanging").then_some(())).await;
+    assert_eq!(readyz().await.status, 200, "it is not required");
+    assert_eq!(put_group(&client, "last").await, 200);
+    let list = format!("{EVENTS}?{API_VERSION}&top=1000");
+    let listed = client.call("GET", &list, "").await;
+    let listed = listed.body["value"].as_array().expect("a list").iter();
+    let listed = names(listed.map(|event| &event["properties"]));
+    assert_eq!(listed.len(), MANY + 1);
+    assert_eq!(listed[0], "last");
+    drop(held.expect("a pipe"));
 }
 
 /// Audit lines are beside those of the log.
