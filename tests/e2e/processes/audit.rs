@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use super::client::{API_VERSION, Client, GROUP, eventually};
 use super::process::Process;
@@ -104,6 +105,73 @@ async fn without_a_place_for_the_audit_log_a_server_changes_nothing() {
         .call("GET", &format!("{GROUP}-second?{API_VERSION}"), "")
         .await;
     assert_eq!(second.status, 404, "nothing was done");
+}
+
+/// Of what comes at once, nothing is answered before it is known whether it can be recorded.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_done_well_that_the_audit_log_does_not_take() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let arguments = ["--audit-required", "--audit-log=/dev/full"];
+    let aws = "http://127.0.0.1:9";
+    let (_process, url) =
+        Process::serve_with(&arguments, &database(&directory), aws, ACCOUNT).await;
+    let group = format!("{GROUP}?{API_VERSION}");
+    let role = EVENTS.replace("auditEvents", "roleAssignments/bob");
+    let role = format!("{role}?{API_VERSION}");
+    let scopes = r#"{"properties":{"user":"bob","role":"reader","scopes":["/"]}}"#;
+    let logs = format!(
+        "/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2/providers/AWS.Logs/LogGroup/a"
+    );
+    let mut asked = JoinSet::new();
+    for number in 0..32 {
+        let (method, path, body) = match number % 4 {
+            0 => ("PUT", &group, r#"{"location":"global"}"#),
+            1 => ("PUT", &role, scopes),
+            2 => ("PUT", &logs, r#"{"properties":{}}"#),
+            _ => ("DELETE", &group, ""),
+        };
+        let (client, path) = (Client::new(&url, ACCOUNT), path.clone());
+        asked.spawn(async move { client.call(method, &path, body).await });
+    }
+    for answer in asked.join_all().await {
+        assert_eq!(answer.status, 503, "{}", answer.text);
+    }
+}
+
+/// While the folder of the audit log comes and goes, each request that is done well has its line.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_well_is_in_the_audit_log() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let [folder, away] = ["logs", "away"].map(|name| directory.path().join(name));
+    fs::create_dir(&folder).expect("a folder");
+    let log = folder.join("audit.log");
+    let flag = format!("--audit-log={}", log.display());
+    let arguments = ["--audit-required", &flag];
+    let aws = "http://127.0.0.1:9";
+    let (_process, url) =
+        Process::serve_with(&arguments, &database(&directory), aws, ACCOUNT).await;
+    let client = Client::new(&url, ACCOUNT);
+    let mut done = Vec::new();
+    for turn in 0..3 {
+        for number in 0..5 {
+            let name = format!("{turn}x{number}");
+            assert_eq!(put_group(&client, &name).await, 200);
+            done.push(name);
+        }
+        fs::rename(&folder, &away).expect("it goes");
+        for number in 0..5 {
+            let status = put_group(&client, &format!("{turn}y{number}")).await;
+            assert_eq!(status, 503);
+        }
+        fs::rename(&away, &folder).expect("it comes back");
+        eventually(async || client.is_ready().await.then_some(())).await;
+    }
+    let lines = logged(&log);
+    let allowed = lines.iter().filter(|line| line["outcome"] == "Allowed");
+    let allowed = names(allowed);
+    for name in &done {
+        assert!(allowed.contains(name), "{name}: {allowed:?}");
+    }
 }
 
 /// The database has what nobody reads from the pipe.

@@ -108,6 +108,78 @@ async fn a_client_with_a_certificate_is_the_caller_of_what_it_does() {
     assert!(!server.output().contains("not authenticated"));
 }
 
+/// A certificate lets in who has one of an authority of clients, and nobody else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
+    let (files, strangers, proxies) = (files(), files(), files());
+    let tls = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+    ];
+    let clients = files.argument("--client-ca", "ca.crt");
+    let of_proxies = proxies.argument("--request-header-client-ca", "ca.crt");
+    let nowhere = "http://127.0.0.1:9";
+    let certificate = |files: &Files, name: &str| {
+        let (certificate, key) = (format!("{name}.crt"), format!("{name}.key"));
+        [files.path(&certificate), files.path(&key)]
+    };
+    let (own, strange) = (
+        certificate(&files, "client"),
+        certificate(&strangers, "client"),
+    );
+    let (proxy, reserved) = (
+        certificate(&proxies, "client"),
+        certificate(&files, "token"),
+    );
+    // The status with each certificate; without a reply, the handshake was refused.
+    for (more, expected) in [
+        // No authority of clients: whatever they have is not asked for.
+        (&["--require-authentication"][..], [401, 401, 401, 401]),
+        (&[&*clients], [200, 0, 0, 401]),
+        (
+            &[
+                &*clients,
+                &*of_proxies,
+                "--request-header-allowed-name=front",
+            ],
+            [200, 0, 401, 401],
+        ),
+    ] {
+        let arguments = tls.iter().map(String::as_str).chain(more.iter().copied());
+        let arguments: Vec<&str> = arguments.chain(["--admin=Ada O'Neill"]).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = format!("sqlite://{}", folder.path().join("ucp.db").display());
+        let (_server, url) = Process::serve_with(&arguments, &database, nowhere, ACCOUNT).await;
+        let planes = over_tls(&url) + "/planes?api-version=2023-10-01-preview";
+        for ([certificate, key], expected) in [&own, &strange, &proxy, &reserved]
+            .into_iter()
+            .zip(expected)
+        {
+            for version in ["--http1.1", "--http2"] {
+                let headers = files.path("headers");
+                let ask = [
+                    version,
+                    "-D",
+                    &headers,
+                    "--cert",
+                    certificate,
+                    "--key",
+                    key,
+                    &planes,
+                ];
+                let (status, body) = files.curl(&ask).await;
+                assert_eq!(status, expected, "{more:?} {certificate} {version}: {body}");
+                if expected == 401 {
+                    assert_eq!(body["error"]["code"], "AuthenticationFailed");
+                    let head = fs::read_to_string(&headers).expect("headers");
+                    let head = head.to_ascii_lowercase();
+                    assert!(head.contains("www-authenticate: bearer"), "{head}");
+                }
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn http_in_clear_is_refused_where_tls_is_spoken() {
     let files = files();
