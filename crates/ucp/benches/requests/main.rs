@@ -89,10 +89,12 @@ fn rows() -> Vec<Row> {
     let flat = [Kind::GetByName, Kind::PutAgainByAlias];
     [
         several(Surroundings::Postgres, &all, &[32, 1]),
+        several(Surroundings::Postgres, &[Kind::PutAgainWithToken], &[32, 1]),
         several(Surroundings::Postgres, &[Kind::CreateByName], &[32]),
         several(Surroundings::Postgres, &flat, &[8, 128, 512]),
         several(Surroundings::PostgresFarFromAws, &flat, &[1, 32, 128]),
         several(Surroundings::Sqlite, &all, &[32, 1]),
+        several(Surroundings::Sqlite, &[Kind::PutAgainWithToken], &[32, 1]),
     ]
     .concat()
 }

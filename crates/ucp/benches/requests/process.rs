@@ -54,6 +54,24 @@ impl Drop for Process {
     }
 }
 
+/// Makes a token that may do everything.
+pub(crate) fn create_token(binary: &Path, database_url: &str) -> String {
+    let output = Command::new(binary)
+        .args([
+            "token",
+            "create",
+            "--name=bench",
+            "--role=owner",
+            "--scope=/",
+        ])
+        .args(["--database-url", database_url])
+        .output();
+    let output = output.expect("the binary starts");
+    assert!(output.status.success(), "{output:?}");
+    let token = String::from_utf8(output.stdout).expect("UTF-8");
+    token.trim_end().to_owned()
+}
+
 /// Returns the CPU seconds that processes have used so far. Only Linux tells.
 pub(crate) fn cpu_seconds(ids: &[u32]) -> Option<f64> {
     ids.iter().map(|id| cpu_seconds_of(*id)).sum()

@@ -15,7 +15,7 @@ use ucp_store_sql::testing::{MeasuredDatabase, measured_database};
 
 use crate::client::{Connection, Prepared, Script, request};
 use crate::delay;
-use crate::process::Process;
+use crate::process::{self, Process};
 
 pub(crate) const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     PutAgainByName,
     /// A `:put` of what is there.
     PutAgainByAlias,
+    /// The same with a token.
+    PutAgainWithToken,
     /// A PUT under a new name each time.
     CreateByName,
 }
@@ -51,9 +53,11 @@ impl Kind {
     /// The status of the reply.
     pub(crate) fn expected(self) -> StatusCode {
         match self {
-            Self::GetByName | Self::Status | Self::PutAgainByName | Self::PutAgainByAlias => {
-                StatusCode::OK
-            }
+            Self::GetByName
+            | Self::Status
+            | Self::PutAgainByName
+            | Self::PutAgainByAlias
+            | Self::PutAgainWithToken => StatusCode::OK,
             Self::CreateByName => StatusCode::CREATED,
         }
     }
@@ -105,7 +109,8 @@ impl Site {
             starting.await.expect("it starts")
         };
         let server = ucp.address;
-        let scripts = prepare(server, kinds).await;
+        let token = process::create_token(binary, &database);
+        let scripts = prepare(server, &token, kinds).await;
         Self {
             server,
             ucp,
@@ -131,7 +136,11 @@ impl Site {
 }
 
 /// Creates resources, and returns what the connections send.
-async fn prepare(server: SocketAddr, kinds: &BTreeMap<Kind, usize>) -> BTreeMap<Kind, Script> {
+async fn prepare(
+    server: SocketAddr,
+    token: &str,
+    kinds: &BTreeMap<Kind, usize>,
+) -> BTreeMap<Kind, Script> {
     let group = format!("{GROUP}?api-version=2023-10-01-preview");
     let group = request(server, Method::PUT, &group, r#"{"location":"global"}"#);
     let made = Connection::open(server).await.send(group).await;
@@ -142,7 +151,9 @@ async fn prepare(server: SocketAddr, kinds: &BTreeMap<Kind, usize>) -> BTreeMap<
     let names = by_name.into_iter().map(most).max().unwrap_or_default();
     let puts = (0..names).map(|number| put_by_name(server, &format!("name-{number}")));
     let statuses = make(server, puts.collect()).await;
-    let puts = (0..most(Kind::PutAgainByAlias)).map(|number| put_by_alias(server, number));
+    let by_alias = [Kind::PutAgainByAlias, Kind::PutAgainWithToken];
+    let aliases = by_alias.into_iter().map(most).max().unwrap_or_default();
+    let puts = (0..aliases).map(|number| put_by_alias(server, number));
     make(server, puts.collect()).await;
 
     let each = |count: usize, request: &dyn Fn(usize) -> Prepared| -> Script {
@@ -165,6 +176,12 @@ async fn prepare(server: SocketAddr, kinds: &BTreeMap<Kind, usize>) -> BTreeMap<
             put_by_name(server, &format!("name-{number}"))
         }),
         Kind::PutAgainByAlias => each(count, &|number| put_by_alias(server, number)),
+        Kind::PutAgainWithToken => each(count, &|number| {
+            let mut put = put_by_alias(server, number);
+            let bearer = format!("Bearer {token}").parse().expect("a value");
+            put.headers_mut().insert("authorization", bearer);
+            put
+        }),
         Kind::CreateByName => {
             let next = AtomicUsize::new(0);
             let script = move |_, _| {

@@ -20,10 +20,15 @@ pub(crate) struct Row {
 impl Row {
     /// The row that it is compared with.
     pub(crate) fn base(self) -> Self {
-        Self {
-            kind: Kind::GetByName,
-            ..self
-        }
+        let kind = match self.kind {
+            Kind::PutAgainWithToken => Kind::PutAgainByAlias,
+            Kind::GetByName
+            | Kind::Status
+            | Kind::PutAgainByName
+            | Kind::PutAgainByAlias
+            | Kind::CreateByName => Kind::GetByName,
+        };
+        Self { kind, ..self }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -37,6 +42,7 @@ impl Row {
             Kind::Status => "status",
             Kind::PutAgainByName => "put-again-by-name",
             Kind::PutAgainByAlias => "put-again-by-alias",
+            Kind::PutAgainWithToken => "put-again-with-token",
             Kind::CreateByName => "create-by-name",
         };
         format!("{surroundings} {kind} {}", self.connections)
@@ -141,7 +147,7 @@ fn floor(position: f64) -> usize {
     position as usize
 }
 
-const HEAD: &str = "| | connections | per second | of GET by name | p50 | p99 | refused | no verdict | statements | writes | \
+const HEAD: &str = "| | connections | per second | of its base | p50 | p99 | refused | no verdict | statements | writes | \
 `BEGIN` etc. | CPU ms: ucp, Postgres, AWS, client |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
 
 /// Returns the table in Markdown: medians of the rounds, and sums of what should be zero.
@@ -226,6 +232,7 @@ fn label(row: &Row) -> String {
         Kind::Status => "status of an operation",
         Kind::PutAgainByName => "same put again, by name",
         Kind::PutAgainByAlias => "same put again, by alias",
+        Kind::PutAgainWithToken => "the same, with a token",
         Kind::CreateByName => "accepted creates, by name",
     };
     format!("{surroundings}: {kind}")
