@@ -94,7 +94,7 @@ pub(crate) async fn over_http2<I, S, B>(
                     }
                     Err(Late::Idle) if !is_leaving => {}
                     Err(late) => {
-                        tracing::debug!(?late, "a connection was broken off");
+                        tracing::debug!(cause = ?late, "a connection broke off");
                         return;
                     }
                 }
