@@ -11,6 +11,8 @@ use ucp_testkit::{
     ACCOUNT, GROUP, REGION, StoreKind, World, apply, crash_everywhere, on_every_store, tracked_by,
 };
 
+use crate::searches::{crowd, throttle_reads};
+
 const API_VERSION: &str = "api-version=2023-10-01-preview";
 const VPC: &str = "AWS.EC2/VPC";
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
@@ -178,6 +180,19 @@ async fn what_the_create_made_is_found_by_its_mark(world: &World) {
         world.settle().await;
         assert_eq!(world.live("AWS::EC2::VPC"), [] as [String; 0]);
     }
+}
+
+/// A resolve is long enough for a search that AWS throttles.
+#[apply(on_every_store)]
+async fn a_throttled_search_ends_within_a_resolve(world: &World) {
+    crowd(world).await;
+    unknown(world, VPC, vpc(), Made::Hidden).await;
+    throttle_reads(world);
+    pass(world, A_WHILE).await;
+    let reference = only_reference(world).await;
+    assert_eq!(reference["provisioningState"], "Failed", "{reference}");
+    assert_eq!(reference["ownedResource"], true);
+    assert_eq!(leftovers(world).await, [] as [Value; 0]);
 }
 
 /// A put of something else is an update of what was found.

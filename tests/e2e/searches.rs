@@ -2,6 +2,7 @@
 //! mark. What each code comes to is among the `retries`.
 
 use serde_json::json;
+use ucp_simulator::faults::{Effect, Sharing, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{
     ACCOUNT, REGION, StoreKind, World, apply, crash_everywhere, on_every_store, tracked_by,
@@ -72,6 +73,43 @@ async fn the_status_tells_of_a_search(world: &World) {
     assert!(waits[1].contains("(2 have found nothing"), "{waits:?}");
     assert_eq!(end(&world.status(&reply).await), "ServiceLimitExceeded");
     assert_eq!(world.calls("ListResources"), waits.len() + 1);
+}
+
+/// Others have so many resources of the type that AWS throttles every search long before it is over.
+pub(crate) async fn crowd(world: &World) {
+    for number in 0..30 {
+        let body = json!({"properties": {"CidrBlock": format!("10.{number}.0.0/16")}});
+        world.post(VPC, "put", &body).await.expect(201);
+    }
+    world.settle().await;
+}
+
+/// AWS answers two reads a second, and eight at once.
+pub(crate) fn throttle_reads(world: &World) {
+    let (calls, rate, burst) = (Sharing::Reads, 2.0, 8);
+    world
+        .aws
+        .add_fault(fault(Effect::Quota { calls, rate, burst }));
+}
+
+/// A search goes on where a throttle stopped it. Otherwise it would never come to the last page, and then a second
+/// resource would be made.
+#[apply(on_every_store)]
+async fn a_throttled_search_goes_on_where_it_was(world: &World) {
+    crowd(world).await;
+    for is_made in [true, false] {
+        let (creates, live) = (world.creates(), world.live("AWS::EC2::VPC").len());
+        let throttling = HandlerErrorCode::Throttling;
+        fail_once(world, Action::CreateResource, throttling, false, is_made);
+        throttle_reads(world);
+        let alias = format!("v-{is_made}");
+        let declared = json!({"CidrBlock": "10.0.0.0/16"});
+        let status = world.put_and_settle(VPC, &alias, declared).await;
+        assert_eq!(end(&status), "Succeeded", "{status}");
+        assert_eq!(world.creates() - creates, 1 + usize::from(!is_made));
+        assert_eq!(world.live("AWS::EC2::VPC").len() - live, 1);
+        assert_eq!(owned(world, &alias).await, Some(true));
+    }
 }
 
 /// A resource that was released bears the mark of the alias for ever. No later create of the alias takes it.

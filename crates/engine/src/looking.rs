@@ -74,8 +74,10 @@ impl Stepper<'_> {
         ucp_look::list(self.schema.as_deref(), identifier, &mut lister).await
     }
 
-    /// Searches the resources of the type for one that bears the mark of the reference.
+    /// Searches a page of the resources of the type for one that bears the mark of the reference. How far the search has
+    /// come is noted with the operation.
     pub(crate) async fn search(&mut self) -> Result<Search, Abandoned> {
+        let now = self.engine.now();
         let work = work(&self.claimed.operation.work)?;
         let mut searcher = Leased {
             engine: self.engine,
@@ -84,7 +86,12 @@ impl Stepper<'_> {
             work,
             seen: None,
         };
-        ucp_look::search(work, self.schema.as_deref(), &mut searcher).await
+        let search = ucp_look::search(work, self.schema.as_deref(), now, &mut searcher);
+        let (search, searched) = search.await?;
+        if let Work::Resource(work) = &mut self.claimed.operation.work {
+            work.searched = searched;
+        }
+        Ok(search)
     }
 
     /// Notes with a put that AWS reports as successful what the resource proves of it.

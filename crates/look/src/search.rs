@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use ucp_model::operation::{ResourceWork, Search};
-use ucp_model::{FaultClass, Identifier, Mark, ResourceDescription};
+use ucp_model::operation::{ResourceWork, Search, Searched};
+use ucp_model::{Fault, FaultClass, Identifier, Mark, ResourceDescription, Timestamp};
 use ucp_schema::ResourceSchema;
 
 use crate::Reader;
@@ -16,6 +16,9 @@ pub(crate) const PAGES_MAX: usize = 10;
 
 /// How many resources are read, since most lists do not show tags.
 pub(crate) const READS_MAX: usize = 100;
+
+/// How long a token may be that is kept: Cloud Control takes none that is longer.
+const TOKEN_MAX_BYTES: usize = 2_048;
 
 /// Tells which resources are accounted for.
 pub trait Accounts: Send {
@@ -29,13 +32,16 @@ pub trait Accounts: Send {
     ) -> impl Future<Output = Result<BTreeSet<Identifier>, Self::Error>> + Send;
 }
 
-/// Searches the resources of the type for one that bears the mark of the operation's create and is not accounted for.
-/// A list that shows the mark may be out of date, so that a read has to show it too.
+/// Searches a page of the resources of the type for one that bears the mark of the operation's create and is not
+/// accounted for. A list that shows the mark may be out of date, so that a read has to show it too.
+///
+/// Returns how far the search has come, too, if it is not over. It goes on from there with the work that has that.
 pub async fn search<E, S>(
     work: &ResourceWork,
     schema: Option<&ResourceSchema>,
+    now: Timestamp,
     searcher: &mut S,
-) -> Result<Search, E>
+) -> Result<(Search, Option<Searched>), E>
 where
     S: Reader<Error = E> + Lister<Error = E> + Accounts<Error = E>,
 {
@@ -47,55 +53,93 @@ where
         work.creation,
         work.marked,
     ) else {
-        return Ok(Search::Unsearchable);
+        return Ok((Search::Unsearchable, None));
     };
     let mark = Mark::of_create(reference, creation);
-    let mut next_token = None;
-    let mut reads = 0;
-    let mut unread = None;
-    for _ in 0..PAGES_MAX {
-        let page = match searcher.page(next_token.as_deref()).await? {
-            Ok(page) => page,
-            Err(fault) => return Ok(Search::Unknown(fault)),
-        };
-        let candidates = page.resources.iter();
-        let candidates = candidates.filter_map(|listed| candidate(listed, schema, &mark));
-        let candidates: Vec<Identifier> = candidates
-            .filter(|identifier| Some(identifier) != work.replaced())
-            .collect();
-        let accounted_for = match candidates.is_empty() {
-            true => BTreeSet::new(),
-            false => searcher.accounted_for(&candidates).await?,
-        };
-        for identifier in candidates {
-            if accounted_for.contains(&identifier) {
-                continue;
-            }
-            if reads == READS_MAX {
-                return Ok(Search::Unsearchable);
-            }
-            reads += 1;
-            match searcher.read(&identifier).await? {
-                Ok(read) if schema.mark_in(&read.properties) == Some(mark.as_str()) => {
-                    let identifier = schema.answered(&read.identifier, &read.properties);
-                    return Ok(Search::Found(identifier));
-                }
-                Ok(_) => {}
-                Err(fault) if fault.class == FaultClass::Missing => {}
-                // It would refuse the next read too.
-                Err(fault) if fault.class == FaultClass::Throttled => {
-                    return Ok(Search::Unknown(fault));
-                }
-                // One that cannot be read must not hide another.
-                Err(fault) => unread = unread.or(Some(fault)),
-            }
+    let searched = work.searched.clone();
+    let mut searched = searched.unwrap_or_else(|| Searched::since(now));
+    let page = match searcher.page(searched.next_token.as_deref()).await? {
+        Ok(page) => page,
+        Err(fault) if is_expired(&searched, &fault) => {
+            let again = Searched {
+                began_again: true,
+                ..Searched::since(now)
+            };
+            return Ok((Search::More, Some(again)));
         }
-        let Some(more) = page.next_token else {
-            return Ok(unread.map_or(Search::Lacks, Search::Unknown));
-        };
-        next_token = Some(more);
+        Err(fault) => return Ok(interrupted(searched, fault)),
+    };
+    let candidates = page.resources.iter();
+    let candidates = candidates.filter_map(|listed| candidate(listed, schema, &mark));
+    let candidates: Vec<Identifier> = candidates
+        .filter(|identifier| Some(identifier) != work.replaced())
+        .filter(|identifier| !searched.read.contains(identifier))
+        .collect();
+    let accounted_for = match candidates.is_empty() {
+        true => BTreeSet::new(),
+        false => searcher.accounted_for(&candidates).await?,
+    };
+    for identifier in candidates {
+        if accounted_for.contains(&identifier) {
+            continue;
+        }
+        if searched.reads == READS_MAX {
+            return Ok((Search::Unsearchable, None));
+        }
+        match searcher.read(&identifier).await? {
+            Ok(read) if schema.mark_in(&read.properties) == Some(mark.as_str()) => {
+                let identifier = schema.answered(&read.identifier, &read.properties);
+                return Ok((Search::Found(identifier), None));
+            }
+            Ok(_) => {}
+            Err(fault) if fault.class == FaultClass::Missing => {}
+            // It would refuse the next read too.
+            Err(fault) if fault.class == FaultClass::Throttled => {
+                return Ok(interrupted(searched, fault));
+            }
+            // One that cannot be read must not hide another.
+            Err(fault) => searched.unread = searched.unread.or(Some(fault)),
+        }
+        searched.reads += 1;
+        searched.read.insert(identifier);
     }
-    Ok(Search::Unsearchable)
+    Ok(after_page(searched, page.next_token))
+}
+
+/// Returns whether AWS does not know the token any more that the search goes on with. It begins again once.
+fn is_expired(searched: &Searched, fault: &Fault) -> bool {
+    fault.class == FaultClass::Rejected && searched.next_token.is_some() && !searched.began_again
+}
+
+/// Keeps how far the search has come.
+fn interrupted(searched: Searched, fault: Fault) -> (Search, Option<Searched>) {
+    let searched = Some(searched).filter(Searched::has_begun);
+    (Search::Unknown(fault), searched)
+}
+
+/// Returns what comes after a page on which nothing was found.
+fn after_page(searched: Searched, next_token: Option<String>) -> (Search, Option<Searched>) {
+    let pages = searched.pages + 1;
+    match (next_token, searched.unread) {
+        (None, None) => {
+            let began_at = searched.began_at;
+            (Search::Lacks { began_at }, None)
+        }
+        (None, Some(fault)) => (Search::Unknown(fault), None),
+        (Some(token), _) if pages == PAGES_MAX || token.len() > TOKEN_MAX_BYTES => {
+            (Search::Unsearchable, None)
+        }
+        (Some(token), unread) => {
+            let searched = Searched {
+                pages,
+                next_token: Some(token),
+                read: BTreeSet::new(),
+                unread,
+                ..searched
+            };
+            (Search::More, Some(searched))
+        }
+    }
 }
 
 /// Returns the identifier of a resource that may bear the mark, as far as the list shows.
@@ -257,10 +301,28 @@ mod tests {
         }
     }
 
+    const NOW: Timestamp = Timestamp::from_millis(7);
+
+    /// Goes on with the search of `work` as far as it can.
+    async fn searched_by(mut work: ResourceWork, script: &mut Script) -> (Search, ResourceWork) {
+        loop {
+            let step = search(&work, Some(&schema(|_| {})), NOW, script).await;
+            let Ok((search, searched)) = step;
+            work.searched = searched;
+            if search != Search::More {
+                return (search, work);
+            }
+        }
+    }
+
     async fn searched(script: &mut Script) -> Search {
-        let Ok(search) = search(&work(), Some(&schema(|_| {})), script).await;
+        let (search, work) = searched_by(work(), script).await;
+        let is_over = !matches!(search, Search::Unknown(_));
+        assert!(!is_over || work.searched.is_none());
         search
     }
+
+    const LACKS: Search = Search::Lacks { began_at: NOW };
 
     fn found(name: &str) -> Search {
         Search::Found(Identifier::new(name))
@@ -278,7 +340,7 @@ mod tests {
     #[tokio::test]
     async fn a_complete_list_without_the_mark_lacks_it() {
         let mut script = Script::of([vec!["vpc-1"], vec!["vpc-2"]]).marked("vpc-2", OTHERS);
-        assert_eq!(searched(&mut script).await, Search::Lacks);
+        assert_eq!(searched(&mut script).await, LACKS);
     }
 
     #[tokio::test]
@@ -292,8 +354,8 @@ mod tests {
             }),
             ..work()
         };
-        let Ok(search) = search(&work, Some(&schema(|_| {})), &mut script).await;
-        assert_eq!(search, Search::Lacks);
+        let (search, _) = searched_by(work, &mut script).await;
+        assert_eq!(search, LACKS);
         assert_eq!(script.read, [""; 0]);
     }
 
@@ -327,7 +389,7 @@ mod tests {
         assert_eq!(script.read.len(), READS_MAX);
         // A complete list of exactly so many.
         let mut script = Script::of([all[..READS_MAX].to_vec()]);
-        assert_eq!(searched(&mut script).await, Search::Lacks);
+        assert_eq!(searched(&mut script).await, LACKS);
 
         let pages = |count: usize| {
             let mut pages = vec![vec![]; count];
@@ -364,7 +426,7 @@ mod tests {
             (&unmarked, &any),
         ] {
             let mut script = Script::of([vec!["vpc-1"]]).marked("vpc-1", OURS);
-            let Ok(search) = search(work, Some(schema), &mut script).await;
+            let Ok((search, _)) = search(work, Some(schema), NOW, &mut script).await;
             assert_eq!(search, Search::Unsearchable);
             assert_eq!((script.listed, script.read.len()), (0, 0));
         }
@@ -389,5 +451,53 @@ mod tests {
             ..Script::default()
         };
         assert_eq!(searched(&mut script).await, Search::Unknown(denied));
+    }
+
+    #[tokio::test]
+    async fn an_interrupted_search_goes_on_where_it_was() {
+        let denied = Fault::new(FaultClass::Denied, "AccessDeniedException", "no");
+        let throttled = Fault::new(FaultClass::Throttled, "ThrottlingException", "slow down");
+        let mut script = Script::of([vec!["vpc-1"], vec!["vpc-2", "vpc-3"], vec!["vpc-4"]]);
+        script.faults.insert("vpc-3".to_owned(), throttled.clone());
+        let (search, work) = searched_by(work(), &mut script).await;
+        assert_eq!(search, Search::Unknown(throttled.clone()));
+        assert_eq!(script.read, ["vpc-1", "vpc-2", "vpc-3"]);
+
+        script.faults.insert("vpc-3".to_owned(), denied.clone());
+        let last = std::mem::replace(&mut script.pages[2], Err(throttled.clone()));
+        let (search, work) = searched_by(work, &mut script).await;
+        assert_eq!(search, Search::Unknown(throttled));
+        assert_eq!(
+            script.read[3..],
+            ["vpc-3"],
+            "the first page is not asked for"
+        );
+
+        script.pages[2] = last;
+        let (search, work) = searched_by(work, &mut script).await;
+        assert_eq!(search, Search::Unknown(denied), "it was not whole");
+        assert_eq!(script.read[4..], ["vpc-4"]);
+        assert_eq!(work.searched, None, "the next one begins anew");
+    }
+
+    #[tokio::test]
+    async fn a_search_begins_again_once_if_its_token_has_expired() {
+        let expired = Fault::new(FaultClass::Rejected, "InvalidRequestException", "no");
+        let mut script = Script::of([vec!["vpc-1"], vec!["vpc-2"]]);
+        let last = std::mem::replace(&mut script.pages[1], Err(expired.clone()));
+        let (search, work) = searched_by(work(), &mut script).await;
+        assert_eq!(search, Search::Unknown(expired));
+        assert_eq!(script.read, ["vpc-1", "vpc-1"]);
+        assert_eq!(script.listed, 4);
+        script.pages[1] = last;
+        let (search, _) = searched_by(work, &mut script).await;
+        assert_eq!((search, script.listed), (LACKS, 5));
+    }
+
+    #[test]
+    fn no_longer_token_is_kept_than_aws_takes() {
+        let after = |bytes| after_page(Searched::since(NOW), Some("t".repeat(bytes)));
+        assert_eq!(after(TOKEN_MAX_BYTES).0, Search::More);
+        assert_eq!(after(TOKEN_MAX_BYTES + 1), (Search::Unsearchable, None));
     }
 }

@@ -126,7 +126,8 @@ pub struct ResourcePage {
 const OUTCOME_UNKNOWN: &str = "OutcomeUnknown";
 
 /// A failed call to AWS.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
 #[error("{}: {message}", self.shown())]
 pub struct Fault {
     /// The class, which determines the reaction.
@@ -140,7 +141,8 @@ pub struct Fault {
 }
 
 /// The class of a [`Fault`], by the reaction it calls for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum FaultClass {
     /// Throttled; the call had no effect. Wait, then send the same call again.
     Throttled,

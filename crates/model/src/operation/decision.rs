@@ -7,7 +7,7 @@ use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
 use crate::{
     ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, NewLeftover,
-    OperationId, Ownership, Progress, ProgressStatus, ReferenceId, RequestToken,
+    OperationId, Ownership, Progress, ProgressStatus, ReferenceId, RequestToken, Timestamp,
 };
 
 /// What the engine has learned since the last decision.
@@ -59,7 +59,9 @@ impl Observation {
                 Presence::Absent | Presence::Present { .. } | Presence::Unreadable(_),
             )
             | Observation::Listed(Listing::Holds | Listing::Lacks | Listing::Unlisted)
-            | Observation::Searched(Search::Found(_) | Search::Lacks | Search::Unsearchable)
+            | Observation::Searched(
+                Search::Found(_) | Search::More | Search::Lacks { .. } | Search::Unsearchable,
+            )
             | Observation::Claimed
             | Observation::GivenUp
             | Observation::Submitted(Ok(_))
@@ -195,8 +197,13 @@ pub enum Listing {
 pub enum Search {
     /// A read of this one shows the mark.
     Found(Identifier),
+    /// It is not over, and can go on at once.
+    More,
     /// The list of the type is complete, and reads of all that could be it do not show the mark.
-    Lacks,
+    Lacks {
+        /// When the search began. What is visible only since then may have been missed.
+        began_at: Timestamp,
+    },
     /// No search can tell: the type cannot be listed without further input, reads of it show no tags, the create was not
     /// marked, or there are too many to look at.
     Unsearchable,

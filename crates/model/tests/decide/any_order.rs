@@ -49,7 +49,8 @@ fn observations() -> impl Strategy<Value = Observation> {
     ];
     let search = prop_oneof![
         Just(Search::Found(name("vpc-2"))),
-        Just(Search::Lacks),
+        Just(Search::More),
+        Just(Search::Lacks { began_at: START }),
         Just(Search::Unsearchable),
         fault.clone().prop_map(Search::Unknown)
     ];

@@ -151,7 +151,7 @@ impl Witness {
                 self.failed_at = Some(now);
                 self.hidden_at = None;
             }
-            (Observation::Searched(Search::Lacks), _) => {
+            (Observation::Searched(Search::Lacks { .. }), _) => {
                 self.hidden_at = self.hidden_at.map(|(at, searches)| (at, searches + 1));
             }
             (Observation::Searched(Search::Unsearchable), _) => self.unsearchable = true,
@@ -368,7 +368,7 @@ fn run(
                     Answer::Present | Answer::Holds => Search::Found(name("vpc-2")),
                     Answer::Throttled => Search::Unknown(throttled()),
                     Answer::TokenUnknown => Search::Unsearchable,
-                    _ => Search::Lacks,
+                    _ => Search::Lacks { began_at: now },
                 })
             }
             Some(Effect::Submit(_)) => {

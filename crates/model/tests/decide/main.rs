@@ -22,8 +22,8 @@ use ucp_model::operation::resource::{self, Decision, Next};
 use ucp_model::operation::{
     Action, AdoptionPolicy, CLIENT_TOKEN_LIFE, Call, Chance, Change, Effect, Holder, Intent, Kind,
     Listing, Observation, Options, PATIENCE, PlanOutcome, Presence, Proof, ReferenceChange,
-    ReplacementOrder, Replacing, ResourceWork as Operation, SETTLING_WINDOW, Search, Sightings,
-    State, Taken, Verdict,
+    ReplacementOrder, Replacing, ResourceWork as Operation, SETTLING_WINDOW, Search, Searched,
+    Sightings, State, Taken, Verdict,
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,

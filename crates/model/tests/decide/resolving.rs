@@ -117,7 +117,7 @@ fn never_found(
         observation = match decision.effect {
             Some(Effect::Read(_)) => Observation::Read(Presence::Absent),
             Some(Effect::List(_)) => Observation::Listed(Listing::Lacks),
-            Some(Effect::Search) => Observation::Searched(Search::Lacks),
+            Some(Effect::Search) => Observation::Searched(Search::Lacks { began_at: now }),
             Some(other) => panic!("a resolve only reads: {other:?}"),
             None => {
                 now = now.max(due_at);
@@ -173,6 +173,39 @@ fn absence_proves_nothing_too_early() {
         (effects.len(), end.reference),
         (1, ReferenceChange::Unknown)
     );
+}
+
+/// A search that was interrupted goes on, but not for long.
+#[test]
+fn a_search_goes_on_from_where_it_stands() {
+    let begun = Operation {
+        searched: Some(Searched::since(IN_TIME)),
+        state_since: IN_TIME,
+        ..resolve(None)
+    };
+    let throttled = Fault::new(FaultClass::Throttled, "ThrottlingException", "slow down");
+    let interrupted = Observation::Searched(Search::Unknown(throttled));
+    let decision = decide(&begun, interrupted.clone(), IN_TIME, chance(9));
+    assert_eq!(decision.to_string(), "accepted: the search goes on later");
+    let more = decide(
+        &begun,
+        Observation::Searched(Search::More),
+        IN_TIME,
+        chance(9),
+    );
+    assert_eq!(
+        more.to_string(),
+        "accepted, then Search: the search is not over"
+    );
+    for decision in [decision, more] {
+        let Next::Move(moved) = decision.next else {
+            panic!("it goes on")
+        };
+        assert_eq!(moved.of(&begun, IN_TIME).searched, begun.searched);
+    }
+    let late = IN_TIME.after(Duration::from_secs(60));
+    let end = finish(&begun, interrupted, late);
+    assert_eq!(end.reference, ReferenceChange::Unknown);
 }
 
 /// A search that finds it is followed by a read.

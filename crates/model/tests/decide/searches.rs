@@ -21,6 +21,11 @@ fn found() -> Observation {
     searched(Search::Found(name("vpc-2")))
 }
 
+/// Nothing was found by a search that began at `began_at`.
+fn lacks(began_at: Timestamp) -> Observation {
+    searched(Search::Lacks { began_at })
+}
+
 /// The operation after the create failed with `code`, while it searches.
 #[track_caller]
 fn searching(code: &str) -> Operation {
@@ -40,7 +45,7 @@ fn until_settled(mut operation: Operation) -> (Operation, Vec<u64>) {
             now,
             "keep, then Search: does anything bear the mark?",
         );
-        let (next, due_at) = moved(&operation, searched(Search::Lacks), now);
+        let (next, due_at) = moved(&operation, lacks(now), now);
         delays.push(due_at.since(now).as_secs());
         (operation, now) = (next, due_at);
     }
@@ -57,7 +62,7 @@ fn a_create_that_named_nothing_is_searched_for_until_the_window_has_passed() {
     // Each can be many calls.
     assert_eq!(delays, [5, 55]);
     let late = START.after(SETTLING_WINDOW);
-    let (again, _) = moved(&settled, searched(Search::Lacks), late);
+    let (again, _) = moved(&settled, lacks(late), late);
     assert!(matches!(&again.state, State::Submitting(intent) if intent.unanswered == 0));
     assert_eq!(again.searching, None);
     assert_eq!(again.retrying.unwrap().tries, 1);
@@ -97,7 +102,7 @@ fn each_class_goes_on_as_its_course_says() {
         assert_line(&searching, searched(Search::Unsearchable), when_untold);
         let (settled, _) = until_settled(searching);
         let late = START.after(SETTLING_WINDOW);
-        assert_line_at(&settled, searched(Search::Lacks), late, when_not);
+        assert_line_at(&settled, lacks(late), late, when_not);
     }
 }
 
@@ -205,6 +210,35 @@ fn a_search_that_fails_is_made_again_and_has_an_end() {
     assert_line_at(&tired, unknown(throttled()), too_late, again);
 }
 
+/// A search that takes long goes on where it was interrupted, and proves nothing of what was not visible when it began.
+#[test]
+fn a_search_goes_on_from_where_it_stands() {
+    let searching = Operation {
+        searched: Some(Searched::since(START)),
+        attempt: 3,
+        ..searching("Throttling")
+    };
+    let more = searched(Search::More);
+    assert_line(
+        &searching,
+        more.clone(),
+        "salvaging, then Search: the search is not over",
+    );
+    let interrupted = searched(Search::Unknown(throttled()));
+    for observation in [more, interrupted, Observation::Unprepared(throttled())] {
+        let (later, _) = moved(&searching, observation, START);
+        assert_eq!(later.searched, searching.searched);
+    }
+    let (found, _) = moved(&searching, found(), START);
+    assert_eq!(found.searched, None);
+
+    let (settled, _) = until_settled(searching);
+    let late = START.after(SETTLING_WINDOW);
+    let too_early = START.after(SETTLING_WINDOW - Duration::from_millis(1));
+    let yet = "salvaging: nothing that bears the mark is visible yet";
+    assert_line_at(&settled, lacks(too_early), late, yet);
+}
+
 #[test]
 fn a_cancel_ends_a_search_only_with_what_it_finds() {
     let cancelled = |operation: &Operation, observation, now| {
@@ -213,7 +247,7 @@ fn a_cancel_ends_a_search_only_with_what_it_finds() {
     let searching = searching("Throttling");
     let still = cancelled(&searching, Observation::Claimed, START);
     assert_eq!(still.effect, Some(Effect::Search));
-    let later = cancelled(&searching, searched(Search::Lacks), START);
+    let later = cancelled(&searching, lacks(START), START);
     assert!(later.to_string().starts_with("salvaging: "), "{later}");
 
     let Next::Move(kept) = cancelled(&searching, found(), START).next else {
@@ -237,7 +271,7 @@ fn a_cancel_ends_a_search_only_with_what_it_finds() {
 
     let (settled, _) = until_settled(searching);
     let late = START.after(SETTLING_WINDOW);
-    let Next::Move(ending) = cancelled(&settled, searched(Search::Lacks), late).next else {
+    let Next::Move(ending) = cancelled(&settled, lacks(late), late).next else {
         panic!("it is read first")
     };
     let ending = ending.of(&settled, late);

@@ -185,9 +185,11 @@ fn after(
             Listing::Lacks | Listing::Unlisted => sightings.listed_as(false),
             Listing::Unknown(_) => sightings,
         },
-        Observation::Searched(Search::Lacks) => sightings.missed_at(now),
+        Observation::Searched(Search::Lacks { .. }) => sightings.missed_at(now),
         Observation::Claimed
-        | Observation::Searched(Search::Found(_) | Search::Unsearchable | Search::Unknown(_))
+        | Observation::Searched(
+            Search::Found(_) | Search::More | Search::Unsearchable | Search::Unknown(_),
+        )
         | Observation::GivenUp
         | Observation::Unprepared(_)
         | Observation::Submitted(_)

@@ -141,6 +141,7 @@ impl Moved {
             },
             retrying: self.retrying,
             searching: self.searching,
+            searched: work.searched.clone().filter(|_| stays),
             cancel_asked: self.cancel_asked,
             changes: self.planned.unwrap_or_else(|| work.changes.clone()),
             ..work.clone()
@@ -197,6 +198,7 @@ impl Finish {
             refusals: BTreeMap::new(),
             retrying: None,
             searching: None,
+            searched: None,
             cancel_asked: None,
             last_error: None,
             sent: Sent::new(),

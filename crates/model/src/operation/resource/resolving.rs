@@ -11,7 +11,8 @@ use super::state::State;
 use super::step::Step;
 use super::{abandoned, marking};
 use crate::{
-    Ended, ErrorCode, Failure, Fault, Identifier, Mark, Ownership, Timestamp, UnknownCreate,
+    Ended, ErrorCode, Failure, Fault, Identifier, Mark, Ownership, RetryClass, Timestamp,
+    UnknownCreate,
 };
 
 /// How many searches in a row must find nothing, and how far they are apart.
@@ -157,6 +158,17 @@ fn searched(step: &Step<'_>, search: Search) -> Decision {
             ..step.to(State::Accepted)
         }
         .then_read("it carries our mark"),
+        Search::More => step
+            .to(State::Accepted)
+            .then(Effect::Search, "the search is not over"),
+        // The next operation would begin the search again.
+        Search::Unknown(fault)
+            if step.operation.searched.is_some()
+                && fault.retry_class() == RetryClass::Later
+                && !is_long(step) =>
+        {
+            step.retry(fault.retry_after, "the search goes on later")
+        }
         Search::Unknown(fault) => failing(step, &fault),
         Search::Unsearchable => unproven(
             step,
@@ -165,7 +177,7 @@ fn searched(step: &Step<'_>, search: Search) -> Decision {
             ),
             "no search can tell",
         ),
-        Search::Lacks => lacking(step),
+        Search::Lacks { .. } => lacking(step),
     }
 }
 

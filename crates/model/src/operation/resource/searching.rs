@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::super::decision::Search;
+use super::super::decision::{Effect, Search};
 use super::concluding::taken;
 use super::decision::{Decision, Moved};
 use super::intent::Call;
@@ -32,12 +32,16 @@ pub(super) fn searched(
     search: Search,
 ) -> Decision {
     let settled_at = step.operation.state_since.after(SETTLING_WINDOW);
-    let is_settled = step.now >= settled_at;
-    let may_be_searchable_yet = !is_settled || step.operation.attempt < SEARCHES_MIN;
+    let may_be_searchable_yet = step.now < settled_at || step.operation.attempt < SEARCHES_MIN;
     match search {
         Search::Found(identifier) => found(step, setback, class, identifier),
+        Search::More => step
+            .to(step.operation.state.clone())
+            .then(Effect::Search, "the search is not over"),
         // Each search can be many calls, so there are few: at once, soon, and when AWS shows what there is.
-        Search::Lacks if !is_settled || step.sightings.missed < SEARCHES_MIN => {
+        Search::Lacks { began_at }
+            if began_at < settled_at || step.sightings.missed < SEARCHES_MIN =>
+        {
             let soon = step.now.after(SOON);
             let due_at = match step.sightings.missed {
                 0 | 1 => soon,
@@ -49,7 +53,7 @@ pub(super) fn searched(
             };
             moved.wait("nothing that bears the mark is visible yet")
         }
-        Search::Lacks => not_found(step, setback, class, Left::Absent),
+        Search::Lacks { .. } => not_found(step, setback, class, Left::Absent),
         Search::Unknown(fault)
             if may_be_searchable_yet
                 || fault.retry_class() == RetryClass::Later

@@ -10,6 +10,7 @@ use super::options::Options;
 use super::proof::{Proof, Sent};
 use super::replacement::Replacing;
 use super::retry_class::Class;
+use super::searched::Searched;
 use super::sightings::Sightings;
 use super::state::State;
 use super::tries::{Retrying, Tries};
@@ -129,6 +130,9 @@ pub struct ResourceWork {
     /// What the failure of a create that named nothing calls for, while what it may have made is searched for by its mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub searching: Option<Class>,
+    /// How far a search by the mark has come that AWS has interrupted, or that has more pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<Searched>,
     /// What was last asked about cancelling the request in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_asked: Option<CancelAsked>,
@@ -215,6 +219,7 @@ impl ResourceWork {
             refusals: BTreeMap::new(),
             retrying: None,
             searching: None,
+            searched: None,
             cancel_asked: None,
             permissions_changed_at: None,
             time_limits: TimeLimits::default(),
