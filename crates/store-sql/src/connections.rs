@@ -292,6 +292,31 @@ mod tests {
     use super::*;
     use crate::testing::Failover;
 
+    /// A process that writes is told by a write that its server takes none any more. The next write finds another.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_refused_write_leads_to_a_server_that_takes_writes() {
+        let Some(database) = Failover::start().await else {
+            return;
+        };
+        let servers = Servers::find(&database.url()).await.unwrap();
+        let writers = Connections::new(Arc::new(servers), 1);
+        let write = || writers.execute(sqlx::query("CREATE TABLE IF NOT EXISTS written ()"));
+        write().await.unwrap();
+        database.make_primary_read_only().await;
+        let refused = async {
+            loop {
+                if let Err(refused) = write().await {
+                    return refused;
+                }
+            }
+        };
+        let refused = timeout(STATEMENT, refused).await.unwrap();
+        let code = refused.as_database_error().and_then(|error| error.code());
+        assert_eq!(code.as_deref(), Some("25006"), "{refused}");
+        database.promote_standby();
+        write().await.unwrap();
+    }
+
     /// A primary that lives on shows what it had. Whatever is read after a write elsewhere is read there.
     #[tokio::test(flavor = "multi_thread")]
     async fn nothing_is_read_from_the_server_of_before() {

@@ -10,6 +10,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, SqlSafeStr as _, SqlitePool};
 use tempfile::TempDir;
+use tokio::time::timeout;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, Options};
 use ucp_model::{
@@ -23,7 +24,7 @@ use ucp_store::{
 };
 
 use crate::database::{Database, Statement};
-use crate::testing::{self, TestDatabase};
+use crate::testing::{self, Failover, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
     migrations, operation_row, operations, planes, reference_row, references, role_assignments,
@@ -56,6 +57,9 @@ async fn tamper(store: &Sql, sql: &str) {
         Database::Sqlite { writer, .. } => writer.execute(sql).await.map(drop).unwrap(),
     }
 }
+
+/// Far more than a reload of its settings takes a server.
+const A_WHILE: Duration = Duration::from_secs(30);
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
@@ -287,6 +291,21 @@ async fn unavailable(store: Sql) {
     let plane = PlaneId::new(PlaneKind::Aws, "aws").unwrap();
     let answer = store.delete_plane(&plane, &Precondition::NONE).await;
     assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+}
+
+/// No write tells a process without work that its server takes none any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_only_reads_finds_the_server_that_takes_writes() {
+    let Some(database) = Failover::start().await else {
+        return;
+    };
+    let store = Sql::connect_postgres(&database.url()).await.unwrap();
+    store.ping().await.unwrap();
+    database.make_primary_read_only().await;
+    let refused = async { while store.ping().await.is_ok() {} };
+    timeout(A_WHILE, refused).await.expect("it is told");
+    database.promote_standby();
+    store.ping().await.unwrap();
 }
 
 #[tokio::test]
