@@ -595,3 +595,27 @@ pub(crate) enum Color {
     /// Never.
     Never,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Defaults {
+        #[command(flatten)]
+        work: Work,
+    }
+
+    /// What a process leased or renewed at the moment of its end is held for a whole lease. Then others find it when they
+    /// look for work the next time, at the latest.
+    #[test]
+    fn operations_of_a_process_that_was_killed_go_on_within_15_seconds() {
+        let Work {
+            lease,
+            poll_interval,
+            ..
+        } = Defaults::parse_from(["ucp"]).work;
+        let longest = lease + poll_interval;
+        assert!(longest <= Duration::from_secs(15), "{longest:?}");
+    }
+}
