@@ -10,6 +10,7 @@ mod certificates;
 mod cipher;
 mod failover;
 mod measured;
+mod migrated;
 mod pooler;
 mod server;
 mod tls;
@@ -24,8 +25,9 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 pub use cipher::{TestCipher, cipher};
 pub use failover::Failover;
 pub use measured::{MeasuredDatabase, Statements, measured_database};
+pub use migrated::{SqliteFolder, migrated_database};
 pub use pooler::Pooler;
-use server::Server;
+use server::{EMPTY, Server};
 pub use tls::Listening;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -36,7 +38,7 @@ pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 
-/// A new, empty database. On a server that outlives the test it is dropped with this value.
+/// A new database. On a server that outlives the test it is dropped with this value.
 #[derive(Debug)]
 pub struct TestDatabase {
     server: &'static Server,
@@ -45,22 +47,29 @@ pub struct TestDatabase {
     observer: Mutex<Option<PgConnection>>,
 }
 
-/// Creates a database; `None` if there is no Postgres.
+/// Creates an empty database; `None` if there is no Postgres.
 pub async fn database() -> Option<TestDatabase> {
-    // One cluster per process: the first test starts it, the others wait.
+    let server = server().await?;
+    let name = server.create_database(EMPTY).await;
+    Some(TestDatabase::new(server, name))
+}
+
+/// Returns the server of this process. The first test starts it, the others wait.
+async fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(Server::for_tests));
-    let server = server.await.unwrap().as_ref()?;
-
-    let name = server.create_database().await;
-    Some(TestDatabase {
-        server,
-        name,
-        observer: Mutex::default(),
-    })
+    server.await.unwrap().as_ref()
 }
 
 impl TestDatabase {
+    fn new(server: &'static Server, name: String) -> Self {
+        Self {
+            server,
+            name,
+            observer: Mutex::default(),
+        }
+    }
+
     /// Returns the URL of the database.
     pub fn url(&self) -> String {
         self.server.url(&self.name)
@@ -110,10 +119,12 @@ impl TestDatabase {
     /// Removes all rows, of a database that is migrated. Cheaper than another database.
     pub async fn clear(&self) {
         let mut connection = self.server.connect_to(&self.name).await;
-        let clear = "DO $$ DECLARE tables text; BEGIN
-            SELECT string_agg(quote_ident(tablename), ', ') INTO tables FROM pg_tables
-                WHERE schemaname = 'public' AND tablename <> '_sqlx_migrations';
-            IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables; END IF;
+        // There are few rows. To truncate a table takes as long as to create one.
+        let clear = "DO $$ DECLARE name text; BEGIN
+            FOR name IN SELECT quote_ident(relname) FROM pg_class
+                WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_sqlx_migrations'
+                ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f') DESC
+            LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
         END $$";
         sqlx::raw_sql(clear).execute(&mut connection).await.unwrap();
     }

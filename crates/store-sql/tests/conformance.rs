@@ -4,14 +4,13 @@ mod sqlite {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use tempfile::TempDir;
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
-    use ucp_store_sql::testing::cipher;
+    use ucp_store_sql::testing::{SqliteFolder, cipher};
 
     struct Folder {
-        _folder: TempDir,
+        _folder: SqliteFolder,
     }
 
     /// SQLite runs one transaction at a time.
@@ -23,8 +22,8 @@ mod sqlite {
     }
 
     async fn fresh() -> Option<(Arc<dyn Store>, Folder)> {
-        let folder = TempDir::new().expect("a folder");
-        let store = Sql::open_sqlite(folder.path().join("ucp.db"))
+        let folder = SqliteFolder::create().await;
+        let store = Sql::open_sqlite(folder.database())
             .await
             .expect("a fresh database")
             .sealed_with(cipher());
@@ -42,7 +41,7 @@ mod postgres {
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
-    use ucp_store_sql::testing::{TestDatabase, cipher, database};
+    use ucp_store_sql::testing::{TestDatabase, cipher, migrated_database};
 
     struct Postgres(TestDatabase);
 
@@ -54,7 +53,7 @@ mod postgres {
     }
 
     async fn fresh() -> Option<(Arc<dyn Store>, Postgres)> {
-        let database = database().await?;
+        let database = migrated_database().await?;
         let store = Sql::connect_postgres(&database.url())
             .await
             .expect("a fresh database")
@@ -74,7 +73,7 @@ mod pooled {
     use ucp_store::Store;
     use ucp_store::conformance::racing::Database;
     use ucp_store_sql::Sql;
-    use ucp_store_sql::testing::{Pooler, TestDatabase, cipher, database};
+    use ucp_store_sql::testing::{Pooler, TestDatabase, cipher, migrated_database};
 
     struct Pooled {
         _pooler: Pooler,
@@ -89,7 +88,7 @@ mod pooled {
     }
 
     async fn fresh() -> Option<(Arc<dyn Store>, Pooled)> {
-        let database = database().await?;
+        let database = migrated_database().await?;
         let pooler = Pooler::before(&database).await?;
         let store = Sql::connect_postgres(&pooler.url())
             .await

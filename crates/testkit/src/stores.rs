@@ -7,7 +7,7 @@ use ucp_model::SeededEntropy;
 use ucp_seal::{Keyring, SealingKey};
 use ucp_store::{Cipher, Memory, Store};
 use ucp_store_sql::Sql;
-use ucp_store_sql::testing::TestDatabase;
+use ucp_store_sql::testing::{SqliteFolder, TestDatabase, migrated_database};
 
 use crate::World;
 
@@ -45,7 +45,7 @@ impl StoreKind {
         Some(match self {
             StoreKind::Memory => Site::Memory,
             StoreKind::Sqlite => Site::Sqlite,
-            StoreKind::Postgres => Site::Postgres(ucp_store_sql::testing::database().await?),
+            StoreKind::Postgres => Site::Postgres(migrated_database().await?),
         })
     }
 }
@@ -56,10 +56,10 @@ impl Site {
         match self {
             Site::Memory => (Arc::new(Memory::new()), Box::new(())),
             Site::Sqlite => {
-                let directory = tempfile::tempdir().expect("a temporary directory");
-                let sqlite = Sql::open_sqlite(directory.path().join("ucp.db")).await;
+                let folder = SqliteFolder::create().await;
+                let sqlite = Sql::open_sqlite(folder.database()).await;
                 let sqlite = sqlite.expect("SQLite opens").sealed_with(cipher());
-                (Arc::new(sqlite), Box::new(directory))
+                (Arc::new(sqlite), Box::new(folder))
             }
             Site::Postgres(database) => {
                 database.clear().await;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use sqlx::Row as _;
 use sqlx::postgres::{PgConnection, PgRow};
 
-use super::server::Server;
+use super::server::{EMPTY, Server};
 
 /// Counts statements. Everything else has its default, which is durable.
 const FOR_BENCHMARKS: &str = "-c shared_preload_libraries=pg_stat_statements";
@@ -35,7 +35,7 @@ pub async fn measured_database() -> Option<MeasuredDatabase> {
     let server =
         tokio::task::spawn_blocking(|| SERVER.get_or_init(|| Server::start(FOR_BENCHMARKS)));
     let server = server.await.unwrap().as_ref()?;
-    let name = server.create_database().await;
+    let name = server.create_database(EMPTY).await;
     let mut connection = server.connect_to(&name).await;
     let prepare = "CREATE EXTENSION pg_stat_statements; SET pg_stat_statements.track = 'none'";
     sqlx::raw_sql(prepare)

@@ -9,9 +9,13 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 
-/// How tests run Postgres: fast, for many connections, with early errors.
-const FOR_TESTS: &str =
-    "-c max_connections=300 -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms";
+/// How tests run Postgres: fast, for many connections, with early errors. A database that is left behind would be looked
+/// after for ever.
+const FOR_TESTS: &str = "-c max_connections=300 -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms \
+     -c autovacuum=off";
+
+/// The template of an empty database. No other connection can be open to it.
+pub(super) const EMPTY: &str = "template0";
 
 #[derive(Debug)]
 pub(super) struct Server {
@@ -102,15 +106,14 @@ impl Server {
         PgConnection::connect_with(&options).await.unwrap()
     }
 
-    /// Creates a database and returns its name.
-    pub(super) async fn create_database(&self) -> String {
+    /// Creates a copy of a database to which nobody is connected, and returns its name.
+    pub(super) async fn create_database(&self, template: &str) -> String {
         let mut connection = self.connect().await;
         let fresh =
             "SELECT 'ucp_test_' || md5(random()::text || clock_timestamp() || pg_backend_pid())";
         let name = sqlx::query(fresh).fetch_one(&mut connection).await.unwrap();
         let name: String = name.get(0);
-        // No other connection can be open to `template0`.
-        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         let create = sqlx::query(AssertSqlSafe(create)).execute(&mut connection);
         create.await.unwrap();
         name
