@@ -363,6 +363,11 @@ fn is_of_pooler(error: &Error) -> bool {
     })
 }
 
+/// Returns whether a pooler has refused a connection in clear. PgBouncer has one code for all of its refusals.
+fn demands_tls(message: &str) -> bool {
+    message.contains("SSL required")
+}
+
 /// Returns whether another attempt to connect may succeed.
 pub(crate) fn is_passing(error: &Error) -> bool {
     match Unusable::of(error) {
@@ -385,7 +390,7 @@ pub(crate) fn is_passing(error: &Error) -> bool {
         Error::Database(refused) => {
             let code = refused.code().unwrap_or_default();
             let passes = code.starts_with("57P") || code == "53300" || code.starts_with("08");
-            passes && !is_of_pooler(error)
+            passes && !is_of_pooler(error) && !demands_tls(refused.message())
         }
         _ => false,
     }
