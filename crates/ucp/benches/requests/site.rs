@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use ucp_store_sql::testing::{MeasuredDatabase, measured_database};
@@ -21,6 +21,8 @@ pub(crate) const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 /// The time from `ucp` to a distant AWS. The way back takes the same.
 const ONE_WAY: Duration = Duration::from_millis(40);
+/// How many resources a set has.
+const SET: usize = 100;
 /// How many resources are prepared at once.
 const PREPARED_AT_ONCE: usize = 16;
 
@@ -45,6 +47,10 @@ pub(crate) enum Kind {
     PutAgainByAlias,
     /// The same with a token.
     PutAgainWithToken,
+    /// A `:whatIf` of what is there.
+    WhatIfByAlias,
+    /// The `:whatIf` of a set of [`SET`] resources that are there.
+    WhatIfSet,
     /// A PUT under a new name each time.
     CreateByName,
 }
@@ -57,7 +63,9 @@ impl Kind {
             | Self::Status
             | Self::PutAgainByName
             | Self::PutAgainByAlias
-            | Self::PutAgainWithToken => StatusCode::OK,
+            | Self::PutAgainWithToken
+            | Self::WhatIfByAlias
+            | Self::WhatIfSet => StatusCode::OK,
             Self::CreateByName => StatusCode::CREATED,
         }
     }
@@ -151,8 +159,16 @@ async fn prepare(
     let names = by_name.into_iter().map(most).max().unwrap_or_default();
     let puts = (0..names).map(|number| put_by_name(server, &format!("name-{number}")));
     let statuses = make(server, puts.collect()).await;
-    let by_alias = [Kind::PutAgainByAlias, Kind::PutAgainWithToken];
+    let by_alias = [
+        Kind::PutAgainByAlias,
+        Kind::PutAgainWithToken,
+        Kind::WhatIfByAlias,
+    ];
     let aliases = by_alias.into_iter().map(most).max().unwrap_or_default();
+    let aliases = match kinds.contains_key(&Kind::WhatIfSet) {
+        true => aliases.max(SET),
+        false => aliases,
+    };
     let puts = (0..aliases).map(|number| put_by_alias(server, number));
     make(server, puts.collect()).await;
 
@@ -182,6 +198,8 @@ async fn prepare(
             put.headers_mut().insert("authorization", bearer);
             put
         }),
+        Kind::WhatIfByAlias => each(count, &|number| by_alias_to(server, "whatIf", number)),
+        Kind::WhatIfSet => each(count, &|_| what_if_set(server)),
         Kind::CreateByName => {
             let next = AtomicUsize::new(0);
             let script = move |_, _| {
@@ -240,12 +258,32 @@ fn put_by_name(server: SocketAddr, name: &str) -> Prepared {
 
 /// A put of a resource whose identifier AWS assigns.
 fn put_by_alias(server: SocketAddr, number: usize) -> Prepared {
+    by_alias_to(server, "put", number)
+}
+
+fn by_alias_to(server: SocketAddr, action: &str, number: usize) -> Prepared {
     let alias = format!("vpc-{number}");
     let body = json!({
         "alias": alias,
         "trackedBy": format!("{GROUP}/providers/AWS.EC2/VPC:reference/{alias}"),
-        "properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": true},
+        "properties": vpc(),
     });
-    let path = format!("{}/AWS.EC2/VPC/:put", providers());
+    let path = format!("{}/AWS.EC2/VPC/:{action}", providers());
+    request(server, Method::POST, &path, &body.to_string())
+}
+
+fn vpc() -> Value {
+    json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": true})
+}
+
+fn what_if_set(server: SocketAddr) -> Prepared {
+    let member = |number| {
+        let alias = format!("vpc-{number}");
+        json!({"alias": alias, "type": "AWS.EC2/VPC", "properties": vpc()})
+    };
+    let resources: Vec<Value> = (0..SET).map(member).collect();
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2");
+    let body = json!({"scope": scope, "resources": resources});
+    let path = format!("{GROUP}/:whatIf");
     request(server, Method::POST, &path, &body.to_string())
 }

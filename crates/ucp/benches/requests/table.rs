@@ -26,6 +26,8 @@ impl Row {
             | Kind::Status
             | Kind::PutAgainByName
             | Kind::PutAgainByAlias
+            | Kind::WhatIfByAlias
+            | Kind::WhatIfSet
             | Kind::CreateByName => Kind::GetByName,
         };
         Self { kind, ..self }
@@ -43,6 +45,8 @@ impl Row {
             Kind::PutAgainByName => "put-again-by-name",
             Kind::PutAgainByAlias => "put-again-by-alias",
             Kind::PutAgainWithToken => "put-again-with-token",
+            Kind::WhatIfByAlias => "what-if-by-alias",
+            Kind::WhatIfSet => "what-if-set",
             Kind::CreateByName => "create-by-name",
         };
         format!("{surroundings} {kind} {}", self.connections)
@@ -233,6 +237,8 @@ fn label(row: &Row) -> String {
         Kind::PutAgainByName => "same put again, by name",
         Kind::PutAgainByAlias => "same put again, by alias",
         Kind::PutAgainWithToken => "the same, with a token",
+        Kind::WhatIfByAlias => "what-if of the same put, by alias",
+        Kind::WhatIfSet => "what-if of a set of 100",
         Kind::CreateByName => "accepted creates, by name",
     };
     format!("{surroundings}: {kind}")
