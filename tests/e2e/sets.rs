@@ -3,8 +3,8 @@
 mod graphs;
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{Effect, fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, crash_everywhere, on_every_store,
     tracked_by,
@@ -466,4 +466,25 @@ async fn so_many_names_outside_of_a_set_and_no_more(world: &World) {
     };
     assert_eq!(code(500).await, "UnknownName");
     assert_eq!(code(501).await, "TooMany");
+}
+
+/// Whoever reads the operation may not be allowed to read the other group.
+#[apply(on_every_store)]
+async fn the_status_does_not_name_resources_of_other_groups(world: &World) {
+    world.put_group("other").await;
+    let elsewhere = tracked_by(VPC, "hidden").replace("/rg/", "/other/");
+    let body = json!({"trackedBy": elsewhere, "properties": {"CidrBlock": "10.0.0.0/16"}});
+    world.post(VPC, "put", &body).await.expect(201);
+    world.settle().await;
+    let denied = refuse(ExceptionCode::AccessDenied).saying("not you");
+    world.aws.add_fault(fault(denied).on(Action::GetResource));
+    world.tolerate_log("AWS did not answer a read");
+    let reference = json!({"$reference": format!("{elsewhere}#/DefaultSecurityGroup")});
+    let declared = json!({"LogGroupName": {"$concat": ["of-", reference]}});
+    let set = set(json!([{"alias": "logs", "type": LOGS, "properties": declared}]));
+    let status = applied(world, &set).await;
+    assert_eq!(status["status"], "Failed", "{status}");
+    let text = status.to_string();
+    assert!(text.contains("not you"), "{text}");
+    assert!(!text.contains("hidden"), "{text}");
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{ErrorCode, Failure, Identifier, OperationId};
+use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
@@ -19,6 +19,9 @@ use crate::abandoned::Abandoned;
 use crate::engine::{Parts, Stepper};
 
 const NOT_VALID: &str = "With the values that it refers to, the declaration is not valid. Nothing was sent to AWS. Correct what the details name.";
+
+/// What is said of a resource of another group.
+const ELSEWHERE: &str = "a resource of another group";
 
 /// A resource that a declaration refers to.
 struct Found {
@@ -80,7 +83,7 @@ impl Stepper<'_> {
             Err(failure) => return Ok(Err(failure)),
         };
         let resolved = resolve(&outputs, |link| values.value(link));
-        Ok(resolved.map_err(|unresolved| not_resolved(&unresolved)))
+        Ok(resolved.map_err(|unresolved| self.not_resolved(unresolved)))
     }
 
     /// Makes the work of a member's put: its declaration, with the values that it refers to.
@@ -111,9 +114,9 @@ impl Stepper<'_> {
             Ok(Value::Object(resolved)) => resolved,
             Ok(_) => return Ok(Err(Refusal::Lasting(not_an_object()))),
             Err(unresolved @ Unresolved::Missing(_)) => {
-                return Ok(Err(Refusal::Later(not_resolved(&unresolved))));
+                return Ok(Err(Refusal::Later(self.not_resolved(unresolved))));
             }
-            Err(unresolved) => return Ok(Err(Refusal::Lasting(not_resolved(&unresolved)))),
+            Err(unresolved) => return Ok(Err(Refusal::Lasting(self.not_resolved(unresolved)))),
         };
         let is_quick = schema.is_quick_for([&Value::Object(resolved.clone())]);
         let parse = {
@@ -134,7 +137,9 @@ impl Stepper<'_> {
         let Parts { keys, entropy, .. } = parts;
         let text = zeroize::Zeroizing::new(declaration.properties().to_string());
         if text.chars().count() > MAX_DECLARED_CHARS {
-            return Ok(Err(Refusal::Lasting(not_resolved(&Unresolved::TooLong))));
+            return Ok(Err(Refusal::Lasting(
+                self.not_resolved(Unresolved::TooLong),
+            )));
         }
         let place = AssociatedData::Desired(operation);
         let desired = keys.sealing.seal(place, text.as_bytes(), entropy.as_ref());
@@ -187,12 +192,20 @@ impl Stepper<'_> {
             cloud,
             ..
         } = self.engine.parts();
+        let is_of_group = self.is_of_group(id);
+        let name = match is_of_group {
+            true => format!("'{}'", id.alias),
+            false => ELSEWHERE.to_owned(),
+        };
+        let about = |failure: Failure| match is_of_group {
+            true => failure.with_target(id.to_string()),
+            false => failure,
+        };
         let not_there = || {
             let message = format!(
-                "'{}' stands for no AWS resource. Its set or its put has to make it first.",
-                id.alias
+                "{name} stands for no AWS resource. Its set or its put has to make it first."
             );
-            Failure::new(ErrorCode::NotFound, message).with_target(id.to_string())
+            about(Failure::new(ErrorCode::NotFound, message))
         };
         let Some(reference) = store.get_reference(id).await? else {
             return Ok(Err(not_there()));
@@ -223,9 +236,9 @@ impl Stepper<'_> {
                 | UnknownType::Unusable(_)
                 | UnknownType::Unreachable(_)),
             ) => {
-                let message = format!("'{}' could not be read: {unknown}.", id.alias);
+                let message = format!("Reading {name} failed: {unknown}.");
                 let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
-                return Ok(Err(failure.with_target(id.to_string())));
+                return Ok(Err(about(failure)));
             }
         };
         if !schema.handlers().read {
@@ -243,24 +256,38 @@ impl Stepper<'_> {
             }),
             Err(fault) => {
                 let mut failure = Failure::from(&fault);
-                failure.message = format!("'{}' could not be read: {}", id.alias, failure.message);
-                Err(failure.with_target(id.to_string()))
+                failure.message = format!("Reading {name} failed: {}", failure.message);
+                Err(about(failure))
             }
         })
     }
-}
 
-fn not_resolved(unresolved: &Unresolved) -> Failure {
-    let code = match unresolved {
-        Unresolved::Missing(_) => ErrorCode::NotFound,
-        Unresolved::NotText(_) | Unresolved::TooLong | Unresolved::NotLinked(_) => {
-            ErrorCode::InvalidRequest
-        }
-    };
-    let message = format!(
-        "The declaration cannot be completed: {unresolved}. Correct it, or what it refers to."
-    );
-    Failure::new(code, message)
+    /// Whoever reads the operation may read its group, and not always others that its set refers to.
+    fn is_of_group(&self, id: &ReferenceId) -> bool {
+        let work = self.claimed.operation.work.group();
+        work.is_some_and(|work| work.group.key() == id.group.key())
+    }
+
+    fn not_resolved(&self, unresolved: Unresolved) -> Failure {
+        let (code, why) = match &unresolved {
+            Unresolved::Missing(link) if !self.is_of_group(&link.reference) => (
+                ErrorCode::NotFound,
+                format!("there is no value of {ELSEWHERE}"),
+            ),
+            Unresolved::NotText(link) if !self.is_of_group(&link.reference) => (
+                ErrorCode::InvalidRequest,
+                format!("a value of {ELSEWHERE} cannot be part of a text"),
+            ),
+            Unresolved::Missing(_) => (ErrorCode::NotFound, unresolved.to_string()),
+            Unresolved::NotText(_) | Unresolved::TooLong | Unresolved::NotLinked(_) => {
+                (ErrorCode::InvalidRequest, unresolved.to_string())
+            }
+        };
+        let message = format!(
+            "The declaration cannot be completed: {why}. Correct it, or what it refers to."
+        );
+        Failure::new(code, message)
+    }
 }
 
 fn not_an_object() -> Failure {
