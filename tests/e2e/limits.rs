@@ -274,6 +274,20 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "what-if-time",
+        By(
+            "tests/e2e/what_if/sets.rs",
+            "what_was_not_looked_at_in_time_is_unsupported",
+        ),
+    ),
+    (
+        "what-if-shown",
+        By(
+            "crates/app/src/sets/what_if.rs",
+            "so_much_is_shown_and_no_more",
+        ),
+    ),
+    (
         "read-wait",
         By(
             "crates/live/tests/patience.rs",
@@ -324,27 +338,6 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
-        "set-concat-parts",
-        By(
-            "crates/set/src/expression.rs",
-            "a_concat_has_so_many_parts_and_no_more",
-        ),
-    ),
-    (
-        "what-if-time",
-        By(
-            "tests/e2e/what_if/sets.rs",
-            "what_was_not_looked_at_in_time_is_unsupported",
-        ),
-    ),
-    (
-        "what-if-shown",
-        By(
-            "crates/app/src/sets/what_if.rs",
-            "so_much_is_shown_and_no_more",
-        ),
-    ),
-    (
         "set-outside",
         By(
             "tests/e2e/sets.rs",
@@ -356,6 +349,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/set/tests/linking.rs",
             "members_and_references_have_limits",
+        ),
+    ),
+    (
+        "set-concat-parts",
+        By(
+            "crates/set/src/expression.rs",
+            "a_concat_has_so_many_parts_and_no_more",
         ),
     ),
     (

@@ -89,7 +89,7 @@ async fn tell(name: &TypeName, schema: &ResourceSchema, told: &mut Told) {
         return;
     };
     let reference = world.get(&tracked_by(&arm, "a")).await.expect(200).body;
-    let identifier = reference["properties"]["primaryIdentifier"].as_str();
+    let identifier = reference["mapsTo"]["primaryIdentifier"].as_str();
     let identifier = Identifier::new(identifier.unwrap_or_default());
     let target = (name.as_str(), identifier.as_str());
     if world
