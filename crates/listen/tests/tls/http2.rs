@@ -417,8 +417,10 @@ async fn requests_beyond_the_limit_are_refused() {
     for _ in 0..2 {
         assert!(raw.next(&[HEADERS]).await.is_some());
     }
-    // A client that heeds the limit gets all of its requests answered.
-    let (sender, _ended) = server.client(65_535).await;
+    // A client that knows the limit gets all of its requests answered.
+    let (mut sender, _ended) = server.client(65_535).await;
+    let first = sender.send_request(get("/1")).await.expect("an answer");
+    assert_eq!(first.status(), 200);
     server.gate.add_permits(9);
     let asked = (0..9).map(|_| {
         let mut sender = sender.clone();
