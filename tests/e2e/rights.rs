@@ -10,7 +10,7 @@ mod two_teams;
 use ucp_access::{Grant, Role};
 
 /// Gives a role over scopes to `who`.
-fn grant(who: &str, role: Role, scopes: &[&str]) -> Grant {
+pub(crate) fn grant(who: &str, role: Role, scopes: &[&str]) -> Grant {
     let scopes = scopes.iter().map(|scope| scope.parse().expect("a scope"));
     let who = who.parse().expect("a subject");
     Grant::new(who, role, scopes.collect()).expect("a grant")

@@ -4,9 +4,15 @@ mod every_type;
 mod sets;
 
 use serde_json::{Value, json};
+use ucp_access::Role;
+use ucp_app::Quotas;
 use ucp_simulator::faults::{Effect, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode};
-use ucp_testkit::{ACCOUNT, REGION, Reply, World, apply, on_every_store, tracked_by};
+use ucp_testkit::{
+    ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
+};
+
+use crate::rights::grant;
 
 const CLUSTER: &str = "AWS.ECS/Cluster";
 const LOGS: &str = "AWS.Logs/LogGroup";
@@ -365,4 +371,66 @@ async fn what_a_put_refuses_is_refused_alike(world: &World) {
     let asked = world.post(LOGS, "whatIf", &body).await.expect(409);
     assert_eq!(asked.code(), put.code());
     world.settle().await;
+}
+
+/// A create is refused where a put of it is, too: in a group that is being deleted, and beyond a quota.
+#[apply(on_every_store)]
+async fn a_create_that_a_put_would_not_begin_is_refused(kind: StoreKind) {
+    let quotas = Quotas {
+        references: 1,
+        ..Quotas::default()
+    };
+    let Some(builder) = World::builder().quotas(quotas).on(kind).await else {
+        return;
+    };
+    let world = builder.build().await;
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    let body =
+        json!({"trackedBy": tracked_by(VPC, "net"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let put = world.post(VPC, "put", &body).await.expect(403);
+    let asked = world.post(VPC, "whatIf", &body).await.expect(403);
+    assert_eq!(asked.code(), put.code());
+    let deletion = format!("{GROUP}?api-version=2023-10-01-preview");
+    world
+        .send_without_waiting("DELETE", &deletion, "")
+        .await
+        .expect(202);
+    let put = world.post(VPC, "put", &body).await.expect(409);
+    let asked = world.post(VPC, "whatIf", &body).await.expect(409);
+    assert_eq!(asked.code(), put.code());
+    world.settle().await;
+    world.finish().await;
+}
+
+/// Who may not put a secret is not told whether he has guessed it.
+#[apply(on_every_store)]
+async fn a_secret_cannot_be_guessed_by_readers(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let reads = grant("eve", Role::Reader, &[GROUP, "/planes/aws/aws"]);
+    let world = builder.granting(vec![reads]).build().await;
+    world.put_group("rg").await;
+    let body = |secret: &str| {
+        let properties = json!({"Name": "s", "SecretString": secret});
+        json!({"trackedBy": tracked_by(SECRET, "s"), "properties": properties}).to_string()
+    };
+    let path = format!("{}/:put", id(SECRET, "").trim_end_matches('/'));
+    world
+        .call_as("root", "POST", &path, &body("1234"))
+        .await
+        .expect(201);
+    world.settle().await;
+    let path = path.replace(":put", ":whatIf");
+    for guess in ["1234", "0000"] {
+        let reply = world.call_as("eve", "POST", &path, &body(guess)).await;
+        assert_eq!(reply.expect(403).code(), "AuthorizationFailed");
+    }
+    // Without a secret there is nothing to guess.
+    let body = json!({"trackedBy": tracked_by(SECRET, "s"), "properties": {"Name": "s"}});
+    world
+        .call_as("eve", "POST", &path, &body.to_string())
+        .await
+        .expect(200);
+    world.finish().await;
 }

@@ -50,10 +50,33 @@ pub(crate) fn count_members(
     }
 }
 
+/// Counts more reads from AWS of a request that is counted already.
+pub(crate) fn count_reads(
+    api: &Api,
+    context: &RequestContext,
+    path: &str,
+    more: usize,
+) -> Result<(), Failure> {
+    let caller = &context.caller.name;
+    match api.limits.count_more(Effect::AwsRead, caller, path, more) {
+        Ok(()) => Ok(()),
+        Err(wait) => Err(beyond(Effect::AwsRead, caller, path, wait)),
+    }
+}
+
 fn too_many(effect: Effect, caller: &str, path: &str, wait: Duration) -> Problem {
-    let scope = scope(path);
+    let failure = beyond(effect, caller, path, wait);
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
+    problem.again_after(seconds(wait))
+}
+
+fn seconds(wait: Duration) -> u64 {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    let seconds = seconds.max(1);
+    seconds.max(1)
+}
+
+fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> Failure {
+    let (scope, seconds) = (scope(path), seconds(wait));
     let what = match effect {
         Effect::Write => "changes",
         Effect::Read | Effect::AwsRead => "reads from AWS",
@@ -61,7 +84,5 @@ fn too_many(effect: Effect, caller: &str, path: &str, wait: Duration) -> Problem
     let message = format!(
         "The client '{caller}' sends too many {what} in /{scope}. Nothing was done. Try again in {seconds} s."
     );
-    let failure = Failure::new(ErrorCode::TooManyRequests, message);
-    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
-    problem.again_after(seconds)
+    Failure::new(ErrorCode::TooManyRequests, message)
 }

@@ -219,7 +219,11 @@ impl App {
         let mut new =
             self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
         let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
+        let deletion = alias.as_ref().and_then(|alias| alias.group.body.deletion);
         let prospect = if is_create {
+            if let (Purpose::Preview, Some(deletion)) = (purpose, deletion) {
+                return Err(self.busy(deletion).await);
+            }
             let judge = create_judge(&declaration, &schema, &put.scope, put.options);
             let plan = self.parts.pool.run_unless_quick(is_quick, judge).await??;
             Prospect::Create(Box::new(plan))
@@ -332,6 +336,12 @@ impl App {
             }
         };
         let (declaration, text) = self.parts.pool.run_unless_quick(is_quick, parse).await??;
+        if let (Purpose::Preview, Some(tracked_by)) = (purpose, &put.tracked_by)
+            && compares_secrets(&declaration, alias.as_ref(), &schema)
+        {
+            // Whether a secret is the one that was put is told to those alone who may put another.
+            self.reference_id(tracked_by, &schema, (caller, Right::Write))?;
+        }
         let identifier = match (name, schema.identifier(declaration.properties())) {
             (Some(name), _) => Some(name),
             (None, IdentifierOutcome::Known(identifier)) => {
@@ -381,6 +391,19 @@ impl App {
             }
         }
     }
+}
+
+/// Returns whether values that no read returns are declared, and would be compared with those that were put before.
+fn compares_secrets(
+    declaration: &Declaration,
+    alias: Option<&RecordedAlias>,
+    schema: &ResourceSchema,
+) -> bool {
+    let reference = alias.and_then(|alias| alias.reference.as_ref());
+    let baseline = reference.and_then(|reference| reference.baseline.as_ref());
+    let declared = declaration.properties();
+    baseline.is_some_and(|baseline| !baseline.digests.is_empty())
+        && schema.without_write_only(declared) != *declared
 }
 
 /// Returns whether a put is certainly a create: nothing says which resource it could be about.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use ucp_model::operation::{Presence, ReplacementPolicy};
+use ucp_model::operation::{Kind, Presence, ReplacementPolicy};
 use ucp_model::{Failure, Fault, Identifier, Reference, ReferenceId, Scope, TypeName, Warning};
 use ucp_plan::{Action, Delta, Known, Plan, deltas};
-use ucp_schema::{IdentifierOutcome, ResourceSchema};
+use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
 use crate::declaring::Purpose;
 use crate::looking::{Outlook, View};
@@ -25,7 +25,7 @@ const NO_READ_HANDLER: &str = "Its type has no read handler, so it cannot be com
 
 /// What would be done.
 pub struct WhatIf {
-    /// The resources, in the order in which they would be changed.
+    /// The resources: those that are put, in the order in which they are, then those that are deleted, then the others.
     pub changes: Vec<ResourceChange>,
     /// Why it would fail, as far as a look can tell.
     pub error: Option<Failure>,
@@ -152,16 +152,44 @@ impl App {
             let view_of = Some(&mut view);
             let foreseen = self.foresee(put, caller, deadline, Purpose::Preview, view_of);
             let foreseen = Box::pin(foreseen).await?;
-            if !matches!(foreseen.prospect, Prospect::Seen(Outlook::Stale)) {
-                return Ok(told(put, foreseen, view));
+            match &foreseen.prospect {
+                Prospect::Seen(Outlook::Stale) => continue,
+                Prospect::Create(_) | Prospect::Seen(Outlook::Change(_)) => {
+                    let reference = foreseen.reference.as_ref();
+                    self.admit_operation(Kind::Put, &caller.name, &put.scope, reference)
+                        .await?;
+                }
+                Prospect::Seen(Outlook::Nothing(_) | Outlook::Refused(_) | Outlook::Open) => {}
             }
+            let asked = Asked {
+                scope: put.scope.clone(),
+                name: put.name.clone(),
+                replacement_policy: put.options.replacement_policy,
+            };
+            let values = [foreseen.declaration.properties()].into_iter();
+            let live = match &view.presence {
+                Some(Presence::Present { live, .. }) => Some(live),
+                Some(Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_)) | None => {
+                    None
+                }
+            };
+            let is_quick = foreseen.schema.is_quick_for(values.chain(live));
+            let tell = move || told(asked, foreseen, view);
+            return Ok(self.parts.pool.run_unless_quick(is_quick, tell).await?);
         }
         Err(changes_too_fast())
     }
 }
 
+/// What is told of a put beside what was found.
+struct Asked {
+    scope: Scope,
+    name: Option<String>,
+    replacement_policy: ReplacementPolicy,
+}
+
 /// Tells what is foreseen of a put.
-fn told(put: &PutResource, foreseen: Foreseen, view: View) -> Foresight {
+fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
     let Foreseen {
         schema,
         reference,
@@ -180,7 +208,7 @@ fn told(put: &PutResource, foreseen: Foreseen, view: View) -> Foresight {
         identifier: known.or_else(|| named.clone()),
         ..ResourceChange::new(
             schema.type_name().clone(),
-            put.scope.clone(),
+            put.scope,
             reference,
             ChangeKind::NoChange,
         )
@@ -241,7 +269,10 @@ fn told(put: &PutResource, foreseen: Foreseen, view: View) -> Foresight {
         last_applied: recorded.and_then(|reference| reference.baseline.as_ref()),
         observed: recorded.and_then(|reference| reference.observed.as_ref()),
     });
-    describe(&mut change, put, *plan, known.as_ref(), &schema);
+    if plan.action == Action::Replace {
+        change.replacement = Some(put.replacement_policy);
+    }
+    describe(&mut change, *plan, known.as_ref(), &schema);
     if let (Some(error), ChangeKind::NoChange) = (&error, &change.kind) {
         change.kind = ChangeKind::Unsupported(error.message.clone());
     }
@@ -255,7 +286,6 @@ fn told(put: &PutResource, foreseen: Foreseen, view: View) -> Foresight {
 /// Describes a change by its plan.
 fn describe(
     change: &mut ResourceChange,
-    put: &PutResource,
     plan: Plan,
     known: Option<&Known<'_>>,
     schema: &ResourceSchema,
@@ -265,16 +295,14 @@ fn describe(
         (Action::Update | Action::Replace, Some(_)) => ChangeKind::Modify,
         (Action::Noop | Action::Error, Some(_)) => ChangeKind::NoChange,
     };
-    if plan.action == Action::Replace {
-        change.replacement = Some(put.options.replacement_policy);
-    }
     change.before = known.map(|known| members(schema.shown(known.live)));
-    change.after = Some(members(schema.shown(&plan.planned)));
+    let after = schema.shown(&plan.planned);
+    change.unknown = unknown_pointers(&after);
+    change.after = Some(members(after));
     if let Some(known) = known {
         change.deltas = deltas(&plan, known, schema);
     }
     change.replace_paths = plan.replace_paths;
-    change.unknown = plan.unknown;
 }
 
 pub(crate) fn members(value: Value) -> Map<String, Value> {

@@ -73,17 +73,27 @@ impl Stepper<'_> {
     }
 
     /// Reads what the outputs of a set refer to.
-    pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Failure>, Abandoned> {
+    pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Refusal>, Abandoned> {
         let outputs = match self.declarations() {
             Ok(declarations) => Value::Object(declarations.outputs.clone()),
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
         let values = match self.values(&outputs).await? {
             Ok(values) => values,
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => return Ok(Err(Refusal::Later(failure))),
         };
         let resolved = resolve(&outputs, |link| values.value(link));
-        Ok(resolved.map_err(|unresolved| self.not_resolved(unresolved)))
+        Ok(resolved.map_err(|unresolved| self.refusal(unresolved)))
+    }
+
+    /// Refuses what cannot be resolved. A value that is not there may come.
+    fn refusal(&self, unresolved: Unresolved) -> Refusal {
+        let is_missing = matches!(unresolved, Unresolved::Missing(_));
+        let failure = self.not_resolved(unresolved);
+        match is_missing {
+            true => Refusal::Later(failure),
+            false => Refusal::Lasting(failure),
+        }
     }
 
     /// Makes the work of a member's put: its declaration, with the values that it refers to.
@@ -113,10 +123,7 @@ impl Stepper<'_> {
         let resolved = match resolve(&properties, |link| values.value(link)) {
             Ok(Value::Object(resolved)) => resolved,
             Ok(_) => return Ok(Err(Refusal::Lasting(not_an_object()))),
-            Err(unresolved @ Unresolved::Missing(_)) => {
-                return Ok(Err(Refusal::Later(self.not_resolved(unresolved))));
-            }
-            Err(unresolved) => return Ok(Err(Refusal::Lasting(self.not_resolved(unresolved)))),
+            Err(unresolved) => return Ok(Err(self.refusal(unresolved))),
         };
         let is_quick = schema.is_quick_for([&Value::Object(resolved.clone())]);
         let parse = {
@@ -236,7 +243,10 @@ impl Stepper<'_> {
                 | UnknownType::Unusable(_)
                 | UnknownType::Unreachable(_)),
             ) => {
-                let message = format!("Reading {name} failed: {unknown}.");
+                let message = match is_of_group {
+                    true => format!("Reading {name} failed: {unknown}."),
+                    false => format!("The schema of {name} cannot be read."),
+                };
                 let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
                 return Ok(Err(about(failure)));
             }
@@ -256,7 +266,11 @@ impl Stepper<'_> {
             }),
             Err(fault) => {
                 let mut failure = Failure::from(&fault);
-                failure.message = format!("Reading {name} failed: {}", failure.message);
+                // The words of AWS may name the resource.
+                failure.message = match is_of_group {
+                    true => format!("Reading {name} failed: {}", failure.message),
+                    false => format!("Reading {name} failed with {}.", failure.code),
+                };
                 Err(about(failure))
             }
         })

@@ -259,9 +259,17 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
     let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
     assert_eq!(decide(&work, &Survey::default()).next, Next::ReadOutputs);
     let unread = Survey {
-        outputs: Some(Err(Failure::new("Throttling", "Slow down."))),
+        outputs: Some(Err(Refusal::Later(Failure::new(
+            "Throttling",
+            "Slow down.",
+        )))),
         ..Survey::default()
     };
+    let lasting = Survey {
+        outputs: Some(Err(Refusal::Lasting(Failure::new("InvalidRequest", "No.")))),
+        ..Survey::default()
+    };
+    assert_eq!(finished(&decide(&work, &lasting)).ended.status(), "Failed");
     let mut pauses = Vec::new();
     let finish = loop {
         match decide(&work, &unread).next {

@@ -13,6 +13,11 @@ use crate::change::{Change, ChangeKind, Reason};
 use crate::same::Sameness;
 use crate::{Plan, WarningCode, tags};
 
+/// The longest list that is told element by element.
+const TOLD_MAX: usize = 1_000;
+/// The most elements that each element of a list is compared with in part. Beyond that, only equal ones and tags count.
+const COMPARED_MAX: usize = 50;
+
 /// A difference between a live resource and what is declared.
 #[derive(Clone, PartialEq)]
 pub struct Delta {
@@ -79,19 +84,25 @@ pub fn deltas(plan: &Plan, known: &Known<'_>, schema: &ResourceSchema) -> Vec<De
         root: known.last_applied.map_or(&nothing, |last| &last.declared),
         budget: &budget,
     };
-    let teller = Teller {
+    let mut teller = Teller {
         known,
         same,
         root: schema.root(),
+        judged: None,
     };
-    let changes = plan.changes.iter().flat_map(|change| teller.told(change));
-    let left = plan.warnings.iter().filter_map(|warning| {
+    let mut deltas = Vec::with_capacity(plan.changes.len());
+    for change in &plan.changes {
+        teller.tell(change, &mut deltas);
+    }
+    deltas.extend(plan.warnings.iter().filter_map(|warning| {
         let is_sensitive = match warning.code {
             WarningCode::NotComparable => true,
             WarningCode::ReadOnly => false,
             _ => return None,
         };
-        let value = known.live.pointer(&warning.path).filter(|_| !is_sensitive);
+        // The path is that of the declaration, whose lists may have another order.
+        let is_known = !is_sensitive && !is_in_list(known.live, &warning.path);
+        let value = known.live.pointer(&warning.path).filter(|_| is_known);
         Some(Delta {
             pointer: warning.path.clone(),
             effect: Effect::None,
@@ -101,14 +112,99 @@ pub fn deltas(plan: &Plan, known: &Known<'_>, schema: &ResourceSchema) -> Vec<De
             cause: Cause::Declaration,
             is_sensitive,
         })
-    });
-    changes.chain(left).collect()
+    }));
+    deltas
+}
+
+/// Returns whether a place is in a list.
+fn is_in_list(live: &Value, place: &str) -> bool {
+    let mut above = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
+    above.any(|above| live.pointer(above).is_some_and(Value::is_array))
 }
 
 struct Teller<'a> {
     known: &'a Known<'a>,
     same: Sameness<'a>,
     root: Cursor<'a>,
+    /// What was found out about the place that was judged last. The elements of a list come one after the other.
+    judged: Option<(String, Judged<'a>)>,
+}
+
+/// Whose a change at a place is.
+enum Judged<'a> {
+    /// The caller's: the declaration has changed, and AWS shows what was applied before.
+    Caller,
+    /// Somebody else's: the declaration has not changed.
+    Others,
+    /// A list that both have changed.
+    Both(Elements<'a>),
+}
+
+/// What has been declared of a list.
+struct Elements<'a> {
+    /// The elements that were declared before.
+    last: &'a [Value],
+    /// Those that still are.
+    unchanged: Vec<&'a Value>,
+    /// The texts of these.
+    texts: BTreeSet<String>,
+    /// These by the keys of tags.
+    by_key: BTreeMap<&'a str, &'a Value>,
+}
+
+impl<'a> Elements<'a> {
+    fn of(last: &'a Value, declared: &Value) -> Self {
+        let elements = |list: &'a Value| list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let declared: BTreeSet<String> = declared
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(json::canonical)
+            .collect();
+        let last = elements(last);
+        let mut found = Self {
+            last,
+            unchanged: Vec::new(),
+            texts: BTreeSet::new(),
+            by_key: BTreeMap::new(),
+        };
+        for element in last {
+            let text = json::canonical(element);
+            if declared.contains(&text) {
+                found.texts.insert(text);
+                found.unchanged.push(element);
+                if let Some(key) = tags::key(element) {
+                    found.by_key.insert(key, element);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns whether an element is declared as it was before.
+    fn keeps(&self, element: &Value) -> bool {
+        if self.texts.contains(&json::canonical(element)) {
+            return true;
+        }
+        match tags::key(element) {
+            Some(key) => self
+                .by_key
+                .get(key)
+                .is_some_and(|declared| has(element, declared)),
+            None if self.unchanged.len() > COMPARED_MAX => false,
+            None => self.unchanged.iter().any(|declared| has(element, declared)),
+        }
+    }
+
+    /// Returns whether an element was declared before.
+    fn had(&self, element: &Value) -> bool {
+        let key = tags::key(element);
+        let mut last = self.last.iter().take(TOLD_MAX);
+        last.any(|last| match key {
+            Some(key) => tags::key(last) == Some(key),
+            None => has(element, last),
+        })
+    }
 }
 
 /// A place in a list of the live model.
@@ -131,23 +227,25 @@ impl fmt::Debug for Delta {
 }
 
 impl Teller<'_> {
-    /// Tells a change. One of a whole list is told element by element, unless only their order changes.
-    fn told(&self, change: &Change) -> Vec<Delta> {
+    /// Tells a change. One of a whole list is told element by element, unless that is long, or only their order changes.
+    fn tell(&mut self, change: &Change, deltas: &mut Vec<Delta>) {
         if let (Some(Value::Array(before)), Some(Value::Array(after))) =
             (&change.before, &change.after)
             && !change.is_sensitive
+            && before.len().max(after.len()) <= TOLD_MAX
         {
             let elements = self.elements(change, before, after);
             if !elements.is_empty() {
-                return elements;
+                deltas.extend(elements);
+                return;
             }
         }
-        vec![self.delta(change)]
+        deltas.push(self.delta(change));
     }
 
     /// Returns the differences between the elements of two lists: those that are gone by their place before, the others
     /// by their place after. Tags with the same key are one.
-    fn elements(&self, change: &Change, before: &[Value], after: &[Value]) -> Vec<Delta> {
+    fn elements(&mut self, change: &Change, before: &[Value], after: &[Value]) -> Vec<Delta> {
         let mut gone: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut gone_by_key: BTreeMap<&str, usize> = BTreeMap::new();
         for (index, element) in before.iter().enumerate() {
@@ -179,7 +277,7 @@ impl Teller<'_> {
     }
 
     fn element(
-        &self,
+        &mut self,
         change: &Change,
         index: usize,
         before: Option<&Value>,
@@ -195,7 +293,10 @@ impl Teller<'_> {
             },
             before: before.cloned(),
             after: after.cloned(),
-            ..change.clone()
+            reason: change.reason,
+            is_write_only: change.is_write_only,
+            is_sensitive: change.is_sensitive,
+            forces_replacement: change.forces_replacement,
         };
         Delta {
             pointer,
@@ -203,7 +304,7 @@ impl Teller<'_> {
         }
     }
 
-    fn delta(&self, change: &Change) -> Delta {
+    fn delta(&mut self, change: &Change) -> Delta {
         let is_hidden = change.is_write_only;
         let seen = |value: &Option<Value>| value.clone().filter(|_| !is_hidden);
         let last = self.known.last_applied.map(|last| &last.declared);
@@ -238,7 +339,7 @@ impl Teller<'_> {
         last.is_some_and(|last| last.digests.contains_key(path))
     }
 
-    fn cause(&self, change: &Change) -> Cause {
+    fn cause(&mut self, change: &Change) -> Cause {
         match change.reason {
             Reason::Resent | Reason::Tidied => return Cause::Schema,
             Reason::Declared => {}
@@ -265,48 +366,51 @@ impl Teller<'_> {
 
     /// Returns whether a change follows from a change of the declaration. `place` is that of the change, or of the
     /// outermost list that it is in.
-    fn is_of_caller(&self, change: &Change, listed: Option<&Listed>, place: &str) -> bool {
+    fn is_of_caller(&mut self, change: &Change, listed: Option<&Listed>, place: &str) -> bool {
         let Some(last) = self.known.last_applied else {
             return true;
         };
-        let declared = self.known.declared;
-        if change.is_sensitive && !are_secrets_equal(last, declared, place) {
+        if change.is_sensitive && !are_secrets_equal(last, self.known.declared, place) {
             return true;
         }
-        let (last, declared) = match (
-            last.declared.pointer(place),
-            declared.declared.pointer(place),
-        ) {
-            (None, None) => return false,
-            (Some(last), Some(declared)) if json::equal(last, declared) => return false,
+        let is_judged = matches!(&self.judged, Some((judged, _)) if judged == place);
+        if !is_judged {
+            self.judged = Some((place.to_owned(), self.judge(last, place)));
+        }
+        match (&self.judged, listed) {
+            (Some((_, Judged::Others)), _) => false,
+            (Some((_, Judged::Both(elements))), Some(listed)) => {
+                !self.is_of_others(change, listed, elements)
+            }
+            (Some((_, Judged::Caller | Judged::Both(_))) | None, _) => true,
+        }
+    }
+
+    fn judge<'b>(&self, last: &'b Baseline, place: &str) -> Judged<'b> {
+        let declared = self.known.declared.declared.pointer(place);
+        let (last, declared) = match (last.declared.pointer(place), declared) {
+            (None, None) => return Judged::Others,
+            (Some(last), Some(declared)) if json::equal(last, declared) => return Judged::Others,
             (Some(last), Some(declared)) => (last, declared),
-            (None, Some(_)) | (Some(_), None) => return true,
+            (None, Some(_)) | (Some(_), None) => return Judged::Caller,
         };
         let live = self.known.live.pointer(place);
-        let is_as_applied = live.is_some_and(|live| self.is_within(last, live, place));
-        match listed {
-            Some(listed) if !is_as_applied => !self.is_of_others(change, listed, last, declared),
-            Some(_) | None => true,
+        match live.is_some_and(|live| self.is_within(last, live, place)) {
+            true => Judged::Caller,
+            false => Judged::Both(Elements::of(last, declared)),
         }
     }
 
     /// Returns whether somebody else has changed an element of a list whose declaration has changed too: an element that
     /// is declared as before is not there, or one that was never declared is.
-    fn is_of_others(
-        &self,
-        change: &Change,
-        listed: &Listed,
-        last: &Value,
-        declared: &Value,
-    ) -> bool {
-        let elements = |list: &'_ Value| list.as_array().cloned().unwrap_or_default();
-        let (last, declared) = (elements(last), elements(declared));
-        let Some(planned) = self.planned_element(change, listed) else {
-            let before = change.before.as_ref();
-            return before.is_some_and(|before| !last.iter().any(|last| has(before, last)));
-        };
-        let mut unchanged = last.iter().filter(|last| declared.contains(last));
-        unchanged.any(|element| has(&planned, element))
+    fn is_of_others(&self, change: &Change, listed: &Listed, elements: &Elements<'_>) -> bool {
+        match self.planned_element(change, listed) {
+            Some(planned) => elements.keeps(&planned),
+            None => {
+                let before = change.before.as_ref();
+                before.is_some_and(|before| !elements.had(before))
+            }
+        }
     }
 
     /// Returns an element after a change; `None` if it is removed.

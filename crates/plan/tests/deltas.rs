@@ -142,3 +142,23 @@ fn no_value_of_a_secret_is_told() {
     assert!(deltas[0].is_sensitive);
     assert_eq!((&deltas[0].before, &deltas[0].after), (&None, &None));
 }
+
+/// A long list is one difference, so that telling it costs no more than it is long.
+#[test]
+fn a_long_list_is_told_as_one() {
+    let set = |seed: u32| {
+        let addresses =
+            (0..10_000u32).map(|index| format!("{seed}.{}.{}.0/32", index / 256, index % 256));
+        let addresses: Vec<String> = addresses.collect();
+        json!({"Name": "s", "IPAddressVersion": "IPV4", "Scope": "REGIONAL", "Addresses": addresses})
+    };
+    let deltas = told(
+        "AWS::WAFv2::IPSet",
+        Some(&set(1)),
+        &set(1),
+        &set(2),
+        &set(3),
+    );
+    let expected = [("/Addresses", Effect::Modify, Cause::Declaration)];
+    assert_eq!(causes(&deltas), expected);
+}

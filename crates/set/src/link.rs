@@ -37,16 +37,21 @@ impl Link {
     }
 
     /// Returns the value in a resource that is planned to have this identifier and these properties. It is unknown if
-    /// AWS has yet to assign it.
-    pub fn value_planned(&self, identifier: Option<&Identifier>, planned: Option<&Value>) -> Value {
-        match &self.pointer {
-            None => identifier.map_or_else(unknown, |identifier| Value::from(identifier.as_str())),
+    /// AWS may still assign it, and `None` if `is_settled`, since nothing changes there, and there is none.
+    pub fn value_planned(
+        &self,
+        identifier: Option<&Identifier>,
+        planned: Option<&Value>,
+        is_settled: bool,
+    ) -> Option<Value> {
+        let found = match &self.pointer {
+            None => identifier.map(|identifier| Value::from(identifier.as_str())),
             Some(pointer) => planned
                 .and_then(|planned| planned.pointer(pointer.as_str()))
                 .filter(|value| !value.is_null())
-                .cloned()
-                .unwrap_or_else(unknown),
-        }
+                .cloned(),
+        };
+        found.or_else(|| (!is_settled).then(unknown))
     }
 }
 

@@ -319,7 +319,7 @@ fn a_text_with_an_unknown_part_is_unknown() {
     let planned = |identifier: Option<&Identifier>| {
         let properties = Value::Object(properties.clone());
         let resolved = resolve(&properties, |link| {
-            Some(link.value_planned(identifier, None))
+            link.value_planned(identifier, None, false)
         });
         resolved.unwrap()["Tags"][0]["Value"].clone()
     };

@@ -103,6 +103,8 @@ async fn what_if_resource_group(
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
     let set = request.set(&id);
-    let what_if = api.app.what_if_set(&id, set, &context.caller).await?;
+    let admit = |more| rated::count_reads(&api, &context, uri.path(), more);
+    let what_if = api.app.what_if_set(&id, set, &context.caller, admit);
+    let what_if = what_if.await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))
 }

@@ -97,7 +97,7 @@ pub(crate) struct WhatIfResult {
 /// What would become of the resources.
 #[derive(Debug, Serialize, ToSchema)]
 struct WhatIfProperties {
-    /// The resources, in the order in which they would be changed.
+    /// The resources: those that are put, in the order in which they are, then those that are deleted, then the others.
     changes: Vec<WhatIfChange>,
 }
 

@@ -119,14 +119,18 @@ impl App {
         outputs: &Value,
         deadline: Instant,
     ) -> Result<AllSeen, Rejection> {
-        let mut outside: BTreeMap<String, ReferenceId> = BTreeMap::new();
+        // Each with whether a property of it is meant, and not only its identifier.
+        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
             JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
         });
         for value in puts.chain([outputs.clone()]) {
-            let referred = links(&value).into_iter().map(|link| link.reference);
-            outside.extend(referred.map(|reference| (reference.key(), reference)));
+            for link in links(&value) {
+                let found = outside.entry(link.reference.key());
+                let (_, needs_live) = found.or_insert((link.reference, false));
+                *needs_live |= link.pointer.is_some();
+            }
         }
         for member in members {
             outside.remove(&member.reference.key());
@@ -136,10 +140,10 @@ impl App {
         let mut reads = FuturesUnordered::new();
         loop {
             while reads.len() < LOOKS_AT_ONCE
-                && Instant::now() < deadline
-                && let Some((key, id)) = left.next()
+                && let Some((key, (id, needs_live))) = left.next()
             {
-                reads.push(async move { (key, self.read_outside(&id, deadline).await) });
+                let read = async move { self.read_outside(&id, needs_live, deadline).await };
+                reads.push(async move { (key, read.await) });
             }
             match reads.next().await {
                 None => return Ok(seen),
@@ -155,6 +159,7 @@ impl App {
     async fn read_outside(
         &self,
         id: &ReferenceId,
+        needs_live: bool,
         deadline: Instant,
     ) -> Result<Option<Seen>, Rejection> {
         let Some(reference) = self.parts.store.get_reference(id).await? else {
@@ -163,9 +168,16 @@ impl App {
         let Some(identifier) = reference.identifier else {
             return Ok(None);
         };
+        let unread = Seen {
+            identifier: identifier.clone(),
+            live: None,
+        };
+        if !needs_live || Instant::now() >= deadline {
+            return Ok(Some(unread));
+        }
         let schema = self.recorded_schema(&reference.scope, &id.type_name).await;
         let Ok(schema) = schema else {
-            return Ok(None);
+            return Ok(Some(unread));
         };
         if !schema.handlers().read {
             let live = reference.observed;
@@ -181,7 +193,7 @@ impl App {
                 live: Some(schema.shown(&description.properties)),
             }),
             // A worker reads it again.
-            Ok(Err(_)) | Err(_) => None,
+            Ok(Err(_)) | Err(_) => Some(unread),
         })
     }
 }

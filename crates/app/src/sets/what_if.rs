@@ -7,6 +7,7 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
+use ucp_plan::Delta;
 use ucp_set::{Unresolved, links, resolve};
 
 use super::DeclaredSet;
@@ -24,6 +25,8 @@ struct Planned {
     /// Its identifier, if it is certain.
     identifier: Option<Identifier>,
     properties: Option<Value>,
+    /// Whether nothing changes there, and it was read.
+    is_settled: bool,
 }
 
 /// What is foreseen of the members so far.
@@ -35,34 +38,44 @@ struct Foreseen<'a> {
     planned: BTreeMap<String, Planned>,
     /// The keys of what is referred to.
     referred: BTreeSet<String>,
+    /// The keys of what is outside of the set, and could not be read.
+    unread: BTreeSet<String>,
     /// How many bytes of properties may still be shown.
     room: usize,
 }
 
 impl App {
-    /// Returns what an apply of a set would do. What it refuses at once is refused alike.
+    /// Returns what an apply of a set would do. What it refuses at once is refused alike. `admit` is asked whether so many
+    /// reads may be made besides one for each resource that the set lists.
     pub async fn what_if_set(
         &self,
         group: &GroupId,
         set: DeclaredSet,
         caller: &Caller,
+        admit: impl FnOnce(usize) -> Result<(), Failure>,
     ) -> Result<WhatIf, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
         let JudgedSet {
             group,
             members,
-            outputs,
+            outputs: _,
             mut recorded,
         } = self
             .judged_set(group, set, caller, Purpose::Preview)
             .await?;
         self.admit_members(&group.id, &members, caller).await?;
-        let outputs = Value::Object(outputs);
-        let outside = self.outside(&members, &outputs, deadline).await?;
         let mut foreseen = Foreseen::new(&members);
+        let unlisted = members.iter().filter(|member| member.place.is_empty());
+        admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::TooMany)?;
+        // Nothing is told of the outputs.
+        let outside = self.outside(&members, &Value::Null, deadline).await?;
         for (key, seen) in outside {
+            if seen.live.is_none() {
+                foreseen.unread.insert(key.clone());
+            }
             let planned = Planned {
                 identifier: Some(seen.identifier),
+                is_settled: seen.live.is_some(),
                 properties: seen.live,
             };
             foreseen.planned.insert(key, planned);
@@ -117,12 +130,12 @@ impl App {
                             Ok(self.foreseen_delete(deleted, reference, deadline).await)
                         }
                     };
-                    (index, look.map_err(|refused| refused.shown_to(caller)))
+                    (index, look)
                 });
             }
             match looks.next().await {
                 None => return Ok(()),
-                Some((index, look)) => foreseen.add(index, look)?,
+                Some((index, look)) => foreseen.add(index, look, caller)?,
             }
         }
     }
@@ -191,6 +204,7 @@ impl<'a> Foreseen<'a> {
             details: Vec::new(),
             planned: BTreeMap::new(),
             referred: referred.map(|link| link.reference.key()).collect(),
+            unread: BTreeSet::new(),
             room: SHOWN_MAX_BYTES,
         }
     }
@@ -201,7 +215,8 @@ impl<'a> Foreseen<'a> {
             let planned = self.planned.get(&link.reference.key());
             let identifier = planned.and_then(|planned| planned.identifier.as_ref());
             let properties = planned.and_then(|planned| planned.properties.as_ref());
-            Some(link.value_planned(identifier, properties))
+            let is_settled = planned.is_some_and(|planned| planned.is_settled);
+            link.value_planned(identifier, properties, is_settled)
         });
         match resolved {
             Ok(properties) => Ok(PutResource {
@@ -212,8 +227,32 @@ impl<'a> Foreseen<'a> {
         }
     }
 
+    /// Returns the keys of what the members refer to and the set does not list.
+    fn outside(&self) -> impl Iterator<Item = &String> {
+        let keys = self.members.iter().map(|member| member.reference.key());
+        let listed: BTreeSet<String> = keys.collect();
+        let referred = self.referred.iter();
+        referred.filter(move |key| !listed.contains(*key))
+    }
+
+    /// Returns whether a member refers to a property of what could not be read.
+    fn uses_unread(&self, member: &JudgedMember) -> bool {
+        let JudgedGoal::Put(put) = &member.goal else {
+            return false;
+        };
+        let mut links = put.properties.values().flat_map(links);
+        !self.unread.is_empty()
+            && links
+                .any(|link| link.pointer.is_some() && self.unread.contains(&link.reference.key()))
+    }
+
     /// Adds what is foreseen of a member, or refuses the set.
-    fn add(&mut self, index: usize, look: Result<Foresight, Rejection>) -> Result<(), Rejection> {
+    fn add(
+        &mut self,
+        index: usize,
+        look: Result<Foresight, Rejection>,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
         let member = &self.members[index];
         let Foresight {
             mut change,
@@ -221,8 +260,12 @@ impl<'a> Foreseen<'a> {
             identifier,
         } = match look {
             Ok(foresight) => foresight,
-            Err(refused) => left_open(member, refused)?,
+            Err(refused) => left_open(member, refused, caller)?,
         };
+        if self.uses_unread(member) {
+            let message = "A value that it refers to could not be read, so it is shown as unknown.";
+            change.warnings.push(unseen(message.to_owned()));
+        }
         if let Some(error) = error {
             self.details.extend(told(&member.place, error));
         }
@@ -231,10 +274,12 @@ impl<'a> Foreseen<'a> {
             let planned = Planned {
                 identifier,
                 properties: change.after.clone().map(Value::Object),
+                is_settled: change.kind == ChangeKind::NoChange,
             };
             self.planned.insert(key, planned);
         }
-        let shown = [&change.before, &change.after].map(size).iter().sum();
+        let shown = [&change.before, &change.after].map(size);
+        let shown = shown.iter().sum::<usize>() + change.deltas.iter().map(size_of).sum::<usize>();
         match self.room.checked_sub(shown) {
             Some(room) => self.room = room,
             None => {
@@ -257,8 +302,23 @@ fn size(properties: &Option<Map<String, Value>>) -> usize {
     })
 }
 
+fn size_of(delta: &Delta) -> usize {
+    let values = [&delta.before, &delta.after, &delta.last_applied];
+    let values = values.into_iter().flatten();
+    values.map(|value| value.to_string().len()).sum()
+}
+
 /// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
-fn left_open(member: &JudgedMember, refused: Rejection) -> Result<Foresight, Rejection> {
+fn left_open(
+    member: &JudgedMember,
+    refused: Rejection,
+    caller: &Caller,
+) -> Result<Foresight, Rejection> {
+    let refused = match refused {
+        // An apply waits, whoever asks.
+        Rejection::Busy(_) => refused,
+        other => other.shown_to(caller),
+    };
     let (why, error) = match refused {
         Rejection::Invalid(failure)
         | Rejection::Missing(failure)
@@ -274,9 +334,14 @@ fn left_open(member: &JudgedMember, refused: Rejection) -> Result<Foresight, Rej
             (message, Some(failure))
         }
         Rejection::Busy(operation) => {
-            let id = operation.header.id;
-            let why = format!("Operation {id} works on it. Ask again when that has ended.");
-            (why, None)
+            let which = match caller.reads_operation(&operation) {
+                true => format!("Operation {}", operation.header.id),
+                false => "Another operation".to_owned(),
+            };
+            (
+                format!("{which} works on it. Ask again when that has ended."),
+                None,
+            )
         }
         Rejection::Aws(fault) => (unreadable(&fault), None),
         Rejection::Hidden(_)
@@ -345,8 +410,11 @@ fn unseen(message: String) -> Warning {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
-    use ucp_model::{ReferenceId, Scope, TypeName};
+    use ucp_access::Rights;
+    use ucp_model::{CorrelationId, ReferenceId, Scope, TypeName};
 
     use super::*;
 
@@ -361,6 +429,17 @@ mod tests {
             goal: JudgedGoal::Delete,
             depends_on: Vec::new(),
             has_reference: true,
+        }
+    }
+
+    fn caller() -> Caller {
+        Caller {
+            name: "caller".to_owned(),
+            rights: Rights::unlimited(),
+            principal: None,
+            correlation_id: CorrelationId::new("deployment"),
+            verdict_wait: Duration::ZERO,
+            group_delete_wait: Duration::ZERO,
         }
     }
 
@@ -385,7 +464,7 @@ mod tests {
                 error: None,
                 identifier: None,
             };
-            foreseen.add(0, Ok(foresight)).unwrap();
+            foreseen.add(0, Ok(foresight), &caller()).unwrap();
             let change = foreseen.changes[0].as_ref().unwrap();
             assert_eq!(change.before.is_some(), is_shown);
             assert_eq!(change.warnings.is_empty(), is_shown);

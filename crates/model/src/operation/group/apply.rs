@@ -389,7 +389,9 @@ impl<'a> Step<'a> {
                     let outputs = Some(outputs.clone());
                     (Ended::Succeeded, outputs, "the outputs are read")
                 }
-                (true, Some(Err(_))) if self.operation.output_tries + 1 < READ_TRIES_MAX => {
+                (true, Some(Err(Refusal::Busy | Refusal::Later(_))))
+                    if self.operation.output_tries + 1 < READ_TRIES_MAX =>
+                {
                     let output_tries = self.operation.output_tries + 1;
                     return Decision {
                         next: Next::Wait(Moved {
@@ -402,12 +404,19 @@ impl<'a> Step<'a> {
                         reason: "the outputs are read again later",
                     };
                 }
-                (true, Some(Err(cause))) => {
+                (true, Some(Err(refusal))) => {
                     let message = "Every resource is as declared, but the outputs could not be read. Apply the set again to read them.";
                     let failure = Failure::new(ErrorCode::ApplyFailed, message);
-                    let detail =
-                        Detail::at(cause.code.as_str(), cause.message.as_str(), "/outputs");
-                    let ended = Ended::Failed(failure.with_details(vec![detail]));
+                    let detail = match refusal {
+                        Refusal::Later(cause) | Refusal::Lasting(cause) => Some(Detail::at(
+                            cause.code.as_str(),
+                            cause.message.as_str(),
+                            "/outputs",
+                        )),
+                        Refusal::Busy => None,
+                    };
+                    let details = detail.into_iter().collect();
+                    let ended = Ended::Failed(failure.with_details(details));
                     (ended, None, "the outputs cannot be read")
                 }
             }

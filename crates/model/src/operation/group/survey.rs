@@ -20,7 +20,7 @@ pub struct Survey {
     /// Why children could not be started just now, by the key of their reference.
     pub refused: BTreeMap<String, Refusal>,
     /// The values of the outputs of a set, once they are read, or why they cannot be.
-    pub outputs: Option<Result<Value, Failure>>,
+    pub outputs: Option<Result<Value, Refusal>>,
 }
 
 /// Why a child could not be started.
