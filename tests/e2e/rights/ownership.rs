@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use ucp_access::Role;
 use ucp_store::conformance::holding::Hold;
 use ucp_testkit::{ACCOUNT, Reply, StoreKind, World};
@@ -25,9 +25,11 @@ async fn put(world: &World, place: &str) -> Reply {
         .await
 }
 
-async fn owns(world: &World, who: &str, owned: Value) -> Reply {
+/// Alice says whether the reference owns its resource. No worker steps meanwhile.
+async fn owns(world: &World, owned: bool) -> Reply {
     let body = json!({"ownedResource": owned}).to_string();
-    world.call_as(who, "PATCH", VPC, &body).await
+    let headers = [("authorization", "Bearer alice")];
+    world.send_with(&headers, "PATCH", VPC, &body).await
 }
 
 /// The alias comes to stand for a resource in another region after the request was judged, and before it writes. Only
@@ -44,10 +46,10 @@ async fn ownership_is_judged_where_the_resource_is_when_it_is_written() {
         world.put_group("ours").await;
         put(&world, &ours).await.expect(201);
         world.settle().await;
-        owns(&world, "alice", json!(true)).await.expect(200);
+        owns(&world, true).await.expect(200);
 
         let hold = Hold::before(0);
-        let held = Arc::clone(&hold).over(owns(&world, "alice", json!(false)));
+        let held = Arc::clone(&hold).over(owns(&world, false));
         let meanwhile = async {
             hold.reached().await;
             let deleted = world.call_as("root", "DELETE", VPC, "").await;
