@@ -51,14 +51,34 @@ fn changeable(schema: &ResourceSchema, declared: &Value) -> Vec<String> {
         .collect()
 }
 
+/// A text that is the same for lists in another order.
+fn unordered(value: &Value) -> String {
+    match value {
+        Value::Array(elements) => {
+            let mut elements: Vec<String> = elements.iter().map(unordered).collect();
+            elements.sort_unstable();
+            elements.dedup();
+            format!("{elements:?}")
+        }
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| (name, unordered(value)));
+            let mut members: Vec<(&String, String)> = members.collect();
+            members.sort_unstable();
+            format!("{members:?}")
+        }
+        other => other.to_string(),
+    }
+}
+
 /// Declares another value of a property. Returns its name too.
 fn changed(schema: &ResourceSchema, declared: &Value) -> Option<(String, Value)> {
     changeable(schema, declared).into_iter().find_map(|name| {
         (2..SEEDS).find_map(|seed| {
             let other = ucp_sample::declaration(schema, seed);
-            let value = other
-                .get(&name)
-                .filter(|value| **value != declared[&name])?;
+            let value = other.get(&name)?;
+            if unordered(value) == unordered(&declared[&name]) {
+                return None;
+            }
             let mut next = declared.clone();
             next[&name] = value.clone();
             let is_valid = schema.validate_model(&next).is_empty();
@@ -110,7 +130,7 @@ async fn tell(name: &TypeName, schema: &ResourceSchema, told: &mut Told) {
             place.starts_with(&pointer) && delta["cause"] == "Declaration"
         });
         if change["changeType"] != "Modify" || !is_there {
-            told.missed.push(format!("{arm}{pointer}"));
+            told.missed.push(format!("{arm}{pointer}: {change}"));
         }
     }
     let Some(patch) = undeclared else {

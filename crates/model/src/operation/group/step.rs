@@ -50,7 +50,11 @@ pub(in crate::operation) fn given_up(operation: &GroupWork) -> Finish {
                 let message = "The apply was given up before this resource was seen to be as declared. Its operation, if it has one, goes on.";
                 MemberState::Failed(Failure::new(ErrorCode::Abandoned, message))
             }
-            over => over.clone(),
+            over @ (MemberState::Succeeded
+            | MemberState::Unchanged
+            | MemberState::Failed(_)
+            | MemberState::Skipped(_)
+            | MemberState::Canceled(_)) => over.clone(),
         },
         ..status.clone()
     });
