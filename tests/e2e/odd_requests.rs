@@ -1,13 +1,17 @@
 //! Odd requests, drawn from seeds: whatever is sent to whichever route, the reply is no 5xx, and an error is ARM's and
-//! short.
+//! short. Some are odd and legal; what they start ends, and not by a defect of ours.
 //!
 //! `UCP_CASES=20000` draws more than a normal run. A case that fails prints its request, and the number of its world.
 //! The same worlds draw the same requests.
 
+mod legal;
 mod requests;
+
+use std::collections::BTreeMap;
 
 use axum::http::Method;
 use serde_json::Value;
+use ucp_model::ErrorCode;
 use ucp_testkit::{Reply, World};
 
 use crate::draw::Draw;
@@ -17,6 +21,10 @@ use requests::Routes;
 const CASES: usize = 400;
 /// The cases of a world, each of which finds what those before it have left.
 const OF_A_WORLD: usize = 100;
+/// One in this many cases is legal.
+const LEGAL: usize = 6;
+/// At least one in this many cases starts an operation.
+const STARTS: usize = 20;
 /// How many findings are told.
 const TOLD: usize = 10;
 /// The longest error: a hundred details, each with what is wrong and where.
@@ -27,32 +35,60 @@ async fn odd_requests_are_refused_in_arms_form() {
     let cases = std::env::var("UCP_CASES").ok();
     let cases = cases.map(|cases| cases.parse().expect("UCP_CASES is a number"));
     let worlds: usize = cases.unwrap_or(CASES).div_ceil(OF_A_WORLD);
+    let cases = worlds * OF_A_WORLD;
     let routes = Routes::of_the_document();
-    let mut statuses = std::collections::BTreeMap::new();
+    let mut statuses = BTreeMap::new();
+    let mut started = BTreeMap::new();
     let mut found = Vec::new();
     for number in 0..worlds {
         let world = World::builder().seeded(number as u64).build().await;
         // What is made up is looked for, and warned of. An ERROR would be a defect.
         world.tolerate_log("WARN ");
+        legal::prepare(&world).await;
         let draw = Draw::new(number as u64);
         for _ in 0..OF_A_WORLD {
-            let odd = routes.draw(&draw);
+            let odd = match draw.one_in(LEGAL) {
+                true => legal::draw(&draw),
+                false => routes.draw(&draw),
+            };
             let told = odd.to_string();
-            let method = odd.method().clone();
+            let method = odd.method.clone();
             let reply = world.send_until_settled(odd.into_request()).await;
             *statuses.entry(reply.status).or_insert(0) += 1;
-            if let Err(wrong) = judge(&method, &reply) {
+            let mut verdict = judge(&method, &reply);
+            if reply.header("azure-asyncoperation").is_some() {
+                *started.entry(method.to_string()).or_insert(0) += 1;
+                world.settle().await;
+                verdict = verdict.and(ended(&world.status(&reply).await));
+            }
+            if let Err(wrong) = verdict {
                 let text: String = reply.text.chars().take(1_000).collect();
                 let status = reply.status;
                 found.push(format!("world {number}: {wrong}\n{told}\n{status} {text}"));
             }
         }
     }
-    println!("{statuses:?}");
+    println!("{statuses:?}, started: {started:?}");
     let told = found.iter().take(TOLD).cloned().collect::<Vec<_>>();
     assert!(found.is_empty(), "{}: {}", found.len(), told.join("\n\n"));
     for status in [200, 400, 404, 405] {
         assert!(statuses.contains_key(&status), "no case is {status}");
+    }
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        assert!(started.contains_key(method), "no {method} starts anything");
+    }
+    let started: usize = started.values().sum();
+    assert!(started * STARTS >= cases, "{started} of {cases}");
+}
+
+/// What was started ends, for a reason that somebody can do something about.
+fn ended(status: &Value) -> Result<(), String> {
+    match status["status"].as_str() {
+        Some("Succeeded" | "Canceled") => Ok(()),
+        Some("Failed") if status["error"]["code"] != ErrorCode::InternalFailure.as_str() => {
+            is_error(&status["error"])
+        }
+        _ => Err(format!("it has not ended well: {status}")),
     }
 }
 

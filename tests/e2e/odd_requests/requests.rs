@@ -123,10 +123,10 @@ pub(super) struct Routes(Vec<(String, Vec<Method>)>);
 
 /// A request, before it is sent.
 pub(super) struct Odd {
-    method: Method,
-    uri: Uri,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    body: Vec<u8>,
+    pub(super) method: Method,
+    pub(super) uri: Uri,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Routes {
@@ -189,10 +189,6 @@ impl Routes {
 }
 
 impl Odd {
-    pub(super) fn method(&self) -> &Method {
-        &self.method
-    }
-
     pub(super) fn into_request(self) -> Request<Body> {
         let mut request = Request::new(Body::from(self.body));
         *request.method_mut() = self.method;
