@@ -101,7 +101,7 @@ pub(crate) async fn owned(world: &World, alias: &str) -> Option<bool> {
 /// made twice, and nothing is forgotten that the handler made.
 #[apply(on_every_store)]
 async fn every_code_of_a_create_whose_name_aws_gives(world: &World) {
-    for (index, (code, class)) in CODES.into_iter().enumerate() {
+    for (index, (code, class)) in world.sample(CODES).enumerate() {
         for (is_named, is_made) in [(false, false), (false, true), (true, false), (true, true)] {
             let cell = format!("{code} named {is_named} made {is_made}");
             let (live, creates) = (world.live("AWS::EC2::VPC").len(), world.creates());
@@ -156,7 +156,7 @@ async fn every_code_of_a_create_whose_name_aws_gives(world: &World) {
 /// The declaration gives the identifier: AWS refuses a second one of that name, and only its mark tells whose it is.
 #[apply(on_every_store)]
 async fn every_code_of_a_create_of_a_declared_name_that_names_nothing(world: &World) {
-    for (index, (code, class)) in CODES.into_iter().enumerate() {
+    for (index, (code, class)) in world.sample(CODES).enumerate() {
         for is_made in [false, true] {
             let cell = format!("{code} made {is_made}");
             let creates = world.creates();
@@ -194,7 +194,7 @@ async fn every_code_of_a_create_of_a_declared_name_that_names_nothing(world: &Wo
 
 #[apply(on_every_store)]
 async fn every_code_of_an_update(world: &World) {
-    for (index, (code, class)) in CODES.into_iter().enumerate() {
+    for (index, (code, class)) in world.sample(CODES).enumerate() {
         for is_made in [false, true] {
             let cell = format!("{code} made {is_made}");
             let name = format!("g-{index}-{is_made}");
@@ -236,7 +236,7 @@ async fn every_code_of_an_update(world: &World) {
 
 #[apply(on_every_store)]
 async fn every_code_of_a_delete(world: &World) {
-    for (index, (code, class)) in CODES.into_iter().enumerate() {
+    for (index, (code, class)) in world.sample(CODES).enumerate() {
         for is_made in [false, true] {
             // Whether what AWS does not find is gone is told by others.
             if class == Class::Gone && !is_made {

@@ -28,6 +28,7 @@ use crate::{ManualClock, StoreKind};
 /// Builds a [`World`].
 #[must_use]
 pub struct Builder {
+    kind: StoreKind,
     store: Arc<dyn Store>,
     guard: Box<dyn Any + Send>,
     path_base: PathBase,
@@ -55,6 +56,7 @@ impl World {
     /// A world over an in-memory store, with one empty resource group, `rg`.
     pub fn builder() -> Builder {
         Builder {
+            kind: StoreKind::Memory,
             store: Arc::new(Memory::new()),
             guard: Box::new(()),
             path_base: PathBase::default(),
@@ -83,7 +85,11 @@ impl World {
 impl Builder {
     /// Uses a new store of this kind. `None` if Postgres is not available.
     pub async fn on(self, kind: StoreKind) -> Option<Self> {
-        Some(self.with(kind.open().await?))
+        let opened = kind.open().await?;
+        Some(Self {
+            kind,
+            ..self.with(opened)
+        })
     }
 
     /// Uses this store.
@@ -300,6 +306,7 @@ impl Builder {
         }
         let node = ucp_node::assemble(parts, settings).await;
         let world = World {
+            kind: self.kind,
             store: self.store,
             clock,
             aws,

@@ -27,7 +27,7 @@ use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
 use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
-use crate::{ManualClock, Reply};
+use crate::{ManualClock, Reply, StoreKind};
 
 /// The account that scenarios use.
 pub const ACCOUNT: &str = "123456789012";
@@ -54,6 +54,7 @@ pub(crate) type Stepping = Pin<Box<dyn Future<Output = Result<usize, Abandoned>>
 
 /// The whole product and a simulated AWS in one process, without a network and with a manual clock.
 pub struct World {
+    pub(crate) kind: StoreKind,
     /// The store. It is available even after the server has crashed.
     pub store: Arc<dyn Store>,
     /// The clock.
@@ -79,6 +80,18 @@ pub struct World {
 }
 
 impl World {
+    /// Returns all cases in memory, and every fourth over a database, unless `UCP_MATRIX=all`: what is decided does not
+    /// depend on the store, and each case takes many statements there.
+    pub fn sample<T>(&self, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+        let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
+        let every = match self.kind {
+            StoreKind::Memory => 1,
+            StoreKind::Sqlite | StoreKind::Postgres if is_all => 1,
+            StoreKind::Sqlite | StoreKind::Postgres => 4,
+        };
+        cases.into_iter().step_by(every)
+    }
+
     /// Creates a resource group.
     pub async fn put_group(&self, name: &str) {
         let base = &self.path_base;
