@@ -127,10 +127,10 @@ async fn tell(name: &TypeName, schema: &ResourceSchema, told: &mut Told) {
         let mut deltas = deltas.into_iter().flatten();
         let is_there = deltas.any(|delta| {
             let place = delta["pointer"].as_str().unwrap_or_default();
-            place.starts_with(&pointer) && delta["cause"] == "Declaration"
+            place.starts_with(&pointer) && delta.to_string().contains(r#""cause":"Declaration""#)
         });
         if change["changeType"] != "Modify" || !is_there {
-            told.missed.push(format!("{arm}{pointer}: {change}"));
+            told.missed.push(format!("{arm}{pointer}"));
         }
     }
     let Some(patch) = undeclared else {
