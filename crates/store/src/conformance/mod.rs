@@ -304,10 +304,6 @@ macro_rules! races {
             parent_and_children
             spellings_of_a_resource
             leases_that_have_run_out
-            first_quarter_of_all_pairs
-            second_quarter_of_all_pairs
-            third_quarter_of_all_pairs
-            fourth_quarter_of_all_pairs
             what_is_left_over
             unknown_outcomes
             what_a_search_has_found
@@ -315,7 +311,11 @@ macro_rules! races {
         }
     };
     ($fresh:path: $($case:ident)+) => {
-        mod racing {
+        $crate::races! { $fresh: racing { $($case)+ } }
+        $crate::pairs! { $fresh }
+    };
+    ($fresh:path: $topic:ident { $($case:ident)+ }) => {
+        mod $topic {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
@@ -325,5 +325,18 @@ macro_rules! races {
                 }
             )+
         }
+    };
+}
+
+/// Makes the races of all writers against each other tests, and no others; see [`races!`](crate::races!).
+#[macro_export]
+macro_rules! pairs {
+    ($fresh:path) => {
+        $crate::races! { $fresh: pairs {
+            first_quarter_of_all_pairs
+            second_quarter_of_all_pairs
+            third_quarter_of_all_pairs
+            fourth_quarter_of_all_pairs
+        } }
     };
 }
