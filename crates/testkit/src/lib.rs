@@ -18,6 +18,7 @@ mod crashes;
 mod log;
 mod observed;
 mod reply;
+mod store_kind;
 mod stores;
 mod world;
 
@@ -28,5 +29,6 @@ pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::{crash_everywhere, disturb_everywhere};
 pub use reply::Reply;
-pub use stores::{StoreKind, Test, cipher, run, run_on};
+pub use store_kind::StoreKind;
+pub use stores::{Test, cipher, run, run_on};
 pub use world::{ACCOUNT, GROUP, REGION, SCHEMA_TTL, World, tracked_by};

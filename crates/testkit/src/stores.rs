@@ -9,18 +9,7 @@ use ucp_store::{Cipher, Memory, Store};
 use ucp_store_sql::Sql;
 use ucp_store_sql::testing::{SqliteFolder, TestDatabase, migrated_database};
 
-use crate::World;
-
-/// A kind of store that scenarios run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreKind {
-    /// The in-memory store.
-    Memory,
-    /// SQLite in a temporary directory.
-    Sqlite,
-    /// A temporary Postgres database.
-    Postgres,
-}
+use crate::{StoreKind, World};
 
 /// Where stores of a kind are opened.
 pub(crate) enum Site {

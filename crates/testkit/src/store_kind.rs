@@ -1,0 +1,10 @@
+/// A kind of store that scenarios run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// The in-memory store.
+    Memory,
+    /// SQLite in a temporary directory.
+    Sqlite,
+    /// A temporary Postgres database.
+    Postgres,
+}
