@@ -13,6 +13,7 @@ pub(crate) fn of_parameter(operation: &str, name: &str) -> Option<&'static str> 
             "get_named_aws_resource"
             | "put_named_aws_resource"
             | "update_named_aws_resource"
+            | "what_if_named_aws_resource"
             | "delete_named_aws_resource"
             | "import_aws_resource",
             "namespace",
@@ -21,6 +22,7 @@ pub(crate) fn of_parameter(operation: &str, name: &str) -> Option<&'static str> 
             "get_named_aws_resource"
             | "put_named_aws_resource"
             | "update_named_aws_resource"
+            | "what_if_named_aws_resource"
             | "delete_named_aws_resource"
             | "import_aws_resource",
             "type",
@@ -44,7 +46,7 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             "group": "net", "role": "contributor",
             "scopes": ["/planes/radius/local/resourcegroups/demo", "/planes/aws/aws/accounts/123456789012"],
         }}),
-        "apply_resource_group" | "validate_resource_group" => json!({
+        "apply_resource_group" | "validate_resource_group" | "what_if_resource_group" => json!({
             "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
             "resources": [
                 {"alias": "my-net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}},
@@ -53,11 +55,13 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             ],
             "outputs": {"vpc": {"$reference": "my-net"}},
         }),
-        "put_aws_resource" | "validate_aws_resource" => json!({
+        "put_aws_resource" | "validate_aws_resource" | "what_if_aws_resource" => json!({
             "alias": "my-vpc", "trackedBy": vpc, "properties": {"CidrBlock": "10.0.0.0/16"},
         }),
         "get_aws_resource" | "delete_aws_resource" => json!({"trackedBy": vpc}),
-        "put_named_aws_resource" => json!({"properties": {"RetentionInDays": 7}}),
+        "put_named_aws_resource" | "what_if_named_aws_resource" => {
+            json!({"properties": {"RetentionInDays": 7}})
+        }
         "import_aws_resource" => json!({
             "alias": "my-logs",
             "trackedBy": "/planes/radius/local/resourceGroups/demo/providers/AWS.Logs/LogGroup:reference/my-logs",
