@@ -1,4 +1,4 @@
-use ucp_access::{Right, Rights};
+use ucp_access::{GrantChange, Right, Rights};
 use ucp_model::{PlaneId, Timestamp};
 use ucp_store::{AuditEvent, AuditOutcome, AuditPlace, StoredAuditEvent};
 
@@ -101,12 +101,15 @@ impl App {
             let looked = self.parts.store.list_audit_events(since, before, limit);
             let looked = looked.await?;
             let is_end = looked.len() < limit;
-            for stored in looked {
+            for mut stored in looked {
                 before = stored.place;
                 let is_theirs = rights.permits_at(Right::ManageAccess, &stored.event.id);
                 if !is_theirs || !filter.admits(&stored.event) {
                     continue;
                 }
+                // Who may not read the role assignment does not read here what it gives.
+                let change = stored.event.change.take();
+                stored.event.change = change.filter(|change| manages(rights, change));
                 if page.events.len() == top {
                     page.next = page.events.last().map(|last| last.place);
                     return Ok(page);
@@ -120,6 +123,13 @@ impl App {
         page.next = Some(before);
         Ok(page)
     }
+}
+
+/// Returns whether all scopes of a change are among those that roles may be given over.
+fn manages(rights: &Rights, change: &GrantChange) -> bool {
+    let grants = change.before.iter().chain(&change.after);
+    let mut scopes = grants.flat_map(|grant| &grant.scopes);
+    scopes.all(|scope| rights.permits(Right::ManageAccess, scope))
 }
 
 #[cfg(test)]

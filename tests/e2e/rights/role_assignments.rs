@@ -579,5 +579,19 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
         assert_eq!(event["properties"]["change"], *change, "{event}");
     }
     assert!(events.iter().all(|event| event.id == format!("{LIST}/bob")));
+
+    // Who may not read the role assignment does not read in the audit what it gives.
+    let dan = body("dan", "owner", &["/planes/radius/local"]);
+    put(&world, "root", "dan", &dan).await.expect(201);
+    let listed = LIST.replace("roleAssignments", "auditEvents");
+    let listed = format!("{listed}?{VERSION}&top=7");
+    let listed = world.call_as("dan", "GET", &listed, "").await.expect(200);
+    let listed = listed.body["value"].as_array().expect("a list").iter();
+    let listed: Vec<&Value> = listed.rev().take(changes.len()).collect();
+    for (event, change) in listed.into_iter().zip(&changes) {
+        let is_his = !change.to_string().contains(ACCOUNT);
+        let shown = if is_his { change } else { &Value::Null };
+        assert_eq!(event["properties"]["change"], *shown, "{event}");
+    }
     world.finish().await;
 }
