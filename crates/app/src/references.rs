@@ -62,7 +62,7 @@ impl App {
         let store = &self.parts.store;
         let (name, correlation_id) = (&caller.name, &caller.correlation_id);
         let mut update = update;
-        if update.owned.is_some() && !caller.rights.are_unlimited() {
+        if update.owned.is_some() && !caller.rights.change_everything() {
             update.place = Some(self.get_reference(id).await?.scope);
         }
         loop {
