@@ -28,6 +28,9 @@ const TOO_MANY_HEADERS: Refusal = Refusal {
     body: "",
 };
 
+/// How much of a reply waits for the client where nobody sees it. A reply counts as taken once no more than that is left.
+const SEND_BUFFER: usize = 64 << 10;
+
 /// Serves requests until the client leaves, the server closes, or the client is `refused`. Requests that have begun are
 /// answered.
 pub(crate) async fn over_http2<I, S, B>(
@@ -66,6 +69,7 @@ pub(crate) async fn over_http2<I, S, B>(
         .timer(TokioTimer::new())
         .max_header_list_size(head_bytes)
         .max_concurrent_streams(limits.http2.streams)
+        .max_send_buf_size(SEND_BUFFER)
         .max_pending_accept_reset_streams(limits.http2.resets)
         .max_local_error_reset_streams(limits.http2.errors)
         .keep_alive_interval(limits.http2.ping)
