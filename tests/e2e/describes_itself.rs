@@ -243,3 +243,11 @@ async fn every_reply_has_the_headers_that_browsers_heed(world: &World) {
     assert_eq!(script.header("cache-control"), None);
     assert_eq!(script.header("x-content-type-options"), Some("nosniff"));
 }
+
+#[apply(on_every_store)]
+async fn a_page_whose_name_is_not_text_is_refused_in_arms_form(world: &World) {
+    for page in ["/docs/%FF", "/docs/how-to/%FF"] {
+        let reply = world.get(page).await.expect(400);
+        assert_eq!(reply.code(), "BadRequest", "{page}");
+    }
+}

@@ -340,6 +340,10 @@ async fn a_put_by_name_can_be_asked_about_too(world: &World) {
     world.settle().await;
     let same = named(world, "c", json!({})).await.expect(200);
     assert_eq!(only(&same.body)["changeType"], "NoChange");
+    // In any letter case, as other actions.
+    let path = format!("{}/:WHATIF", id(CLUSTER, "c"));
+    let reply = world.call("POST", &path, "{\"properties\":{}}").await;
+    reply.expect(200);
     // What a PUT refuses at once is refused alike, and so is what only its look shows.
     named(world, "c", json!({"ClusterName": "d"}))
         .await

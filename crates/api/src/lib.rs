@@ -166,12 +166,13 @@ pub fn openapi_json() -> String {
     openapi().to_pretty_json().unwrap_or_default()
 }
 
-/// Gives the 404 of a file that is not there, which is empty, its body.
+/// Gives the 404 of a file that is not there its body, and the 400 of a path that is not text its form.
 async fn said_if_missing(request: Request, next: Next) -> Response {
     let uri = request.uri().clone();
     let response = next.run(request).await;
     match response.status() {
         StatusCode::NOT_FOUND => no_such_route(uri).await.into_response(),
+        StatusCode::BAD_REQUEST => Problem::malformed_path().into_response(),
         _ => response,
     }
 }

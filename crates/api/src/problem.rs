@@ -76,6 +76,11 @@ impl Problem {
         )
     }
 
+    /// 400 for a path that cannot be decoded.
+    pub(crate) fn malformed_path() -> Self {
+        Self::bad_request("The path is malformed.")
+    }
+
     /// Sets the seconds after which to try again.
     pub(crate) fn again_after(self, seconds: u64) -> Self {
         Self {
@@ -232,7 +237,7 @@ impl From<Unreadable> for Problem {
 
 impl From<PathRejection> for Problem {
     fn from(_: PathRejection) -> Self {
-        Self::bad_request("The path is malformed.")
+        Self::malformed_path()
     }
 }
 

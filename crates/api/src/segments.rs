@@ -27,6 +27,7 @@ const ACTIONS: &[&str] = &[
     ":import",
     ":put",
     ":validate",
+    ":whatIf",
 ];
 
 /// The reason why a path is not an id.

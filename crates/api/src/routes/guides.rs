@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -53,7 +54,10 @@ pub(crate) fn routes() -> Router<Arc<Api>> {
         .route("/docs/how-to/{page}", get(get_guide))
 }
 
-async fn get_guide(Path(page): Path<String>) -> Result<impl IntoResponse, Problem> {
+async fn get_guide(
+    page: Result<Path<String>, PathRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let Path(page) = page?;
     let guide = GUIDES.iter().find(|(name, _)| *name == page);
     let (_, text) = guide.ok_or_else(|| {
         Problem::not_found("No guide has this name. /docs/how-to/README.md lists all guides.")
