@@ -363,6 +363,20 @@ async fn a_put_by_name_can_be_asked_about_too(world: &World) {
 
 #[apply(on_every_store)]
 async fn what_a_put_refuses_is_refused_alike(world: &World) {
+    // A body that declares nothing.
+    for (method, path, asked) in [
+        (
+            "POST",
+            format!("{}/:put", id(LOGS, "").trim_end_matches('/')),
+            "",
+        ),
+        ("PUT", id(LOGS, "logs"), "/logs"),
+    ] {
+        let refused = world.call(method, &path, "").await.expect(400);
+        let path = format!("{}{asked}/:whatIf", id(LOGS, "").trim_end_matches('/'));
+        let asked = world.call("POST", &path, "").await.expect(400);
+        assert_eq!(asked.body, refused.body);
+    }
     let body =
         json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": {"RetentionInDays": "soon"}});
     let put = world.post(LOGS, "put", &body).await.expect(400);

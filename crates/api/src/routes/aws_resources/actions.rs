@@ -49,16 +49,10 @@ async fn put_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,
-    JsonObject(body): JsonObject,
+    body: JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    if body.is_empty() {
-        return Err(Problem::bad_request(
-            "The body declares nothing. Send {\"trackedBy\":…,\"properties\":{…}}.",
-        ));
-    }
-    let request: ActionRequest = JsonObject(body).read()?;
-    let declared = request.put(scope, type_name, None);
+    let declared = declared(body)?.put(scope, type_name, None);
     if let Some(tracked_by) = &declared.tracked_by {
         note(&context, tracked_by, &declared.type_name);
     }
@@ -103,7 +97,7 @@ async fn what_if_aws_resource(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = what_if_settings(&mut body)?;
-    let put = body.read::<ActionRequest>()?.put(scope, type_name, None);
+    let put = declared(body)?.put(scope, type_name, None);
     let what_if = api.app.what_if_put(put, &context.caller).await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))
 }
@@ -191,6 +185,17 @@ async fn import_aws_resource(
             None => Ok(context.accepted(&*operation)),
         },
     }
+}
+
+/// Reads the body of a put.
+fn declared(body: JsonObject) -> Result<ActionRequest, Problem> {
+    let JsonObject(members) = &body;
+    if members.is_empty() {
+        return Err(Problem::bad_request(
+            "The body declares nothing. Send {\"trackedBy\":…,\"properties\":{…}}.",
+        ));
+    }
+    body.read()
 }
 
 /// Notes for the audit which reference the body names, if it names one.

@@ -119,13 +119,16 @@ async fn what_if_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
     context: RequestContext,
-    mut body: JsonObject,
+    mut body: Option<JsonObject>,
 ) -> Result<Json<WhatIfResult>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let settings = what_if_settings(&mut body)?;
-    let put = untracked(Some(body))?.put(scope, type_name, Some(path.identifier));
+    let settings = body.as_mut().map(what_if_settings).transpose()?;
+    let put = untracked(body)?.put(scope, type_name, Some(path.identifier));
     let what_if = api.app.what_if_put(put, &context.caller).await?;
-    Ok(Json(WhatIfResult::new(what_if, settings)))
+    Ok(Json(WhatIfResult::new(
+        what_if,
+        settings.unwrap_or_default(),
+    )))
 }
 
 /// Updates the named resource to match the declaration, and keeps its other properties.
