@@ -62,9 +62,8 @@ async fn campaign(name: &str, urls: Vec<String>, cutting: impl AsyncFnOnce(Over)
     let (over, told) = watch::channel(false);
     let people = People::come(&replicas, told.clone());
     let ending = async {
-        let (created, ()) = tokio::join!(people.all_aliases_are_put(), sleep(LENGTH));
+        tokio::join!(people.all_aliases_are_begun(), sleep(LENGTH));
         over.send_replace(true);
-        created
     };
     let (kills, cuts, ()) = tokio::join!(killing(&replicas, told.clone()), cutting(told), ending);
     // The last kill, after which nothing disturbs.

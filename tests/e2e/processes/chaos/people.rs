@@ -18,7 +18,7 @@ use crate::draw::Draw;
 /// How many aliases there are.
 const ALIASES: usize = 1_000;
 /// How many people there are. Each changes aliases of their own, one after the other.
-const PEOPLE: u64 = 100;
+const PEOPLE: u64 = 150;
 /// How long they wait before they ask again what has become of an operation.
 const AGAIN: Duration = Duration::from_secs(1);
 /// How long they wait before they repeat a request.
@@ -64,8 +64,8 @@ impl Story {
 pub(super) struct People {
     acting: JoinSet<Declared>,
     story: Arc<Mutex<Story>>,
-    /// The aliases that were put.
-    put: Arc<Semaphore>,
+    /// The aliases whose first put has begun.
+    begun: Arc<Semaphore>,
 }
 
 impl People {
@@ -78,7 +78,7 @@ impl People {
             declared: Declared::new(),
             lost: Vec::new(),
         }));
-        let (next, put) = (Arc::default(), Arc::new(Semaphore::new(0)));
+        let (next, begun) = (Arc::default(), Arc::new(Semaphore::new(0)));
         let mut acting = JoinSet::new();
         for number in 0..PEOPLE {
             let person = Person {
@@ -86,17 +86,21 @@ impl People {
                 replicas: Arc::clone(replicas),
                 story: Arc::clone(&story),
                 next: Arc::clone(&next),
-                put: Arc::clone(&put),
+                begun: Arc::clone(&begun),
             };
             acting.spawn(person.act(over.clone()));
         }
-        Self { acting, story, put }
+        Self {
+            acting,
+            story,
+            begun,
+        }
     }
 
-    /// Waits until each alias was put once.
-    pub(super) async fn all_aliases_are_put(&self) {
+    /// Waits until the first put of each alias has begun. What is still open then has to end in time.
+    pub(super) async fn all_aliases_are_begun(&self) {
         let all = u32::try_from(ALIASES).expect("a small number");
-        let all = self.put.acquire_many(all);
+        let all = self.begun.acquire_many(all);
         drop(all.await.expect("it is open"));
     }
 
@@ -119,7 +123,7 @@ struct Person {
     story: Arc<Mutex<Story>>,
     /// The first alias that nobody has taken.
     next: Arc<AtomicUsize>,
-    put: Arc<Semaphore>,
+    begun: Arc<Semaphore>,
 }
 
 impl Person {
@@ -132,9 +136,13 @@ impl Person {
             if index >= ALIASES {
                 break;
             }
+            self.begun.add_permits(1);
             self.change(index, &mut declared).await;
-            self.put.add_permits(1);
             mine.push(index);
+            if self.draw.below(4) == 0 {
+                let index = mine[self.draw.below(mine.len())];
+                self.change(index, &mut declared).await;
+            }
         }
         while !mine.is_empty() && !*over.borrow() {
             let index = mine[self.draw.below(mine.len())];
