@@ -35,6 +35,8 @@ async fn each_put_says_what_aws_has_dropped(world: &World) {
     let proof = json!({"confirmed": 3, "dropped": [], "different": [], "unreadable": []});
     assert_eq!(created["properties"]["proof"], proof);
     assert_eq!(codes(&created), []);
+    let exact = json!({"exact": true, "confirmed": 3, "differences": [], "unreadable": []});
+    assert_eq!(created["prediction"], exact);
 
     drop_paths(world, Action::UpdateResource, &["/RetentionInDays"]);
     let partly = world.put_and_settle(LOG_GROUP, "logs", logs(14, "b")).await;
@@ -45,6 +47,11 @@ async fn each_put_says_what_aws_has_dropped(world: &World) {
     let warned = [("DroppedProperty", "/properties/RetentionInDays")];
     assert_eq!(codes(&partly), warned);
     assert_eq!(partly["properties"]["RetentionInDays"], 7);
+    let difference =
+        json!({"path": "/RetentionInDays", "kind": "different", "planned": 14, "live": 7});
+    let wrong =
+        json!({"exact": false, "confirmed": 2, "differences": [difference], "unreadable": []});
+    assert_eq!(partly["prediction"], wrong);
 
     for updates in [2, 3] {
         drop_paths(world, Action::UpdateResource, &["/RetentionInDays"]);
@@ -206,6 +213,9 @@ async fn what_no_read_returns_is_unreadable(world: &World) {
         let proof = &ended["properties"]["proof"];
         assert_eq!(proof["unreadable"], json!(["/SecretString"]), "{ended}");
         assert_eq!(proof["dropped"], json!([]));
+        let prediction = &ended["prediction"];
+        assert_eq!(prediction["unreadable"], json!(["/SecretString"]));
+        assert_eq!(prediction["exact"], true, "{ended}");
         assert!(!ended.to_string().contains("canary"));
     }
 }

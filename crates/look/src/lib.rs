@@ -313,7 +313,8 @@ pub fn proven(
         Presence::Absent | Presence::Unknown(_) => return None,
     };
     let mode = work.options.update_mode;
-    let proof = ucp_plan::prove(&work.sent, desired, baseline, live, schema, mode);
+    let ucp_plan::Proven { proof, prediction } =
+        ucp_plan::prove(&work.sent, desired, baseline, live, schema, mode);
     let told = ucp_plan::unproven(&proof);
     let mut warnings = work.warnings.clone();
     if let Some(before) = &work.proof {
@@ -323,6 +324,7 @@ pub fn proven(
     warnings.extend(told);
     Some(ResourceWork {
         proof: Some(proof),
+        prediction,
         warnings,
         ..work.clone()
     })

@@ -18,7 +18,7 @@
 //!
 //! [`deltas`] tells what a plan changes, and whose changes these are.
 //!
-//! [`prove`] compares what a change has sent with what AWS shows afterwards.
+//! [`prove`] compares what a change has sent, and what was planned, with what AWS shows afterwards.
 
 mod absent;
 mod budget;
@@ -40,6 +40,7 @@ mod pairing;
 mod path;
 mod plan;
 mod planning;
+mod prediction;
 mod proof;
 mod removal;
 mod same;
@@ -57,6 +58,6 @@ pub use imported::imported;
 pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};
 pub use plan::{Action, Plan};
 pub use planning::plan;
-pub use proof::{prove, sent, unproven};
+pub use proof::{Proven, prove, sent, unproven};
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

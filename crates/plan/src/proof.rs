@@ -2,11 +2,12 @@
 //! before. Values are compared as a plan compares them, so those that AWS stores in another form are confirmed.
 
 use serde_json::Value;
-use ucp_model::operation::{Proof, Sent, digest_before};
+use ucp_model::operation::{Prediction, Proof, Sent, digest_before};
 use ucp_model::pointer::{self, Pointer};
 use ucp_model::{Baseline, Warning};
 use ucp_schema::{Classes, Cursor, ResourceSchema};
 
+use crate::prediction::prediction;
 use crate::warning::{self, WarningCode};
 use crate::{Change, ChangeKind, Desired, Mode, Plan, Reason, plan};
 
@@ -55,6 +56,15 @@ fn place(path: &str, live: Option<&Value>, root: Cursor<'_>) -> Option<String> {
     Some(place)
 }
 
+/// What AWS shows of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proven {
+    /// What has become of the places that were sent.
+    pub proof: Proof,
+    /// How good the plan was; `None` if the resource cannot be read.
+    pub prediction: Option<Prediction>,
+}
+
 /// Compares what was sent with what AWS shows now; `None` if it cannot be read. `last` is the baseline that the change
 /// was planned with.
 pub fn prove(
@@ -64,11 +74,14 @@ pub fn prove(
     live: Option<&Value>,
     schema: &ResourceSchema,
     mode: Mode,
-) -> Proof {
+) -> Proven {
     let mut proof = Proof::default();
     let Some(live) = live else {
         proof.unreadable = sent.keys().take(PLACES_MAX).cloned().collect();
-        return proof;
+        return Proven {
+            proof,
+            prediction: None,
+        };
     };
     let shown = schema.shown(live);
     // What would be sent again, as after this put; and as before it, which tells what should have been removed.
@@ -96,7 +109,11 @@ pub fn prove(
             (_, false) => proof.confirmed = proof.confirmed.saturating_add(1),
         }
     }
-    proof
+    let prediction = prediction(&again, &proof, desired, &shown, schema);
+    Proven {
+        proof,
+        prediction: Some(prediction),
+    }
 }
 
 /// Returns whether a change may take away parts of a value: it replaces a list or an object.

@@ -2,7 +2,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
-use ucp_model::operation::{GroupWork, Kind, Proof, Work};
+use ucp_model::operation::{GroupWork, Kind, Prediction, Proof, Work};
 use ucp_model::{Ended, Operation, Warning};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
@@ -69,6 +69,13 @@ pub(crate) struct OperationStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     properties: Option<Value>,
+    /// How good the plan of a put was, once it has sent something and AWS could be read: whether AWS shows `exact`ly what
+    /// was planned, how many declared properties are `confirmed`, the `differences`, each with the `path` in the live
+    /// model, the `kind` (`different` or `missing`), and the values `planned` and `live` unless they are long, and what is
+    /// `unreadable`. What only AWS sets cannot be wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    prediction: Option<Prediction>,
     /// The progress of an operation on a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     percent_complete: Option<u32>,
@@ -106,7 +113,7 @@ impl From<Operation> for OperationStatus {
         let (status, error) = (operation.status(), operation.failure().cloned());
         let is_terminal = ended.is_some();
         let Operation { header, work } = operation;
-        let (resource_id, properties, percent_complete) = match work {
+        let (resource_id, properties, prediction, percent_complete) = match work {
             Work::Resource(work) => {
                 let target = match work.kind {
                     Kind::Put | Kind::Import | Kind::Resolve => work.target(),
@@ -119,7 +126,8 @@ impl From<Operation> for OperationStatus {
                 let proof = work.proof.filter(|_| is_terminal);
                 let shown = with_proof(shown, proof.as_ref());
                 let shown = with_message(shown, work.told);
-                (id, with_warnings(shown, work.warnings), None)
+                let prediction = work.prediction.filter(|_| is_terminal);
+                (id, with_warnings(shown, work.warnings), prediction, None)
             }
             Work::Group(work) => {
                 let result = ImportResult::of(&work).filter(|_| is_terminal);
@@ -128,6 +136,7 @@ impl From<Operation> for OperationStatus {
                 (
                     Some(work.group.to_string()),
                     with_set(progress.or(result), &work),
+                    None,
                     Some(percent_complete),
                 )
             }
@@ -144,6 +153,7 @@ impl From<Operation> for OperationStatus {
             end_time: header.ended_at.map(|moment| moment.to_string()),
             resource_id,
             properties,
+            prediction,
             percent_complete,
             error: error.map(ErrorBody::from),
         }

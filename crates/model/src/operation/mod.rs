@@ -23,10 +23,11 @@ pub use owned_elsewhere::owned_elsewhere;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
-    CreationPolicy, Intent, Kind, Left, Options, PATIENCE, PERMISSIONS_SETTLE, Problem, Proof,
-    REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, Resolve, ResourceWork,
-    Retrying, SETTLING_WINDOW, Searched, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP,
-    TimeLimits, Tries, UpdateMode, Verdict, digest_before, retry_class,
+    CreationPolicy, Difference, DifferenceKind, Intent, Kind, Left, Options, PATIENCE,
+    PERMISSIONS_SETTLE, Prediction, Problem, Proof, REQUEST_TOKEN_LIFE, ReplacementOrder,
+    ReplacementPolicy, Replacing, Resolve, ResourceWork, Retrying, SETTLING_WINDOW, Searched, Sent,
+    Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, Tries, UpdateMode, Verdict,
+    digest_before, retry_class,
 };
 
 pub use crate::cloud::Action;

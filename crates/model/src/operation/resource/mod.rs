@@ -17,6 +17,7 @@ mod missed;
 mod missing;
 mod options;
 mod patience;
+mod prediction;
 mod progressing;
 mod proof;
 mod reading;
@@ -41,6 +42,7 @@ pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
 pub use options::{
     AdoptionPolicy, CreationPolicy, Options, ReplacementPolicy, Resolve, UpdateMode,
 };
+pub use prediction::{Difference, DifferenceKind, Prediction};
 pub use progressing::REQUEST_TOKEN_LIFE;
 pub use proof::{Proof, Sent, digest_before};
 pub use replacement::{ReplacementOrder, Replacing};

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::in_flight::{CancelAsked, TimeLimits};
 use super::intent::Change;
 use super::options::Options;
+use super::prediction::Prediction;
 use super::proof::{Proof, Sent};
 use super::replacement::Replacing;
 use super::retry_class::Class;
@@ -160,6 +161,9 @@ pub struct ResourceWork {
     /// What AWS shows of the change after it has reported success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// How good its plan was, as far as AWS shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     /// What the caller should know about the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -228,6 +232,7 @@ impl ResourceWork {
             marked: false,
             sent: Sent::new(),
             proof: None,
+            prediction: None,
             told: None,
             result: None,
             last_error: None,
