@@ -42,6 +42,7 @@ mod ownership;
 mod paging;
 mod planes;
 mod plans;
+mod predictions;
 mod private_types;
 mod processes;
 mod proof;

@@ -37,6 +37,7 @@ use crate::query::API_VERSION;
         (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
         (name = "References", description = "Aliases and the AWS resources they stand for."),
+        (name = "Predictions", description = "How good the plans of puts were, compared with what AWS showed afterwards."),
         (name = "Resource types", description = "The resource types that AWS has, and what they consist of."),
         (name = "Resource groups", description = "Scopes in which aliases are unique per resource type."),
         (name = "Role assignments", description = "Who may do what, as far as callers have said so.")
@@ -293,6 +294,10 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             (matching("^[A-Za-z0-9]+:reference$"), "VPC:reference")
         }
         "type" if path.contains("/accounts/") => (matching("^[A-Za-z0-9]+$"), "VPC"),
+        "type" if path.ends_with("/predictions/{type}") => (
+            matching("^[A-Za-z0-9]+::[A-Za-z0-9]+::[A-Za-z0-9]+$"),
+            "AWS::EC2::VPC",
+        ),
         "type" => (text().enum_values(Some(["aws", "radius"])), "radius"),
         "identifier" => (matching(VISIBLE), "my-group"),
         "alias" => (

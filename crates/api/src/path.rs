@@ -312,6 +312,27 @@ impl AwsPlanePath {
     }
 }
 
+/// How good the plans of the puts of a type were.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct PredictionPath {
+    /// The name of the AWS plane.
+    plane: String,
+    /// The resource type, as CloudFormation spells it.
+    r#type: String,
+}
+
+impl PredictionPath {
+    pub(crate) fn plane(&self) -> Result<PlaneId, InvalidName> {
+        Ok(PlaneId::new(PlaneKind::Aws, &self.plane)?)
+    }
+
+    pub(crate) fn type_name(&self) -> Result<TypeName, InvalidId> {
+        TypeName::from_cloudformation(&self.r#type)
+    }
+}
+
 /// A credential.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]

@@ -103,7 +103,7 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
 
 /// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
 /// names in turn. `providers` is followed by a namespace and a type, of which only `auditEvents`, `credentials`,
-/// `locations`, `resourceTypes` and `roleAssignments` are keywords.
+/// `locations`, `predictions`, `resourceTypes` and `roleAssignments` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -127,6 +127,7 @@ fn fold_keywords(segments: &mut [String]) {
                         "auditEvents",
                         "credentials",
                         "locations",
+                        "predictions",
                         "resourceTypes",
                         "roleAssignments",
                     ],

@@ -40,6 +40,7 @@ mod roles;
 mod sets;
 mod settling;
 mod taking_stock;
+mod track_records;
 mod what_if;
 mod wildcard;
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{Kind, Presence, ReplacementPolicy};
-use ucp_model::{Failure, Fault, Identifier, Reference, ReferenceId, Scope, TypeName, Warning};
+use ucp_model::{
+    Failure, Fault, Identifier, Reference, ReferenceId, Scope, TrackRecord, TypeName, Warning,
+};
 use ucp_plan::{Action, Delta, Known, Plan, deltas};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
@@ -57,6 +59,8 @@ pub struct ResourceChange {
     pub unknown: Vec<String>,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
+    /// How good the plans of such puts were, if any were compared.
+    pub track_record: Option<TrackRecord>,
 }
 
 /// The kind of a [`ResourceChange`].
@@ -105,6 +109,7 @@ impl ResourceChange {
             replacement: None,
             unknown: Vec::new(),
             warnings: Vec::new(),
+            track_record: None,
         }
     }
 
@@ -134,10 +139,9 @@ impl App {
         let foresight = self.foresight(&put, caller, deadline).await;
         let Foresight { change, error, .. } =
             foresight.map_err(|refused| refused.shown_to(caller))?;
-        Ok(WhatIf {
-            changes: vec![change],
-            error,
-        })
+        let mut changes = vec![change];
+        self.tell_track_records(&mut changes).await?;
+        Ok(WhatIf { changes, error })
     }
 
     /// Returns what is foreseen of a put, by a look at its resource until `deadline`.

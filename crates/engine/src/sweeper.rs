@@ -9,7 +9,7 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
-/// Removes operations and events whose retention is over. Several processes may sweep concurrently.
+/// Removes operations and events whose retention is over, and adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
     /// The operations and the history.
     pub store: Arc<dyn Store>,
@@ -66,8 +66,10 @@ impl Sweeper {
         }
     }
 
-    /// Removes all operations and events that are old enough, in batches, and returns how many there were.
+    /// Removes all operations and events that are old enough, in batches, and returns how many there were. Adds what was
+    /// predicted to the track records.
     pub async fn sweep(&self) -> Result<Swept, ucp_store::Error> {
+        while self.store.count_predictions(BATCH).await? > 0 {}
         let now = self.clock.now();
         let mut swept = Swept::default();
         let before = now.before(self.operation_retention);

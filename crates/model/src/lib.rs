@@ -27,6 +27,7 @@ mod reference;
 pub mod retry;
 mod signing;
 mod time;
+mod track_record;
 mod warning;
 
 pub use ambient::{Clock, Entropy, MAX_SKEW, SeededEntropy};
@@ -61,4 +62,5 @@ pub use operation::{Operation, State};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};
 pub use time::{InvalidTime, Timestamp};
+pub use track_record::TrackRecord;
 pub use warning::Warning;

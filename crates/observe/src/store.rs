@@ -8,7 +8,7 @@ use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
     NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind,
     Reference, ReferenceId, Register, ResourceGroup, RoleAssignmentId, Scope, Target, Timestamp,
-    TypeName,
+    TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
@@ -16,8 +16,8 @@ use ucp_store::{
     Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage, Operations,
     OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
     References, Retried, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace,
-    SealedValues, Store, Stored, StoredAuditEvent, StoredCredential, Token, Tokens, TypeSchema,
-    TypeSchemas,
+    SealedValues, Store, Stored, StoredAuditEvent, StoredCredential, Token, Tokens, TrackRecords,
+    TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -273,6 +273,18 @@ observed! {
             limit: usize
         ) -> Vec<RoleAssignment>;
         fn delete_role_assignment(judged: &RoleAssignment) -> bool;
+    }
+}
+
+observed! {
+    TrackRecords {
+        fn list_track_records(
+            plane: &str,
+            after: Option<&TypeName>,
+            limit: usize
+        ) -> Vec<TrackRecord>;
+        fn get_track_records(plane: &str, types: &[TypeName]) -> Vec<TrackRecord>;
+        fn count_predictions(limit: usize) -> u64;
     }
 }
 

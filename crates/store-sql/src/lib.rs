@@ -44,6 +44,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod track_records;
 mod type_schemas;
 mod unreadable;
 

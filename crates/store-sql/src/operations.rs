@@ -13,7 +13,7 @@ use crate::accept::accept;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
-use crate::{Sql, busy, events, groups, leftover_row, reference_row};
+use crate::{Sql, busy, events, groups, leftover_row, reference_row, track_records};
 
 statements! {
     /// The ids are a JSON array.
@@ -374,7 +374,7 @@ async fn finish(
         operation.work.reference(),
     )
     .await?;
-    Ok(())
+    track_records::note(transaction, operation).await
 }
 
 async fn finish_on_resource(

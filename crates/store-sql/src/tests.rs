@@ -28,7 +28,7 @@ use crate::testing::{self, Failover, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
     migrations, operation_row, operations, planes, reference_row, references, role_assignments,
-    sealed, store, tokens, type_schemas,
+    sealed, store, tokens, track_records, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -134,6 +134,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("planes", planes::STATEMENTS),
         ("sealed", sealed::STATEMENTS),
         ("tokens", tokens::STATEMENTS),
+        ("track_records", track_records::STATEMENTS),
         ("type_schemas", type_schemas::STATEMENTS),
     ]
     .into_iter()

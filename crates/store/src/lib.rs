@@ -25,6 +25,7 @@ pub mod rules;
 mod sealed;
 mod store;
 mod tokens;
+mod track_records;
 mod type_schemas;
 
 pub use audit_events::{
@@ -52,4 +53,5 @@ pub use role_assignments::{
 pub use sealed::{Cipher, Documents, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 pub use store::{Reachable, Store};
 pub use tokens::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState, Tokens};
+pub use track_records::{TrackRecords, track_record_keys};
 pub use type_schemas::{TypeSchema, TypeSchemas};

@@ -4,6 +4,7 @@
 mod history;
 mod leftovers;
 mod places;
+mod predictions;
 mod role_assignments;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 pub use self::places::{places_to_judge, refuse_elsewhere};
+pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::role_assignments::{refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,

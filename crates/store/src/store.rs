@@ -3,7 +3,7 @@ use ucp_model::Timestamp;
 
 use crate::{
     AuditEvents, Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References,
-    RoleAssignments, SealedValues, Tokens, TypeSchemas,
+    RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -29,6 +29,7 @@ pub trait Store:
     + Leases
     + Leftovers
     + Tokens
+    + TrackRecords
     + RoleAssignments
     + TypeSchemas
     + SealedValues
@@ -46,6 +47,7 @@ impl<S> Store for S where
         + Leases
         + Leftovers
         + Tokens
+        + TrackRecords
         + RoleAssignments
         + TypeSchemas
         + SealedValues

@@ -113,6 +113,11 @@ const ROUTES: &[Row] = table! {
         PUT Over(ManageCredentials, Plane, Named("System.AWS/credentials/write")),
         DELETE Over(ManageCredentials, Plane, Named("System.AWS/credentials/delete"));
 
+    "/planes/aws/{plane}/providers/System.AWS/predictions":
+        GET Over(Read, Plane, Named("System.AWS/predictions/read"));
+    "/planes/aws/{plane}/providers/System.AWS/predictions/{type}":
+        GET Over(Read, Plane, Named("System.AWS/predictions/read"));
+
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/leftovers":
         GET Over(Read, Region, Named("System.AWS/leftovers/read"));
     "/planes/aws/{plane}/accounts/{account}/regions/{region}/leftovers/{id}":

@@ -15,6 +15,7 @@ use super::references::ReferenceBody;
 use super::resource_types::ResourceProviderSummary;
 use super::resources::AwsResource;
 use super::role_assignments::RoleAssignmentBody;
+use super::track_records::PredictionBody;
 
 pub(crate) type AuditEventList = List<AuditEventBody>;
 pub(crate) type AwsResourceList = List<AwsResource>;
@@ -23,6 +24,7 @@ pub(crate) type LeftoverList = List<LeftoverBody>;
 pub(crate) type OperationList = List<OperationStatus>;
 pub(crate) type PlaneList = List<PlaneBody>;
 pub(crate) type PlaneSummaryList = List<PlaneSummary>;
+pub(crate) type PredictionList = List<PredictionBody>;
 pub(crate) type ReferenceList = List<ReferenceBody>;
 pub(crate) type ResourceGroupList = List<ResourceGroupBody>;
 pub(crate) type ResourceProviderList = List<ResourceProviderSummary>;

@@ -16,6 +16,7 @@ mod resources;
 mod role_assignments;
 mod sets;
 mod tags;
+mod track_records;
 mod warning;
 mod what_if;
 
@@ -26,7 +27,8 @@ pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReferen
 pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
     AuditEventList, AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
-    PlaneSummaryList, ReferenceList, ResourceGroupList, ResourceProviderList, RoleAssignmentList,
+    PlaneSummaryList, PredictionList, ReferenceList, ResourceGroupList, ResourceProviderList,
+    RoleAssignmentList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::SETTINGS_MAX_BYTES;
@@ -37,6 +39,7 @@ pub(crate) use self::resources::{ActionRequest, AwsResource};
 pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignmentBody};
 pub(crate) use self::sets::{AppliedSet, SetRequest, SetResult, Valid};
 pub(crate) use self::tags::TAG_KEY_MAX_CHARS;
+pub(crate) use self::track_records::PredictionBody;
 pub(crate) use self::what_if::{
     WhatIfRequest, WhatIfResult, WhatIfSetRequest, settings as what_if_settings,
 };

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use super::error::ErrorBody;
 use super::resources::ActionRequest;
 use super::sets::SetRequest;
+use super::track_records::TrackRecordBody;
 use super::warning::WarningBody;
 use crate::json::JsonObject;
 use crate::problem::Problem;
@@ -141,6 +142,9 @@ struct WhatIfChange {
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningBody>,
+    /// How good the plans of the puts of the type were, for a create or an update, if any were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    track_record: Option<TrackRecordBody>,
 }
 
 /// A difference in a resource.
@@ -213,6 +217,7 @@ impl WhatIfChange {
             replacement,
             unknown,
             warnings,
+            track_record,
         } = change;
         let resource_id = identifier.map(|identifier| scope.resource(&type_name, &identifier));
         let tracked_by = tracked_by.map(|id| id.to_string());
@@ -259,6 +264,7 @@ impl WhatIfChange {
             }),
             unknown,
             warnings: warnings.into_iter().map(WarningBody::from).collect(),
+            track_record: track_record.as_ref().map(TrackRecordBody::from),
         }
     }
 }

@@ -91,8 +91,11 @@ impl App {
         let Foreseen {
             changes, details, ..
         } = foreseen;
+        let mut changes: Vec<ResourceChange> =
+            changes.into_iter().flatten().chain(ignored).collect();
+        self.tell_track_records(&mut changes).await?;
         Ok(WhatIf {
-            changes: changes.into_iter().flatten().chain(ignored).collect(),
+            changes,
             error: (!details.is_empty()).then(|| failure(details)),
         })
     }

@@ -1,6 +1,7 @@
 //! AWS resources: scopes, type names and primary identifiers.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,14 @@ impl fmt::Display for Identifier {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TypeName(String);
+
+impl FromStr for TypeName {
+    type Err = InvalidId;
+
+    fn from_str(name: &str) -> Result<Self, InvalidId> {
+        Self::parse(name)
+    }
+}
 
 impl TypeName {
     /// Parses CloudFormation's spelling, `AWS::EC2::VPC`.

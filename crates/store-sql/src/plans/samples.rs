@@ -71,6 +71,12 @@ INSERT INTO leftovers (key, register_key, subject_key, target_key, name, plane, 
         CASE WHEN i < 4000 THEN 'Undeleted' ELSE 'Salvage' END, '', 1, 0, i
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO predictions (operation, key, type_name, exact)
+    SELECT 'operation-' || i, 'type-' || (i / 4), 'Type', 1 FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO track_records (key, type_name, applies, exact)
+    SELECT 'type-' || i, 'Type', 1, 1 FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
     SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
@@ -516,6 +522,22 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("tokens::LIST", (values!["token-2", limit], PAGE)),
         ("tokens::REVOKE", (values!["token-200", 9], 1)),
         ("tokens::NOTE_USE", (values!["token-200", 9], 1)),
+        (
+            "track_records::NOTE",
+            (values!["operation-new", "type-1", "Type", 1], 0),
+        ),
+        // One prediction of each type, and the track records.
+        (
+            "track_records::LIST",
+            (values!["type-2", "type-3", limit], 2 * PAGE),
+        ),
+        (
+            "track_records::SEVERAL",
+            (values![r#"["type-100", "type-none"]"#], 1 + 4),
+        ),
+        // Twice: the rows are found, and then removed.
+        ("track_records::TAKE", (values![limit], 3 * PAGE)),
+        ("track_records::ADD", (values!["type-100", "Type", 1, 1], 1)),
         (
             "type_schemas::PUT",
             (values!["type-100", "new", "{}", true, 9_000], 0),

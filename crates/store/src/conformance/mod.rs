@@ -32,6 +32,7 @@ pub mod role_assignments;
 mod stage;
 pub mod stepping;
 pub mod tokens;
+pub mod track_records;
 pub mod type_schemas;
 
 /// Makes each case a test. `$fresh` is an async function without arguments that returns an empty store as
@@ -249,6 +250,11 @@ macro_rules! conformance {
                 the_entry_of_an_undecided_alias_stays
                 unknown_outcomes_under_an_alias_are_due
             }
+            track_records {
+                a_prediction_is_part_of_the_track_record
+                what_was_predicted_is_counted_once
+                track_records_are_listed_by_page
+            }
             type_schemas {
                 a_type_schema_belongs_to_an_account_and_a_region
                 the_type_schema_fetched_last_is_current
@@ -294,6 +300,7 @@ macro_rules! races {
             first_puts_of_an_alias
             changes_of_a_reference
             ends_of_operations
+            ends_of_one_type
             what_a_put_has_learned
             others_on_a_resource
             adoptions

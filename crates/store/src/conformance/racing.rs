@@ -26,6 +26,7 @@ use super::act::Act;
 use super::fixture::Engine;
 use super::holding::Hold;
 use super::stage::Stage;
+pub use super::track_records::ends_of_one_type;
 use crate::Memory;
 
 /// The database of an engine, in the eyes of a test that holds a transaction.

@@ -12,6 +12,7 @@ mod role_assignments;
 mod sealed;
 mod tables;
 mod tokens;
+mod track_records;
 mod type_schemas;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -182,6 +182,9 @@ impl Operations for Memory {
             Work::Group(work) => tables.finish_on_group(&finish.operation, work),
         }
         tables.events.push(rules::ended(&finish.operation));
+        if let Some(predicted) = rules::predicted(&finish.operation) {
+            tables.predicted(predicted);
+        }
         tables.wake_parent(&finish.operation);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
     GroupId, Leftover, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup,
-    Timestamp,
+    Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
@@ -28,6 +28,7 @@ pub(super) struct Tables {
     pub(super) role_assignments: BTreeMap<String, RoleAssignment>,
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
+    pub(super) track_records: BTreeMap<String, TrackRecord>,
     pub(super) digest_key: Option<SealedKey>,
     pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
     /// The number of events that were ever audited.
