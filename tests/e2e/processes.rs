@@ -26,6 +26,7 @@ mod proxy;
 mod regions;
 mod rotation;
 mod secrets;
+mod set_crash_points;
 mod slow_readers;
 mod story;
 mod tls;

@@ -47,6 +47,8 @@ async fn list_predictions(
 }
 
 /// Returns how good the plans of the puts of a type were.
+///
+/// 404 if no put of the type has sent anything yet that could be read afterwards.
 #[utoipa::path(get, tag = "Predictions", path = "/planes/aws/{plane}/providers/System.AWS/predictions/{type}",
     params(PredictionPath),
     responses((status = 200, body = PredictionBody), (status = 404, body = ErrorResponse)))]
