@@ -1,21 +1,15 @@
 //! Reads documents of an issuer over HTTP, with bounds.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::{Request, StatusCode, Uri};
-use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject as _};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use ucp_https::Connector;
 
 use crate::settings::Unusable;
 
@@ -44,21 +38,16 @@ pub(crate) enum Unread {
 
 /// Documents by HTTP. Redirections are not followed: who is asked is who is trusted.
 pub(crate) struct Web {
-    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+    client: Client<Connector, Empty<Bytes>>,
 }
 
 impl Web {
     /// Trusts the authorities in a file, or else those of the machine.
     pub(crate) fn trusting(ca: Option<&Path>) -> Result<Self, Unusable> {
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(ca)?)
-            .https_or_http()
-            .enable_http1()
-            .build();
         // Minutes go by until the next document is read.
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
-            .build(connector);
+            .build(ucp_https::connector(ca)?);
         Ok(Self { client })
     }
 }
@@ -79,35 +68,5 @@ impl Source for Web {
         let body = Limited::new(response.into_body(), DOCUMENT_BYTES).collect();
         let body = body.await.map_err(|error| Unread::Body(url, error))?;
         Ok(body.to_bytes())
-    }
-}
-
-fn tls(ca: Option<&Path>) -> Result<ClientConfig, Unusable> {
-    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| Unusable::Authorities {
-        path: ca.map(Path::to_owned),
-        source,
-    };
-    let builder = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| unusable(error.into()))?;
-    let builder = match ca {
-        Some(file) => builder.with_root_certificates(authorities(file).map_err(unusable)?),
-        None => builder
-            .with_native_roots()
-            .map_err(|error| unusable(error.into()))?,
-    };
-    Ok(builder.with_no_client_auth())
-}
-
-/// Reads the certificates in a file, of which there must be one.
-fn authorities(file: &Path) -> Result<RootCertStore, Box<dyn std::error::Error + Send + Sync>> {
-    let pem = std::fs::read(file)?;
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&pem) {
-        roots.add(certificate?)?;
-    }
-    match roots.is_empty() {
-        true => Err(PemError::NoItemsFound.into()),
-        false => Ok(roots),
     }
 }

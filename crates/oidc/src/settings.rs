@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hyper::Uri;
 use hyper::http::uri::InvalidUri;
+use ucp_https::NoAuthorities;
 
 /// Which tokens are good, and what they say.
 #[derive(Clone, Debug)]
@@ -46,18 +47,8 @@ pub enum Unusable {
     #[error("an audience is needed, so that tokens for others are refused")]
     NoAudience,
     /// The certificates of the authorities cannot be read.
-    #[error("cannot read the certificates of the authorities{}", of(path.as_ref()))]
-    Authorities {
-        /// The file, or else the machine's own are meant.
-        path: Option<PathBuf>,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
-
-fn of(path: Option<&PathBuf>) -> String {
-    path.map_or_else(String::new, |path| format!(" in {}", path.display()))
+    #[error(transparent)]
+    Authorities(#[from] NoAuthorities),
 }
 
 impl Settings {
