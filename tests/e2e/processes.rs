@@ -11,6 +11,7 @@ mod command_line;
 mod connections;
 mod crash_points;
 mod credential_changes;
+mod daily_commands;
 mod documents;
 mod failover;
 mod hostile;

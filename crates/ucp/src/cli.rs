@@ -28,6 +28,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Daily(ucp_cli::command::Command),
     /// Runs everything on this machine: the API, the workers, SQLite and a simulated AWS.
     Dev(Box<Dev>),
     /// Runs the API and the workers against AWS.

@@ -8,7 +8,6 @@ mod accounts;
 mod ambient;
 mod audit;
 mod cli;
-mod color;
 mod config;
 mod connections;
 mod core_dumps;
@@ -66,6 +65,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Daily(command) => ucp_cli::command::run(command),
         Command::Dev(arguments) => {
             // The demo tells its own story.
             let default = if arguments.demo { QUIET } else { REQUESTS };

@@ -6,8 +6,7 @@ use std::io;
 use anyhow::{Context, bail};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
-
-use crate::color;
+use ucp_cli::color;
 
 /// The format of logs.
 #[derive(Clone, Copy, Debug)]

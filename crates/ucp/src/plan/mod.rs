@@ -4,12 +4,10 @@
 //! plan ([`judged`](mod@judged)).
 
 mod answer;
-mod diff;
 mod file;
 mod judged;
 mod lines;
 mod objection;
-mod paper;
 mod problem;
 mod question;
 mod schemas;
@@ -21,13 +19,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::Value;
+use ucp_cli::color;
+use ucp_cli::document;
+use ucp_cli::render::Paper;
 use ucp_model::operation::ReplacementPolicy;
 use ucp_plan::Mode;
 
 use crate::cli::{self, Color, Plan};
-use crate::{color, types};
+use crate::types;
 use judged::{Outcome, judged};
-use paper::Paper;
 use question::Question;
 use schemas::Schemas;
 
@@ -61,14 +61,15 @@ fn show(arguments: &Plan, schemas: &Schemas) -> anyhow::Result<ExitCode> {
     let from_stdin = files
         .into_iter()
         .flatten()
-        .filter(|path| file::is_stdin(path));
+        .filter(|path| document::is_stdin(path));
     if from_stdin.count() > 1 {
         bail!("standard input can be only one of --current, --desired and --last-applied");
     }
     let schema = schemas.known(type_name)?;
     let question = Question {
-        desired: file::properties(desired)?
-            .with_context(|| format!("{}: contains null, not an object", file::name(desired)))?,
+        desired: file::properties(desired)?.with_context(|| {
+            format!("{}: contains null, not an object", document::name(desired))
+        })?,
         default_tags: arguments.default_tags.iter().cloned().collect(),
         current: optional(arguments.current.as_deref())?,
         last_applied: optional(arguments.last_applied.as_deref())?,

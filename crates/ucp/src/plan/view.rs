@@ -4,15 +4,14 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use serde_json::Value;
+use ucp_cli::render::{Line, Mark, Paper, diff};
 use ucp_model::operation::ReplacementOrder;
 use ucp_model::pointer::{self, is_within};
 use ucp_plan::{Action, Change, Plan, Reason};
 use ucp_schema::ResourceSchema;
 
-use super::diff::{self, Line};
 use super::judged::{Judged, Outcome};
 use super::objection::Objection;
-use super::paper::{Mark, Paper};
 
 /// Shows a plan. Its changes contain no secrets.
 pub(super) fn show<W: Write>(

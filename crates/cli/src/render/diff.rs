@@ -16,12 +16,14 @@ const WIDTH: usize = 90;
 const MOST_PAIRS: usize = 1_000_000;
 
 /// The indentation of a value, its label and a note after it.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
-    pub(super) depth: usize,
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// How deep it is nested.
+    pub depth: usize,
     /// Such as `/CidrBlock: `; empty for an element of a list.
-    pub(super) label: &'a str,
-    pub(super) note: &'a str,
+    pub label: &'a str,
+    /// What follows it as a comment.
+    pub note: &'a str,
 }
 
 impl Line<'_> {
@@ -31,7 +33,7 @@ impl Line<'_> {
 }
 
 /// Shows a value that exists only before or only after.
-pub(super) fn whole<W: Write>(
+pub fn whole<W: Write>(
     paper: &mut Paper<W>,
     line: Line<'_>,
     mark: Mark,
@@ -78,7 +80,7 @@ pub(super) fn whole<W: Write>(
 }
 
 /// Shows a value that changes.
-pub(super) fn changed<W: Write>(
+pub fn changed<W: Write>(
     paper: &mut Paper<W>,
     line: Line<'_>,
     before: &Value,
@@ -253,7 +255,7 @@ fn framed<W: Write>(
 }
 
 /// Notes how many items are left out; the texts are the singular and the plural.
-pub(super) fn left_out<W: Write>(
+pub fn left_out<W: Write>(
     paper: &mut Paper<W>,
     depth: usize,
     count: usize,

@@ -1,26 +1,35 @@
+//! Marked lines, with or without colours.
+
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
 /// A writer of marked lines, with or without colours.
-pub(super) struct Paper<W> {
+#[derive(Debug)]
+pub struct Paper<W> {
     out: W,
     is_coloured: bool,
 }
 
 /// What happens to the value on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub enum Mark {
+    /// It is new.
     Add,
+    /// It goes.
     Remove,
+    /// It becomes another.
     Change,
+    /// It goes, and a new one comes.
     Replace,
     /// No change.
     Keep,
 }
 
 impl Mark {
-    pub(super) fn sign(self) -> &'static str {
+    /// The mark as text.
+    pub fn sign(self) -> &'static str {
         match self {
             Mark::Add => "+",
             Mark::Remove => "-",
@@ -30,7 +39,8 @@ impl Mark {
         }
     }
 
-    pub(super) fn style(self) -> Style {
+    /// The colour of the mark.
+    pub fn style(self) -> Style {
         match self {
             Mark::Add => AnsiColor::Green.on_default(),
             Mark::Remove | Mark::Replace => AnsiColor::Red.on_default(),
@@ -41,16 +51,23 @@ impl Mark {
 }
 
 impl<W: Write> Paper<W> {
-    pub(super) fn new(out: W, is_coloured: bool) -> Self {
+    /// A paper on `out`.
+    pub fn new(out: W, is_coloured: bool) -> Self {
         Self { out, is_coloured }
     }
 
-    pub(super) fn blank(&mut self) -> io::Result<()> {
+    /// Returns what was written on.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// Writes an empty line.
+    pub fn blank(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
     /// Writes a line without indentation.
-    pub(super) fn words(&mut self, words: &[(Style, &str)]) -> io::Result<()> {
+    pub fn words(&mut self, words: &[(Style, &str)]) -> io::Result<()> {
         for (style, text) in words {
             self.write(*style, text)?;
         }
@@ -58,13 +75,7 @@ impl<W: Write> Paper<W> {
     }
 
     /// Writes an indented line with its mark and a note.
-    pub(super) fn line(
-        &mut self,
-        depth: usize,
-        mark: Mark,
-        text: &str,
-        note: &str,
-    ) -> io::Result<()> {
+    pub fn line(&mut self, depth: usize, mark: Mark, text: &str, note: &str) -> io::Result<()> {
         write!(self.out, "{:1$}", "", 2 + 4 * depth)?;
         self.write(mark.style(), mark.sign())?;
         self.out.write_all(b" ")?;
@@ -85,21 +96,25 @@ impl<W: Write> Paper<W> {
         } else {
             Style::new()
         };
-        write!(self.out, "{style}")?;
-        for part in text.split_inclusive(steers) {
-            let mut letters = part.chars();
-            match letters.next_back() {
-                Some(last) if steers(last) => {
-                    write!(self.out, "{}{}", letters.as_str(), last.escape_unicode())?;
-                }
-                _ => self.out.write_all(part.as_bytes())?,
-            }
-        }
-        write!(self.out, "{style:#}")
+        write!(self.out, "{style}{}{style:#}", readable(text))
     }
 }
 
-/// Whether a character controls the terminal or changes the direction of text.
+/// Escapes the characters that control a terminal or change the direction of text.
+pub fn readable(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut readable = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match steers(letter) {
+            true => readable.extend(letter.escape_unicode()),
+            false => readable.push(letter),
+        }
+    }
+    Cow::Owned(readable)
+}
+
 fn steers(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,0 +1,72 @@
+//! Which server is meant, and who asks.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::http::Client;
+use super::url::BaseUrl;
+
+/// The name of the token in the data directory of `ucp dev`.
+const TOKEN: &str = "token";
+
+/// Which server is meant, and who asks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct Server {
+    /// The URL of the server, with its path base if it has one.
+    #[arg(
+        long,
+        env = "UCP_SERVER",
+        default_value = "http://127.0.0.1:8787",
+        value_name = "URL"
+    )]
+    server: BaseUrl,
+    /// The token by which the server knows you. Others on this machine may see arguments: better set the variable, or use
+    /// --token-file.
+    #[arg(long, env = "UCP_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// A file with the token.
+    #[arg(long, env = "UCP_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The data directory of `ucp dev`. A server on this machine gets the token in it, unless another is given.
+    #[arg(long, env = "UCP_DATA_DIR", default_value = ".ucp", value_name = "DIR")]
+    data_dir: PathBuf,
+    /// The certificates of the authorities that may vouch for the server, in PEM. By default those of the machine.
+    #[arg(long, env = "UCP_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// How long to wait for a reply.
+    #[arg(long, env = "UCP_TIMEOUT", default_value = "2m", value_parser = humantime::parse_duration, value_name = "DURATION")]
+    timeout: Duration,
+}
+
+impl Server {
+    /// Returns a client of the server. Nothing is sent yet.
+    pub(crate) fn client(&self) -> anyhow::Result<Client> {
+        let connector = ucp_https::connector(self.ca.as_deref())?;
+        Client::new(connector, self.server.clone(), self.token()?, self.timeout)
+    }
+
+    fn token(&self) -> anyhow::Result<Option<String>> {
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path);
+            text.map(|text| text.trim().to_owned())
+        };
+        if let Some(token) = &self.token {
+            return Ok(Some(token.trim().to_owned()));
+        }
+        if let Some(path) = &self.token_file {
+            let token = read(path);
+            let token = token.with_context(|| format!("cannot read {}", path.display()))?;
+            return Ok(Some(token));
+        }
+        // Without a token, the server says whether it needs one.
+        let kept = self.data_dir.join(TOKEN);
+        Ok(match self.server.is_here() {
+            true => read(&kept).ok(),
+            false => None,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! Standard output.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use crate::color;
+use crate::render::Paper;
+
+/// How the result is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: tables, differences, progress.
+    #[default]
+    #[value(alias = "table")]
+    Text,
+    /// For programs: what the server answers.
+    Json,
+}
+
+/// The flag that chooses the format.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Output {
+    /// How the result is printed.
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    pub(crate) format: Format,
+}
+
+impl Output {
+    pub(crate) fn is_json(self) -> bool {
+        self.format == Format::Json
+    }
+}
+
+/// Prints to standard output. It is no error if nobody reads on.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Prints a value on lines of its own.
+pub(crate) fn print_json(value: &Value) -> io::Result<()> {
+    print(&format!("{value:#}\n"))
+}
+
+/// Shows what `write` writes: on standard output, or on standard error if the former is for programs.
+pub(crate) fn show(
+    output: Output,
+    write: impl FnOnce(&mut Paper<Vec<u8>>) -> io::Result<()>,
+) -> io::Result<()> {
+    let is_coloured = match output.format {
+        Format::Text => color::suits(&io::stdout()),
+        Format::Json => color::suits(&io::stderr()),
+    };
+    let mut paper = Paper::new(Vec::new(), is_coloured);
+    write(&mut paper)?;
+    let text = String::from_utf8_lossy(&paper.into_inner()).into_owned();
+    match output.format {
+        Format::Text => print(&text),
+        Format::Json => {
+            eprint!("{text}");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What `ucp apply` sends, to a server that notes it and answers as it is told.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
+use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
+use ucp_cli::command::{self, Command};
+
+const GROUP: &str = "/planes/radius/local/resourceGroups/demo";
+
+#[derive(Debug, Parser)]
+struct Ucp {
+    #[command(subcommand)]
+    command: Both,
+}
+
+#[derive(Debug, Subcommand)]
+enum Both {
+    #[command(flatten)]
+    Daily(Command),
+}
+
+/// A request: method and path, authorization, and body.
+#[derive(Clone, Debug, PartialEq)]
+struct Asked(String, Option<String>, Value);
+
+#[derive(Default)]
+struct Scripted {
+    asked: Mutex<Vec<Asked>>,
+    answers: Mutex<VecDeque<Answer>>,
+}
+
+struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Value,
+}
+
+fn answer(status: u16, body: Value) -> Answer {
+    Answer {
+        status,
+        headers: vec![("retry-after", "0".to_owned())],
+        body,
+    }
+}
+
+async fn serve(State(scripted): State<Arc<Scripted>>, request: Request) -> Response {
+    let head = format!("{} {}", request.method(), request.uri());
+    let authorization = request.headers().get("authorization");
+    let authorization = authorization.map(|value| value.to_str().expect("text").to_owned());
+    let body = axum::body::to_bytes(request.into_body(), 1 << 20).await;
+    let body = serde_json::from_slice(&body.expect("a body")).unwrap_or_default();
+    let asked = Asked(head, authorization, body);
+    scripted.asked.lock().expect("a lock").push(asked);
+    let next = scripted.answers.lock().expect("a lock").pop_front();
+    let Answer {
+        status,
+        headers,
+        body,
+    } = next.expect("an answer for each request");
+    let status = StatusCode::from_u16(status).expect("a status");
+    let mut response = (status, axum::Json(body)).into_response();
+    for (name, value) in headers {
+        let value = value.parse().expect("a header");
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+/// Runs `ucp` with these arguments against a server with these answers. Returns what came of it, and what was asked.
+fn ucp(arguments: &[&str], answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
+    let scripted = Arc::new(Scripted {
+        asked: Mutex::default(),
+        answers: Mutex::new(answers.into()),
+    });
+    let app = Router::new()
+        .fallback(serve)
+        .with_state(Arc::clone(&scripted));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"));
+    let listener = listener.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    runtime.spawn(async { axum::serve(listener, app).await });
+    let server = ["--server", &url, "--token", "secret"];
+    let ucp = ["ucp"].iter().chain(arguments).chain(&server);
+    let Both::Daily(command) = Ucp::try_parse_from(ucp).expect("a command").command;
+    let outcome = command::run(command);
+    runtime.shutdown_background();
+    let asked = scripted.asked.lock().expect("a lock").clone();
+    (outcome, asked)
+}
+
+fn set() -> Value {
+    json!({"scope": "/planes/aws/aws/accounts/1/regions/r", "resources": [{"alias": "a", "type": "AWS.EC2/VPC"}]})
+}
+
+fn file(folder: &Path) -> String {
+    let path = folder.join("set.json");
+    std::fs::write(&path, set().to_string()).expect("a file");
+    path.display().to_string()
+}
+
+/// Runs `ucp apply --yes` after the answer about the group.
+fn apply(answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = answer(200, json!({"id": GROUP}));
+    let answers = [group].into_iter().chain(answers).collect();
+    ucp(
+        &["apply", "--yes", "-g", "demo", "-f", &file(folder.path())],
+        answers,
+    )
+}
+
+fn what_if(more: &Value) -> Answer {
+    let mut properties = json!({"changes": [{"changeType": "Create", "trackedBy": format!("{GROUP}/providers/AWS.EC2/VPC:reference/a")}]});
+    let members = properties.as_object_mut().expect("an object");
+    members.extend(more.as_object().expect("an object").clone());
+    answer(
+        200,
+        json!({"status": "Succeeded", "properties": properties}),
+    )
+}
+
+fn applied() -> Answer {
+    answer(
+        200,
+        json!({"status": "Succeeded", "properties": {"resources": []}}),
+    )
+}
+
+#[test]
+fn what_is_applied_is_what_was_shown() {
+    let plan = json!({"planId": "p-1", "fingerprint": "f"});
+    let (outcome, asked) = apply(vec![what_if(&plan), applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    let bearer = Some("Bearer secret".to_owned());
+    let mut planned = set();
+    planned["planId"] = json!("p-1");
+    assert_eq!(
+        asked[1..],
+        [
+            Asked(format!("POST {GROUP}/:whatIf"), bearer.clone(), set()),
+            Asked(format!("POST {GROUP}/:apply"), bearer, planned),
+        ]
+    );
+
+    // A server that keeps no plans gets the declaration alone.
+    let (_, asked) = apply(vec![what_if(&json!({})), applied()]);
+    assert_eq!(asked[2].2, set());
+}
+
+#[test]
+fn a_stale_plan_says_what_has_changed_and_what_to_do() {
+    let stale = json!({"error": {"code": "StalePlan", "message": "The plan p-1 is stale.", "details": [
+        {"code": "LiveStateChanged", "message": "It is another one.", "target": "/resources/0/properties/CidrBlock"}]}});
+    let answers = vec![what_if(&json!({"planId": "p-1"})), answer(412, stale)];
+    let (outcome, asked) = apply(answers);
+    let told = outcome.expect_err("it is refused").to_string();
+    for part in [
+        "StalePlan: The plan p-1 is stale.",
+        "\n  /resources/0/properties/CidrBlock: LiveStateChanged: It is another one.\n",
+        "Run the command again",
+        "/docs/errors/StalePlan",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert_eq!(asked.len(), 3, "{asked:?}");
+}
+
+#[test]
+fn a_busy_server_is_asked_again() {
+    let busy = |status| {
+        answer(
+            status,
+            json!({"error": {"code": "TooManyRequests", "message": "Later."}}),
+        )
+    };
+    let answers = vec![busy(429), busy(503), what_if(&json!({})), applied()];
+    let (outcome, asked) = apply(answers);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    assert_eq!(asked[1], asked[2]);
+    assert_eq!(asked[1], asked[3]);
+
+    // Without a time to wait, it is not.
+    let mut busy = busy(503);
+    busy.headers
+        .retain(|(name, _)| *name != RETRY_AFTER.as_str());
+    let (outcome, asked) = apply(vec![busy]);
+    assert!(outcome.is_err());
+    assert_eq!(asked.len(), 2, "{asked:?}");
+}
+
+#[test]
+fn an_operation_is_followed_on_the_server_that_was_named() {
+    let status = |status: &str| {
+        json!({"status": status, "properties": {"resources": []},
+            "error": {"code": "ApplyFailed", "message": "1 of 1 resources failed."}})
+    };
+    let path =
+        "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/1";
+    let mut accepted = answer(202, json!({}));
+    let elsewhere = format!("http://elsewhere.invalid/base{path}");
+    accepted.headers.push(("azure-asyncoperation", elsewhere));
+    let answers = vec![
+        what_if(&json!({})),
+        accepted,
+        answer(200, status("Running")),
+        // The server is away for a moment.
+        answer(500, json!({})),
+        answer(200, status("Failed")),
+    ];
+    let (outcome, asked) = apply(answers);
+    let told = outcome.expect_err("it has failed").to_string();
+    assert!(
+        told.starts_with("ApplyFailed: 1 of 1 resources failed."),
+        "{told}"
+    );
+    let polls = asked[3..].iter().map(|Asked(head, ..)| head.clone());
+    assert_eq!(polls.collect::<Vec<_>>(), vec![format!("GET {path}"); 3]);
+}
+
+#[test]
+fn an_operation_without_a_status_is_followed_by_its_result() {
+    let mut accepted = answer(202, json!({}));
+    accepted
+        .headers
+        .push(("location", "/planes/x/operationResults/1".to_owned()));
+    let answers = vec![
+        what_if(&json!({})),
+        accepted,
+        answer(202, json!({})),
+        answer(200, json!({"outputs": {"a": 1}})),
+    ];
+    let (outcome, asked) = apply(answers);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    assert_eq!(asked[3].0, "GET /planes/x/operationResults/1");
+}
+
+#[test]
+fn what_cannot_be_told_has_its_own_exit_status() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asking = |changes: Value| {
+        let reply = json!({"status": "Succeeded", "properties": {"changes": changes}});
+        let file = file(folder.path());
+        let arguments = ["what-if", "--detailed-exitcode", "-g", "demo", "-f", &file];
+        ucp(&arguments, vec![answer(200, reply)])
+            .0
+            .expect("it is told")
+    };
+    let of = |kind: &str| json!({"changeType": kind, "trackedBy": GROUP});
+    assert_eq!(
+        asking(json!([of("NoChange"), of("Ignore")])),
+        ExitCode::SUCCESS
+    );
+    assert_eq!(
+        asking(json!([of("NoChange"), of("Create")])),
+        ExitCode::from(2)
+    );
+    assert_eq!(
+        asking(json!([of("Unsupported"), of("Create")])),
+        ExitCode::from(3)
+    );
+}

@@ -1,0 +1,350 @@
+//! The commands for every day, as people and pipelines run them: the real binary against a running `ucp dev`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::certificates::Files;
+use super::process::Process;
+
+const ACCOUNT: &str = "123456789012";
+
+const NET: &str = "
+scope: /planes/aws/aws/accounts/123456789012/regions/us-west-2
+resources:
+  - alias: net
+    type: AWS.EC2/VPC
+    properties: {CidrBlock: 10.0.0.0/16}
+outputs:
+  vpc: {$reference: net}
+";
+const SUB: &str = r#"[{"alias": "sub", "type": "AWS.EC2/Subnet",
+    "properties": {"VpcId": {"$reference": "net#/VpcId"}, "CidrBlock": "10.0.1.0/24"}}]"#;
+const LOGS: &str =
+    "alias: logs\ntype: AWS.Logs/LogGroup\nproperties: {LogGroupName: daily, RetentionInDays: 7}\n";
+
+/// A folder with files, and a server to send them to.
+struct Desk {
+    folder: TempDir,
+    url: String,
+    _dev: Process,
+}
+
+/// What a command has come to.
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self {
+            code: output.status.code(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
+    /// Expects an exit status and texts on standard output.
+    #[track_caller]
+    fn prints(self, code: i32, texts: &[&str]) -> Self {
+        let Self { out, err, .. } = &self;
+        assert_eq!(self.code, Some(code), "{out}\n{err}");
+        for text in texts {
+            assert!(out.contains(text), "no {text:?} in:\n{out}\n{err}");
+        }
+        self
+    }
+
+    /// Expects failure and texts on standard error.
+    #[track_caller]
+    fn fails(self, texts: &[&str]) -> Self {
+        let Self { out, err, .. } = &self;
+        assert_eq!(self.code, Some(1), "{out}\n{err}");
+        for text in texts {
+            assert!(err.contains(text), "no {text:?} in:\n{err}\n{out}");
+        }
+        self
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).expect("JSON")
+    }
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (dev, url) = Process::dev(&folder.path().join(".ucp"), &[]).await;
+        let desk = Self {
+            folder,
+            url,
+            _dev: dev,
+        };
+        for (name, text) in [("net.yaml", NET), ("sub.json", SUB), ("logs.yaml", LOGS)] {
+            desk.write(name, text);
+        }
+        desk
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).expect("a file");
+    }
+
+    async fn ucp(&self, arguments: &[&str]) -> Run {
+        self.ucp_reading("", arguments).await
+    }
+
+    /// Runs a command with a text on its standard input.
+    async fn ucp_reading(&self, input: &str, arguments: &[&str]) -> Run {
+        let mut command = self.command(env!("CARGO_BIN_EXE_ucp"));
+        command.args(arguments);
+        run(command, input).await
+    }
+
+    /// Runs a command on a terminal, at which somebody types.
+    async fn ucp_on_a_terminal(&self, typed: &str, arguments: &str) -> Run {
+        let mut command = self.command("script");
+        let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_ucp"));
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        run(command, typed).await
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.folder.path())
+            .env("UCP_SERVER", &self.url)
+            .env("UCP_GROUP", "daily")
+            .env("UCP_ACCOUNT", ACCOUNT)
+            .env("UCP_REGION", "us-west-2")
+            .env("TERM", "xterm");
+        command
+    }
+}
+
+async fn run(mut command: Command, input: &str) -> Run {
+    let input = input.to_owned();
+    let running = tokio::task::spawn_blocking(move || {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // It may end without reading.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().expect("it ends")
+    });
+    Run::of(running.await.expect("it ends"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_applied_is_shown_and_applying_it_again_does_nothing() {
+    let desk = Desk::new().await;
+    let files = ["-f", "sub.json", "net.yaml"];
+    let with = |command: &[&'static str]| [command, &files].concat();
+    let made = desk.ucp(&with(&["apply", "--yes"])).await.prints(
+        0,
+        &[
+            "Made the resource group /planes/radius/local/resourceGroups/daily.\n",
+            "+ AWS.EC2/VPC net will be created\n\n  + /CidrBlock: \"10.0.0.0/16\"\n",
+            "+ AWS.EC2/Subnet sub will be created\n",
+            "  + /VpcId: (known after apply)\n",
+            "Resources: 2 to create.\n",
+            "AWS.EC2/VPC net: Succeeded after ",
+            "AWS.EC2/Subnet sub: Succeeded after ",
+            "\nOutputs:\n    vpc: \"vpc-",
+        ],
+    );
+    assert!(!made.out.contains('\u{1b}'), "{:?}", made.out);
+
+    let again = desk.ucp(&with(&["apply", "--yes"])).await;
+    let again = again.prints(0, &["Nothing to do: 2 as declared.\n", "vpc: \"vpc-"]);
+    assert!(!again.out.contains("Operation"), "{}", again.out);
+    let unchanged = with(&["what-if", "--detailed-exitcode"]);
+    desk.ucp(&unchanged).await.prints(0, &["Nothing to do"]);
+
+    desk.write(
+        "net.yaml",
+        &NET.replace("/16}", "/16, EnableDnsSupport: false}"),
+    );
+    let update = "  + /EnableDnsSupport: false\n";
+    desk.ucp(&unchanged)
+        .await
+        .prints(2, &["will be updated\n", update]);
+    let told = desk.ucp(&with(&["what-if", "-o", "json"])).await;
+    let told = told.prints(0, &[]).json();
+    assert_eq!(told["properties"]["changes"][0]["changeType"], "Modify");
+    let applied = desk.ucp(&with(&["apply", "-y", "-o", "json"])).await;
+    let applied = applied.prints(0, &[]);
+    assert!(applied.err.contains(update), "{}", applied.err);
+    assert_eq!(applied.json()["status"], "Succeeded");
+
+    let complete = ["apply", "-y", "--mode", "complete", "-f", "net.yaml"];
+    let gone = [
+        "- AWS.EC2/Subnet sub (subnet-",
+        "AWS.EC2/Subnet sub: Succeeded",
+    ];
+    desk.ucp(&complete).await.prints(0, &gone);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_may_come_from_standard_input_and_its_place_from_flags() {
+    let desk = Desk::new().await;
+    let several = format!(
+        "{LOGS}---\n{}",
+        LOGS.replace("logs", "more").replace("daily", "other")
+    );
+    let run = desk
+        .ucp_reading(&several, &["apply", "-y", "-f", "-"])
+        .await;
+    run.prints(0, &["Resources: 2 to create."]);
+    desk.ucp(&["what-if", "--detailed-exitcode", "-f", "logs.yaml"])
+        .await
+        .prints(0, &["Nothing to do: 1 as declared.\n"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_applied_unless_somebody_agrees() {
+    let desk = Desk::new().await;
+    let unasked = desk.ucp(&["apply", "-f", "logs.yaml"]).await;
+    unasked.fails(&["there is no terminal to ask on", "--yes"]);
+    // Not even the group was made.
+    let missing = desk.ucp(&["what-if", "-f", "logs.yaml"]).await;
+    missing.fails(&[
+        "ucp: ResourceGroupNotFound: ",
+        "/docs/errors/ResourceGroupNotFound\n",
+    ]);
+
+    let refused = desk.ucp_on_a_terminal("n", "apply -f logs.yaml").await;
+    refused.prints(
+        1,
+        &[
+            "will be created",
+            "Apply these changes?",
+            "Nothing is applied.",
+        ],
+    );
+    let still = ["what-if", "--detailed-exitcode", "-f", "logs.yaml"];
+    desk.ucp(&still).await.prints(2, &["1 to create"]);
+    let agreed = desk.ucp_on_a_terminal("y", "apply -f logs.yaml").await;
+    agreed.prints(0, &["Succeeded after"]);
+    desk.ucp(&still).await.prints(0, &[]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_told_where_they_were_written() {
+    let desk = Desk::new().await;
+    desk.ucp(&["apply", "-y", "-f", "logs.yaml"])
+        .await
+        .prints(0, &[]);
+    desk.write(
+        "wrong.yaml",
+        "- {alias: a, type: AWS.EC2/VPC, properties: {CidrBlock: 5}}\n",
+    );
+    desk.write(
+        "too.json",
+        r#"{"alias": "b", "type": "AWS.EC2/VPC", "properties": {"Cidr": "x"}}"#,
+    );
+    let wrong = ["what-if", "-f", "wrong.yaml", "too.json"];
+    let wrong = desk.ucp(&wrong).await.fails(&[
+        "ucp: InvalidRequest: ",
+        "\n  wrong.yaml /0/properties/CidrBlock: ",
+        "\n  too.json /properties/Cidr: ",
+        &format!("\nSee {}/docs/errors/InvalidRequest\n", desk.url),
+    ]);
+    assert_eq!(wrong.out, "");
+
+    // What only the look shows is told with the changes.
+    desk.write("logs.yaml", &LOGS.replace("daily", "other"));
+    let replaced = desk.ucp(&["what-if", "--detailed-exitcode", "-f", "logs.yaml"]);
+    let replaced = replaced.await.fails(&["RequiresReplacement"]);
+    assert!(
+        replaced.out.contains("# forces replacement"),
+        "{}",
+        replaced.out
+    );
+
+    // A mistake in the command is not taken for a change.
+    for arguments in [
+        &["apply"][..],
+        &["what-if", "--no"],
+        &["apply", "-f", "missing"],
+    ] {
+        assert_eq!(desk.ucp(arguments).await.code, Some(1), "{arguments:?}");
+    }
+    let nobody = [
+        "what-if",
+        "-f",
+        "logs.yaml",
+        "--server",
+        "http://127.0.0.1:9",
+    ];
+    let nobody = desk.ucp(&nobody).await;
+    nobody.fails(&["ucp: cannot reach the server at http://127.0.0.1:9; does it run"]);
+}
+
+/// Over TLS, with a token, as to a server on another machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_knows_the_caller_by_a_token_over_tls() {
+    let files = Files::new();
+    files.issue("ca", &[("server", "127.0.0.1")]);
+    let (_simulator, aws) = Process::simulator("50ms").await;
+    let database = files.database();
+    let tls = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+    ];
+    let arguments = [&tls[0], &tls[1], "--require-authentication"];
+    let (_server, url) = Process::serve_with(&arguments, &database, &aws, ACCOUNT).await;
+    let url = url.replace("http://", "https://");
+    let made = Command::new(env!("CARGO_BIN_EXE_ucp"))
+        .args(["token", "create", "--name=ci", "--role=owner", "--scope=/"])
+        .args(["--database-url", &database])
+        .output();
+    let token = Run::of(made.expect("the binary starts")).prints(0, &[]).out;
+    let (folder, ca) = (tempfile::tempdir().expect("a folder"), files.path("ca.crt"));
+    let logs = folder.path().join("logs.yaml");
+    fs::write(&logs, LOGS).expect("a file");
+    fs::write(folder.path().join("token"), &token).expect("a file");
+    let apply = async |more: &[&str], variable: (&str, &str)| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command
+            .args([
+                "apply",
+                "-y",
+                "-g",
+                "daily",
+                "--account",
+                ACCOUNT,
+                "--region",
+                "us-west-2",
+            ])
+            .args(["--server", &url, "-f"])
+            .arg(&logs)
+            .args(more)
+            .env(variable.0, variable.1)
+            .current_dir(folder.path());
+        run(command, "").await
+    };
+    let (trusting, path) = (["--ca", &ca[..]], Path::new("token"));
+    let unknown = apply(&trusting, ("TERM", "xterm")).await;
+    unknown.fails(&["AuthenticationFailed"]);
+    let stranger = apply(&[], ("UCP_TOKEN", token.trim())).await;
+    stranger.fails(&["cannot reach the server", "certificate"]);
+    let known = apply(&trusting, ("UCP_TOKEN", token.trim())).await;
+    known.prints(0, &["1 to create"]);
+    let kept = apply(&trusting, ("UCP_TOKEN_FILE", path.to_str().expect("text"))).await;
+    kept.prints(0, &["Nothing to do"]);
+    // A server on this machine gets the token of the data directory.
+    let found = apply(&trusting, ("UCP_DATA_DIR", ".")).await;
+    found.prints(0, &["Nothing to do"]);
+}
