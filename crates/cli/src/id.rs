@@ -48,6 +48,36 @@ impl fmt::Display for Group {
     }
 }
 
+/// A path of the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceId(String);
+
+impl ResourceId {
+    /// Whether it names a resource group, whose routes need the version of the API.
+    pub(crate) fn is_group(&self) -> bool {
+        self.0.parse::<Group>().is_ok()
+    }
+}
+
+impl FromStr for ResourceId {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let is_path = text.to_ascii_lowercase().starts_with("/planes/");
+        // The rest would be read as a query, or never be sent.
+        match is_path && !text.contains(['?', '#']) {
+            true => Ok(Self(text.to_owned())),
+            false => Err("expected an id, which begins with /planes/"),
+        }
+    }
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// The type and the name of what an id stands for: `AWS.EC2/VPC net`.
 pub(crate) fn short(id: &str) -> String {
     let Some((_, name)) = id.split_once("/providers/") else {
@@ -99,5 +129,12 @@ mod tests {
         let resource = "/planes/aws/aws/accounts/1/regions/r/providers/AWS.Logs/LogGroup/a%2Fb";
         assert_eq!(short(resource), "AWS.Logs/LogGroup a%2Fb");
         assert_eq!(short("/planes/radius/local/resourcegroups/g"), "g");
+    }
+
+    #[test]
+    fn an_id_is_a_path_without_a_query() {
+        for wrong in ["planes/x", "/version", "/planes/a?b", "/planes/a#b"] {
+            assert!(wrong.parse::<ResourceId>().is_err(), "{wrong}");
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum Format {
 }
 
 /// The flag that chooses the format.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Output {
     /// How the result is printed.
     #[arg(

@@ -105,12 +105,21 @@ enum Screen {
         /// The last line.
         all: ProgressBar,
     },
-    Lines(Output),
+    Lines(Output, Phases),
+}
+
+/// Whether the phases of an operation are told where they are not live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phases {
+    /// They are: somebody watches.
+    Told,
+    /// They are not: what counts is the end.
+    Untold,
 }
 
 impl Progress {
     /// Shows it where `output` leaves room for people.
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output, phases: Phases) -> Self {
         let is_terminal = match output.is_json() {
             true => io::stderr().is_terminal(),
             false => io::stdout().is_terminal(),
@@ -130,7 +139,7 @@ impl Progress {
                     all,
                 }
             }
-            false => Screen::Lines(output),
+            false => Screen::Lines(output, phases),
         };
         Self {
             tracker: Tracker::default(),
@@ -169,8 +178,9 @@ impl Screen {
             (Screen::Live { all, .. }, Event::Says(text)) => {
                 all.set_message(readable(text).into_owned());
             }
-            (Screen::Lines(_), Event::Started { .. }) => {}
-            (Screen::Lines(output), Event::Ended { .. } | Event::Says(_)) => {
+            (Screen::Lines(..), Event::Started { .. })
+            | (Screen::Lines(_, Phases::Untold), Event::Says(_)) => {}
+            (Screen::Lines(output, _), Event::Ended { .. } | Event::Says(_)) => {
                 match output.is_json() {
                     true => eprintln!("{}", line(event)),
                     false => {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::certificates::Files;
+use super::client::Client;
 use super::process::Process;
 
 const ACCOUNT: &str = "123456789012";
@@ -80,8 +81,13 @@ impl Run {
 
 impl Desk {
     async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// The same with arguments of `ucp dev`.
+    async fn with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
-        let (dev, url) = Process::dev(&folder.path().join(".ucp"), &[]).await;
+        let (dev, url) = Process::dev(&folder.path().join(".ucp"), arguments).await;
         let desk = Self {
             folder,
             url,
@@ -290,6 +296,161 @@ async fn errors_are_told_where_they_were_written() {
     ];
     let nobody = desk.ucp(&nobody).await;
     nobody.fails(&["ucp: cannot reach the server at http://127.0.0.1:9; does it run"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_there_can_be_listed_and_deleted() {
+    let desk = Desk::new().await;
+    let apply = ["apply", "-y", "-f", "net.yaml", "logs.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    let group = "/planes/radius/local/resourcegroups/daily";
+    let groups = desk.ucp(&["get"]).await;
+    groups.prints(
+        0,
+        &[
+            "NAME   TYPE",
+            "daily  System.Resources/resourceGroups  ",
+            group,
+        ],
+    );
+
+    let listed = ["get", "-g", "daily"];
+    let table = desk.ucp(&listed).await.prints(0, &[]).out;
+    let table: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(table[0], ["NAME", "TYPE", "IDENTIFIER", "STATE", "OWNED"]);
+    assert_eq!(table[1][..2], ["net", "AWS.EC2/VPC"]);
+    assert_eq!(
+        table[2],
+        ["logs", "AWS.Logs/LogGroup", "daily", "Succeeded", "yes"]
+    );
+    let json = desk.ucp(&["get", "-g", "daily", "-o", "json"]).await.json();
+    let reference = json[1]["id"].as_str().expect("an id");
+    let one = desk.ucp(&["get", reference, "-o", "json"]).await.json();
+    assert_eq!(one["id"], json[1]["id"]);
+    let logs =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup";
+    let live = format!("{logs}/daily");
+    let live = desk.ucp(&["get", &live]).await;
+    live.prints(0, &["daily  AWS.Logs/LogGroup  /planes/aws/"]);
+    let all = desk.ucp(&["get", logs, "-o", "table"]).await;
+    all.prints(0, &["NAME   TYPE", "daily  AWS.Logs/LogGroup  "]);
+
+    let nowhere = format!("{logs}/nowhere");
+    desk.ucp(&["get", &nowhere])
+        .await
+        .fails(&["ucp: NotFound: "]);
+    desk.ucp(&["delete", reference])
+        .await
+        .fails(&["no terminal to ask on"]);
+    let both = format!("delete {reference} {nowhere}");
+    let refused = desk.ucp_on_a_terminal("n", &both);
+    refused
+        .await
+        .prints(1, &["Delete these 2?", "Nothing is deleted."]);
+    // What is not there stops nothing.
+    let deleted = desk.ucp(&["delete", "--yes", &nowhere, reference]).await;
+    let told = [
+        "nowhere: there is nothing to delete\n",
+        "AWS.Logs/LogGroup logs: deleted\n",
+    ];
+    deleted.prints(0, &told);
+    desk.ucp(&["get", reference]).await.fails(&["NotFound"]);
+    let gone = desk.ucp(&["delete", "-y", group]).await;
+    gone.prints(0, &["daily: deleted\n"]);
+    desk.ucp(&listed)
+        .await
+        .fails(&["The resource group 'daily' does not exist."]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_exists_is_imported_under_an_alias() {
+    let desk = Desk::new().await;
+    desk.ucp(&["apply", "-y", "-f", "logs.yaml"])
+        .await
+        .prints(0, &[]);
+    let import = [
+        "import",
+        "AWS::Logs::LogGroup",
+        "daily",
+        "--alias",
+        "second",
+    ];
+    let imported = desk.ucp(&import).await;
+    imported.prints(
+        0,
+        &["second  AWS.Logs/LogGroup  daily       Succeeded  no\n"],
+    );
+    let json = desk
+        .ucp(&[&import[..4], &["third", "-o", "json"]].concat())
+        .await
+        .json();
+    assert_eq!(json["mapsTo"]["primaryIdentifier"], "daily");
+    let missing = [
+        "import",
+        "AWS.Logs/LogGroup",
+        "nowhere",
+        "--alias",
+        "fourth",
+    ];
+    desk.ucp(&missing).await.fails(&["NotFound"]);
+    // Only the first one owns it.
+    let tracked =
+        "/planes/radius/local/resourcegroups/daily/providers/AWS.Logs/LogGroup:reference/second";
+    let forgotten = desk.ucp(&["delete", "-y", tracked]).await;
+    forgotten.prints(
+        0,
+        &["second: forgotten; what it stood for is kept in AWS\n"],
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_is_watched_until_it_ends() {
+    let no_queue = r#"{"match":{"operation":"CreateResource","typeName":"AWS::SQS::Queue"},"effect":{"kind":"refuse","exception":"ValidationException"}}"#;
+    let desk = Desk::with(&["--simulator-fault", no_queue]).await;
+    desk.ucp(&["apply", "-y", "-f", "logs.yaml"])
+        .await
+        .prints(0, &[]);
+    let client = Client::new(&desk.url, ACCOUNT);
+    let group = "/planes/radius/local/resourceGroups/daily";
+    let body = r#"{"scope":"/planes/aws/aws/accounts/123456789012/regions/us-west-2","resources":[
+        {"alias":"vpc","type":"AWS.EC2/VPC","properties":{"CidrBlock":"10.1.0.0/16"}}],"outputs":{"a":[1]}}"#;
+    let accepted = client.call("POST", &format!("{group}/:apply"), body).await;
+    let url = accepted.status_url.expect("a status");
+    let uuid = url.rsplit('/').next().expect("a UUID");
+    let watched = desk.ucp(&["watch", uuid]).await;
+    let told = [
+        "AWS.EC2/VPC vpc: Succeeded after ",
+        "applyGroup: Succeeded\n",
+        "\nOutputs:\n    a: [1]\n",
+    ];
+    watched.prints(0, &told);
+    let json = desk.ucp(&["watch", &url, "-o", "json"]).await.json();
+    assert_eq!(json["name"], uuid);
+
+    // One resource tells its phases.
+    let queues = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.SQS/Queue";
+    let put = r#"{"properties":{"QueueName":"jobs"}}"#;
+    let accepted = client.call("POST", &format!("{queues}/:put"), put).await;
+    let url = accepted.status_url.expect("a status");
+    let failed = desk
+        .ucp(&["watch", &url])
+        .await
+        .prints(1, &["put: Failed\n"]);
+    failed.fails(&["ValidationException", "/docs/errors/ValidationException"]);
+
+    desk.write(
+        "queue.yaml",
+        "alias: jobs\ntype: AWS.SQS/Queue\nproperties: {QueueName: jobs}\n",
+    );
+    let applied = desk.ucp(&["apply", "-y", "-f", "queue.yaml"]).await;
+    let applied = applied.prints(1, &["AWS.SQS/Queue jobs: Failed after "]);
+    applied.fails(&["ucp: ApplyFailed: ", "ValidationException"]);
+    desk.ucp(&["watch", "/planes/radius/local"])
+        .await
+        .fails(&["is not the status of an operation"]);
 }
 
 /// Over TLS, with a token, as to a server on another machine.

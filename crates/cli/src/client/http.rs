@@ -115,6 +115,10 @@ impl Client {
         self.call(Method::POST, target, Some(body)).await
     }
 
+    pub(crate) async fn delete(&self, target: &str) -> Result<Reply, Failure> {
+        self.call(Method::DELETE, target, None).await
+    }
+
     /// Sends a request, again if the server asks for it. What the server refuses is an error.
     pub(crate) async fn call(
         &self,

@@ -1,10 +1,11 @@
 //! The client of the HTTP API.
 //!
-//! [`server`] says which server is meant, [`http`] sends requests, [`operation`] follows operations to their end.
-//! [`refusal`] is what the server says when it refuses.
+//! [`server`] says which server is meant, [`http`] sends requests, [`operation`] follows operations to their end,
+//! [`pages`] reads lists. [`refusal`] is what the server says when it refuses.
 
 mod http;
 mod operation;
+mod pages;
 mod refusal;
 mod server;
 mod url;

@@ -73,11 +73,12 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, message, .. } = self;
-        let named = |code: &str| match code.is_empty() {
-            true => String::new(),
-            false => format!("{}: ", readable(code)),
+        let told = |code: &str, message: &str| {
+            let parts = [readable(code).into_owned(), lines(message)];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            parts.join(": ")
         };
-        write!(f, "{}{}", named(code), lines(message))?;
+        f.write_str(&told(code, message))?;
         if let Some(target) = &self.target
             && !message.contains(target)
         {
@@ -89,8 +90,7 @@ impl fmt::Display for Refusal {
                 !detail.message.starts_with(place.as_str())
             });
             let place = place.map_or_else(String::new, |place| format!("{}: ", readable(place)));
-            let code = named(&detail.code);
-            write!(f, "\n  {place}{code}{}", lines(&detail.message))?;
+            write!(f, "\n  {place}{}", told(&detail.code, &detail.message))?;
         }
         if let Some(advice) = &self.advice {
             write!(f, "\n{advice}")?;

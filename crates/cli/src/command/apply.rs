@@ -11,7 +11,7 @@ use crate::confirm::Consent;
 use crate::id::Group;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
-use crate::progress::Progress;
+use crate::progress::{Phases, Progress};
 use crate::render::{Line, Mark, diff};
 use crate::set::Set;
 
@@ -118,7 +118,7 @@ async fn apply(
     output::show(output, |paper| {
         paper.words(&[(Style::new().dimmed(), &words)])
     })?;
-    let mut progress = Progress::new(output);
+    let mut progress = Progress::new(output, Phases::Untold);
     let told = |status: &Value| progress.observe(status);
     client.follow(&polling, reply.retry_after(), told).await
 }

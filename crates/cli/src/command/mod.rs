@@ -2,8 +2,12 @@
 
 mod apply;
 mod declared;
+mod delete;
+mod get;
+mod import;
 mod place;
 mod preview;
+mod watch;
 mod what_if;
 
 use std::process::ExitCode;
@@ -17,6 +21,14 @@ pub enum Command {
     Apply(Box<apply::Apply>),
     /// Shows what an apply would change. Nothing is changed.
     WhatIf(Box<what_if::WhatIf>),
+    /// Shows a resource, the resources of a group, or the groups.
+    Get(Box<get::Get>),
+    /// Deletes resources, references or groups, and waits until they are gone.
+    Delete(Box<delete::Delete>),
+    /// Puts a resource that exists in AWS under an alias. Nothing in AWS is changed.
+    Import(Box<import::Import>),
+    /// Follows an operation until it ends.
+    Watch(Box<watch::Watch>),
 }
 
 /// Runs a command to its end.
@@ -27,6 +39,10 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     let outcome = match command {
         Command::Apply(arguments) => runtime.block_on(arguments.run()),
         Command::WhatIf(arguments) => runtime.block_on(arguments.run()),
+        Command::Get(arguments) => runtime.block_on(arguments.run()),
+        Command::Delete(arguments) => runtime.block_on(arguments.run()),
+        Command::Import(arguments) => runtime.block_on(arguments.run()),
+        Command::Watch(arguments) => runtime.block_on(arguments.run()),
     };
     // The lookup of a host name may hang.
     runtime.shutdown_background();

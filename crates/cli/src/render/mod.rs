@@ -1,7 +1,8 @@
-//! What is shown to people: differences and changes.
+//! What is shown to people: differences, changes and tables.
 
 pub mod diff;
 pub mod paper;
+pub(crate) mod table;
 pub(crate) mod what_if;
 
 pub use diff::Line;

@@ -1,0 +1,77 @@
+use clap::Args;
+use hyper::StatusCode;
+
+use crate::client::{API_VERSION, Client, Polling, Server};
+use crate::confirm::Consent;
+use crate::id::{self, ResourceId};
+use crate::outcome::Outcome;
+use crate::output::{self, Output};
+use crate::progress::{Phases, Progress};
+
+/// The arguments of `ucp delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// The ids. That of a reference deletes it, and the AWS resource if it owns that. That of a resource deletes that. That
+    /// of a group deletes it, with all that it owns.
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<ResourceId>,
+    #[command(flatten)]
+    consent: Consent,
+    #[command(flatten)]
+    server: Server,
+}
+
+impl Delete {
+    pub(super) async fn run(self) -> anyhow::Result<Outcome> {
+        let client = self.server.client()?;
+        self.consent.can_be_asked()?;
+        let question = match &self.ids[..] {
+            [id] => format!("Delete {id}?"),
+            ids => {
+                let list: Vec<String> = ids.iter().map(|id| format!("  {id}\n")).collect();
+                output::print(&list.concat())?;
+                format!("Delete these {}?", ids.len())
+            }
+        };
+        if !self.consent.asked(&question)? {
+            output::print("Nothing is deleted.\n")?;
+            return Ok(Outcome::Failed);
+        }
+        let mut outcome = Outcome::Done;
+        for id in &self.ids {
+            let name = id::short(&id.to_string());
+            match delete(id, &client).await {
+                Ok(came) => output::print(&format!("{name}: {came}\n"))?,
+                // The others are deleted nevertheless.
+                Err(error) => {
+                    eprintln!("ucp: {name}: {error:#}");
+                    outcome = Outcome::Failed;
+                }
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// Deletes what an id stands for, and says what has become of it.
+async fn delete(id: &ResourceId, client: &Client) -> anyhow::Result<&'static str> {
+    let path = match id.is_group() {
+        true => format!("{id}?{API_VERSION}"),
+        false => id.to_string(),
+    };
+    let reply = client.delete(&path).await?;
+    let Some(polling) = Polling::of(&reply) else {
+        return Ok(match reply.status {
+            StatusCode::NO_CONTENT => "there is nothing to delete",
+            _ if id.is_group() => "deleted",
+            _ => "forgotten; what it stood for is kept in AWS",
+        });
+    };
+    let mut progress = Progress::new(Output::default(), Phases::Untold);
+    let told = |status: &serde_json::Value| progress.observe(status);
+    let status = client.follow(&polling, reply.retry_after(), told).await?;
+    match status["status"].as_str() {
+        Some("Succeeded") => Ok("deleted"),
+        _ => Err(client.refusal(&status["error"]).into()),
+    }
+}

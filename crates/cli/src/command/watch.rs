@@ -1,0 +1,57 @@
+use anyhow::bail;
+use clap::Args;
+
+use super::apply::show_outputs;
+use crate::client::{Polling, Server};
+use crate::outcome::Outcome;
+use crate::output::{self, Output};
+use crate::progress::{Phases, Progress};
+
+/// Where the operations on references and groups of the plane `local` are, by their UUIDs.
+const OPERATIONS: &str =
+    "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses";
+
+/// The arguments of `ucp watch`.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// The URL or the path of the status of an operation, or the UUID of an operation on a reference or a group of the
+    /// plane local.
+    operation: String,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    server: Server,
+}
+
+impl Watch {
+    pub(super) async fn run(self) -> anyhow::Result<Outcome> {
+        let client = self.server.client()?;
+        let path = match self.operation.contains('/') {
+            true => self.operation.clone(),
+            false => format!("{OPERATIONS}/{}", self.operation),
+        };
+        if !path.contains("/operationStatuses/") {
+            bail!("{path} is not the status of an operation, which has /operationStatuses/ in it");
+        }
+        let polling = Polling::Status(path);
+        let mut progress = Progress::new(self.output, Phases::Told);
+        let status = client.follow(&polling, None, |status| progress.observe(status));
+        let status = status.await?;
+        drop(progress);
+        if self.output.is_json() {
+            output::print_json(&status)?;
+        }
+        let ended = status["status"].as_str().unwrap_or_default();
+        if !self.output.is_json() {
+            let kind = status["kind"].as_str().unwrap_or("operation");
+            output::print(&format!("{kind}: {ended}\n"))?;
+        }
+        match ended {
+            "Succeeded" => {
+                show_outputs(&status["properties"]["outputs"], self.output)?;
+                Ok(Outcome::Done)
+            }
+            _ => Err(client.refusal(&status["error"]).into()),
+        }
+    }
+}
