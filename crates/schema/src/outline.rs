@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::{Classes, Cursor, PropertyPath, ResourceSchema, Segment, subschema};
+use crate::{Classes, Cursor, PropertyPath, ResourceSchema, Segment, Types, subschema};
 
 /// A property of a resource type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,29 @@ impl ResourceSchema {
             .map(|path| (path.pointer(), path))
             .collect();
         paths.into_values().filter_map(|path| self.property(path))
+    }
+
+    /// Lists the members of what is at a place, or of the elements of a list there. `None` if there is no such place.
+    pub fn members_at(&self, place: &[&str]) -> Option<Vec<Property<'_>>> {
+        let mut cursor = self.root();
+        let mut above: Vec<Segment> = Vec::new();
+        for name in place {
+            cursor = cursor.member(name)?;
+            above.push(Segment::Key((*name).to_owned()));
+            if cursor.shape().types == Types::ARRAY {
+                cursor = cursor.element();
+                above.push(Segment::Any);
+            }
+        }
+        let shape = cursor.shape();
+        let members = shape.member_names().filter_map(|name| {
+            let property = self.property(PropertyPath::below(&above, name))?;
+            Some(Property {
+                is_required: shape.requires(name),
+                ..property
+            })
+        });
+        Some(members.collect())
     }
 
     fn property(&self, path: PropertyPath) -> Option<Property<'_>> {

@@ -23,6 +23,12 @@ impl PropertyPath {
         Self(vec![Segment::Key(name.to_owned())])
     }
 
+    /// Returns the path of the member `name` of what is at `above`.
+    pub(crate) fn below(above: &[Segment], name: &str) -> Self {
+        let last = Segment::Key(name.to_owned());
+        Self(above.iter().cloned().chain([last]).collect())
+    }
+
     /// Returns the steps from the root of the model.
     pub fn segments(&self) -> &[Segment] {
         &self.0

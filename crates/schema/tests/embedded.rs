@@ -58,3 +58,22 @@ fn an_added_schema_replaces_the_one_of_the_same_name() {
         Catalogue::embedded().type_names().count()
     );
 }
+
+#[test]
+fn the_members_of_a_property_are_listed() {
+    let catalogue = Catalogue::embedded();
+    let name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+    let schema = catalogue.get(&name).unwrap();
+    let members = |place: &[&str]| {
+        let members = schema.members_at(place)?.into_iter();
+        let members = members.map(|member| (member.path.pointer(), member.is_required));
+        Some(members.collect::<Vec<_>>())
+    };
+    let tag = [
+        ("/Tags/*/Key".to_owned(), true),
+        ("/Tags/*/Value".to_owned(), true),
+    ];
+    assert_eq!(members(&["Tags"]), Some(tag.to_vec()));
+    assert_eq!(members(&["CidrBlock"]), Some(Vec::new()));
+    assert_eq!(members(&["Nothing"]), None);
+}

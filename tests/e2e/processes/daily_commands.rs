@@ -453,6 +453,60 @@ async fn an_operation_is_watched_until_it_ends() {
         .fails(&["is not the status of an operation"]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn types_are_listed_and_explained() {
+    // A type that only the server knows.
+    let schemas = tempfile::tempdir().expect("a folder");
+    let schema = r#"{"typeName": "Ours::Team::Thing", "description": "A thing of ours.", "primaryIdentifier": ["/properties/Name"],
+        "properties": {"Name": {"type": "string"}, "Secret": {"type": "object", "properties": {"Key": {"type": "string"}}}},
+        "required": ["Name"], "createOnlyProperties": ["/properties/Name"], "writeOnlyProperties": ["/properties/Secret/Key"],
+        "handlers": {"create": {}, "read": {}, "delete": {}}, "additionalProperties": false}"#;
+    fs::write(schemas.path().join("thing.json"), schema).expect("a file");
+    let path = schemas.path().to_str().expect("text");
+    let desk = Desk::with(&["--schema-dir", path]).await;
+    let things = desk.ucp(&["types", "team::th"]).await.prints(0, &[]);
+    assert_eq!(things.out, "Ours.Team/Thing\n");
+    let vpcs = desk.ucp(&["types", "EC2/VPC", "-o", "json"]).await.json();
+    assert!(
+        vpcs.as_array()
+            .expect("a list")
+            .contains(&"AWS.EC2/VPC".into())
+    );
+    let thing = desk.ucp(&["explain", "Ours.Team/Thing"]).await;
+    thing.prints(0, &[
+        "Ours.Team/Thing\nA thing of ours.\nHandlers: create, read, delete\nIdentifier: /Name\n\n",
+        "/Name        string  required, createOnly\n",
+        "/Secret/Key  string  writeOnly\n",
+    ]);
+    let inside = desk.ucp(&["explain", "AWS.EC2/VPC/Tags"]).await;
+    inside.prints(0, &["/Tags/*/Key    string  required\n"]);
+    let other = desk.ucp(&["explain", "AWS.EC2/VCP"]).await;
+    other.fails(&["TypeNotFoundException"]);
+
+    // Without an account, what is built in.
+    let alone = async |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command
+            .args(arguments)
+            .env_remove("UCP_ACCOUNT")
+            .env_remove("UCP_REGION");
+        run(command, "").await
+    };
+    let built_in = alone(&["types", "ec2/vpc"])
+        .await
+        .prints(0, &["AWS.EC2/VPC\n"]);
+    assert!(
+        built_in.err.starts_with("This is built into this ucp."),
+        "{}",
+        built_in.err
+    );
+    let told = alone(&["explain", "AWS.EC2/Subnet/VpcId"]).await;
+    told.prints(0, &["/VpcId    string  required, createOnly\n"]);
+    alone(&["explain", "AWS.EC2/VCP"])
+        .await
+        .fails(&["Did you mean AWS.EC2/VPC?"]);
+}
+
 /// Over TLS, with a token, as to a server on another machine.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_knows_the_caller_by_a_token_over_tls() {

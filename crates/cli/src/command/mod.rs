@@ -3,10 +3,12 @@
 mod apply;
 mod declared;
 mod delete;
+mod explain;
 mod get;
 mod import;
 mod place;
 mod preview;
+mod types;
 mod watch;
 mod what_if;
 
@@ -29,6 +31,10 @@ pub enum Command {
     Import(Box<import::Import>),
     /// Follows an operation until it ends.
     Watch(Box<watch::Watch>),
+    /// Lists the resource types.
+    Types(Box<types::Types>),
+    /// Shows what a resource type has: its properties, their types and classes, and its handlers.
+    Explain(Box<explain::Explain>),
 }
 
 /// Runs a command to its end.
@@ -43,6 +49,8 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Delete(arguments) => runtime.block_on(arguments.run()),
         Command::Import(arguments) => runtime.block_on(arguments.run()),
         Command::Watch(arguments) => runtime.block_on(arguments.run()),
+        Command::Types(arguments) => runtime.block_on(arguments.run()),
+        Command::Explain(arguments) => runtime.block_on(arguments.run()),
     };
     // The lookup of a host name may hang.
     runtime.shutdown_background();
