@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::{Value, json};
 use ucp_cli::command::{self, Command};
 
@@ -96,7 +96,7 @@ fn ucp(arguments: &[&str], answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, V
     let server = ["--server", &url, "--token", "secret"];
     let ucp = ["ucp"].iter().chain(arguments).chain(&server);
     let Both::Daily(command) = Ucp::try_parse_from(ucp).expect("a command").command;
-    let outcome = command::run(command);
+    let outcome = command::run(command, Ucp::command());
     runtime.shutdown_background();
     let asked = scripted.asked.lock().expect("a lock").clone();
     (outcome, asked)

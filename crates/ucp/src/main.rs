@@ -33,7 +33,7 @@ mod version;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::telemetry::Format;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Daily(command) => ucp_cli::command::run(command),
+        Command::Daily(command) => ucp_cli::command::run(command, Cli::command()),
         Command::Dev(arguments) => {
             // The demo tells its own story.
             let default = if arguments.demo { QUIET } else { REQUESTS };

@@ -507,6 +507,44 @@ async fn types_are_listed_and_explained() {
         .fails(&["Did you mean AWS.EC2/VPC?"]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn shells_complete_and_manuals_describe_the_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ucp = async |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command.args(arguments).current_dir(folder.path());
+        run(command, "").await
+    };
+    for (shell, part) in [
+        ("bash", "complete -F _ucp"),
+        ("zsh", "#compdef ucp"),
+        ("fish", "complete -c ucp"),
+    ] {
+        ucp(&["completions", shell])
+            .await
+            .prints(0, &[part, "what-if"]);
+    }
+    // The shell itself reads it.
+    let script = ucp(&["completions", "bash"]).await.out;
+    let mut bash = Command::new("bash");
+    bash.args(["-c", "source /dev/stdin && complete -p ucp"]);
+    run(bash, &script).await.prints(0, &["-F _ucp"]);
+
+    ucp(&["man", "pages"]).await.prints(0, &[]);
+    let page =
+        |name: &str| fs::read_to_string(folder.path().join("pages").join(name)).expect("a page");
+    assert!(
+        page("ucp.1").contains("ucp\\-apply(1)"),
+        "{}",
+        page("ucp.1")
+    );
+    assert!(page("ucp-what-if.1").contains("detailed\\-exitcode"));
+    fs::write(folder.path().join("file"), "").expect("a file");
+    ucp(&["man", "file"])
+        .await
+        .fails(&["ucp: cannot write to file"]);
+}
+
 /// Over TLS, with a token, as to a server on another machine.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_knows_the_caller_by_a_token_over_tls() {

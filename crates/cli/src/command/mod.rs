@@ -1,11 +1,13 @@
 //! The commands, a file each.
 
 mod apply;
+mod completions;
 mod declared;
 mod delete;
 mod explain;
 mod get;
 mod import;
+mod man;
 mod place;
 mod preview;
 mod types;
@@ -16,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// A command that talks to a server.
+/// A command that talks to a server, or about the commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Makes resources as files declare them, after showing what would change.
@@ -35,10 +37,14 @@ pub enum Command {
     Types(Box<types::Types>),
     /// Shows what a resource type has: its properties, their types and classes, and its handlers.
     Explain(Box<explain::Explain>),
+    /// Prints the completions of a shell.
+    Completions(completions::Completions),
+    /// Writes the manual pages into a directory.
+    Man(man::Man),
 }
 
-/// Runs a command to its end.
-pub fn run(command: Command) -> anyhow::Result<ExitCode> {
+/// Runs a command to its end. `ucp` is the whole command line.
+pub fn run(command: Command, ucp: clap::Command) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -51,6 +57,8 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Watch(arguments) => runtime.block_on(arguments.run()),
         Command::Types(arguments) => runtime.block_on(arguments.run()),
         Command::Explain(arguments) => runtime.block_on(arguments.run()),
+        Command::Completions(arguments) => arguments.run(ucp),
+        Command::Man(arguments) => arguments.run(ucp),
     };
     // The lookup of a host name may hang.
     runtime.shutdown_background();
