@@ -30,6 +30,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "backup.md",
     "behind-a-proxy.md",
     "ci.md",
+    "command-line.md",
     "iam-policy.md",
     "postgres.md",
     "rename.md",
