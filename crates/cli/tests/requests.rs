@@ -1,4 +1,4 @@
-//! What `ucp apply` sends, to a server that notes it and answers as it is told.
+//! What commands send, to a server that notes it and answers as it is told.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -272,4 +272,24 @@ fn what_cannot_be_told_has_its_own_exit_status() {
         asking(json!([of("Unsupported"), of("Create")])),
         ExitCode::from(3)
     );
+}
+
+#[test]
+fn a_list_is_read_to_its_last_page() {
+    let page = |name: &str, next: Option<&str>| {
+        let next = next.map(|path| format!("http://elsewhere.invalid{path}"));
+        answer(200, json!({"value": [{"name": name}], "nextLink": next}))
+    };
+    let second = format!("{GROUP}/resources?skipToken=2");
+    let answers = vec![page("a", Some(&second)), page("b", None)];
+    let (outcome, asked) = ucp(&["get", "-g", "demo"], answers);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    let first = format!("GET {GROUP}/resources?api-version=2023-10-01-preview&top=1000");
+    let heads: Vec<String> = asked.into_iter().map(|Asked(head, ..)| head).collect();
+    assert_eq!(heads, [first, format!("GET {second}")]);
+
+    // One that leads to itself would never end.
+    let answers = vec![page("a", Some(&second)), page("b", Some(&second))];
+    let (outcome, _) = ucp(&["get", "-g", "demo"], answers);
+    assert!(outcome.is_err());
 }
