@@ -12,6 +12,7 @@ mod connections;
 mod crash_points;
 mod credential_changes;
 mod daily_commands;
+mod desk;
 mod documents;
 mod failover;
 mod hostile;

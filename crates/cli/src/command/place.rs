@@ -3,10 +3,10 @@ use clap::Args;
 /// The account and region of resources.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Place {
-    /// The AWS account.
+    /// The AWS account of resources for which nothing else names one.
     #[arg(long, env = "UCP_ACCOUNT", requires = "region")]
     account: Option<String>,
-    /// The AWS region.
+    /// The AWS region of resources for which nothing else names one.
     #[arg(long, env = "UCP_REGION", requires = "account")]
     region: Option<String>,
 }

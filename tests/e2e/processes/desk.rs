@@ -1,0 +1,151 @@
+//! A folder with files, and the commands that somebody runs in it against a server.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::process::Process;
+
+pub(super) const ACCOUNT: &str = "123456789012";
+
+pub(super) const NET: &str = "
+scope: /planes/aws/aws/accounts/123456789012/regions/us-west-2
+resources:
+  - alias: net
+    type: AWS.EC2/VPC
+    properties: {CidrBlock: 10.0.0.0/16}
+outputs:
+  vpc: {$reference: net}
+";
+const SUB: &str = r#"[{"alias": "sub", "type": "AWS.EC2/Subnet",
+    "properties": {"VpcId": {"$reference": "net#/VpcId"}, "CidrBlock": "10.0.1.0/24"}}]"#;
+pub(super) const LOGS: &str =
+    "alias: logs\ntype: AWS.Logs/LogGroup\nproperties: {LogGroupName: daily, RetentionInDays: 7}\n";
+
+/// A folder with files, and a server to send them to.
+pub(super) struct Desk {
+    folder: TempDir,
+    pub(super) url: String,
+    _dev: Process,
+}
+
+/// What a command has come to.
+pub(super) struct Run {
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl Run {
+    pub(super) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Self {
+            code: output.status.code(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
+    /// Expects an exit status and texts on standard output.
+    #[track_caller]
+    pub(super) fn prints(self, code: i32, texts: &[&str]) -> Self {
+        let Self { out, err, .. } = &self;
+        assert_eq!(self.code, Some(code), "{out}\n{err}");
+        for text in texts {
+            assert!(out.contains(text), "no {text:?} in:\n{out}\n{err}");
+        }
+        self
+    }
+
+    /// Expects failure and texts on standard error.
+    #[track_caller]
+    pub(super) fn fails(self, texts: &[&str]) -> Self {
+        let Self { out, err, .. } = &self;
+        assert_eq!(self.code, Some(1), "{out}\n{err}");
+        for text in texts {
+            assert!(err.contains(text), "no {text:?} in:\n{err}\n{out}");
+        }
+        self
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).expect("JSON")
+    }
+}
+
+impl Desk {
+    pub(super) async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// The same with arguments of `ucp dev`.
+    pub(super) async fn with(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let (dev, url) = Process::dev(&folder.path().join(".ucp"), arguments).await;
+        let desk = Self {
+            folder,
+            url,
+            _dev: dev,
+        };
+        for (name, text) in [("net.yaml", NET), ("sub.json", SUB), ("logs.yaml", LOGS)] {
+            desk.write(name, text);
+        }
+        desk
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).expect("a file");
+    }
+
+    pub(super) async fn ucp(&self, arguments: &[&str]) -> Run {
+        self.ucp_reading("", arguments).await
+    }
+
+    /// Runs a command with a text on its standard input.
+    pub(super) async fn ucp_reading(&self, input: &str, arguments: &[&str]) -> Run {
+        let mut command = self.command(env!("CARGO_BIN_EXE_ucp"));
+        command.args(arguments);
+        run(command, input).await
+    }
+
+    /// Runs a command on a terminal, at which somebody types.
+    pub(super) async fn ucp_on_a_terminal(&self, typed: &str, arguments: &str) -> Run {
+        let mut command = self.command("script");
+        let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_ucp"));
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        run(command, typed).await
+    }
+
+    pub(super) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.folder.path())
+            .env("UCP_SERVER", &self.url)
+            .env("UCP_GROUP", "daily")
+            .env("UCP_ACCOUNT", ACCOUNT)
+            .env("UCP_REGION", "us-west-2")
+            .env("TERM", "xterm");
+        command
+    }
+}
+
+/// Runs a command with a text on its standard input.
+pub(super) async fn run(mut command: Command, input: &str) -> Run {
+    let input = input.to_owned();
+    let running = tokio::task::spawn_blocking(move || {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // It may end without reading.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().expect("it ends")
+    });
+    Run::of(running.await.expect("it ends"))
+}
