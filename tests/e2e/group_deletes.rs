@@ -515,6 +515,8 @@ async fn what_happened_long_ago_is_removed(world: &World) {
     world.clock.advance(Duration::from_secs(60));
     let swept = world.sweep(month).await;
     let gone = Swept {
+        expired_plans: 0,
+        plans: 0,
         operations: 1,
         events: 1,
         audit_events: 0,

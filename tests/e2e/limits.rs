@@ -260,6 +260,24 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "caller-plans",
+        By("tests/e2e/kept_plans.rs", "a_caller_has_only_so_many_plans"),
+    ),
+    (
+        "plan-lifetime",
+        By(
+            "tests/e2e/kept_plans.rs",
+            "a_plan_lives_as_long_as_it_is_told_to",
+        ),
+    ),
+    (
+        "plan-approvals",
+        By(
+            "crates/model/src/kept_plan.rs",
+            "so_many_approve_and_no_more",
+        ),
+    ),
+    (
         "judgement-wait",
         By(
             "crates/cpu-pool/src/lib.rs",

@@ -30,6 +30,7 @@ mod handlers;
 mod identifiers;
 mod imports;
 mod judging;
+mod kept_plans;
 mod leftovers;
 mod limits;
 mod looks;

@@ -93,7 +93,7 @@ async fn what_was_put_is_no_change(world: &World) {
     assert_eq!(change["before"]["properties"]["RetentionInDays"], 7);
     assert_eq!(change.get("delta"), None);
     assert_eq!(change.get("warnings"), None);
-    // One statement, which reads.
+    // It reads, and keeps the plan.
     let mut since = world.asked_of_store();
     since.retain(|method, count| {
         *count -= asked.get(method).copied().unwrap_or_default();
@@ -101,7 +101,7 @@ async fn what_was_put_is_no_change(world: &World) {
     });
     assert_eq!(
         since.into_iter().collect::<Vec<_>>(),
-        [("recorded_alias", 1)]
+        [("count_plans", 1), ("keep_plan", 1), ("recorded_alias", 1)]
     );
     let after = world.get(&tracked_by(LOGS, "logs")).await.expect(200).body;
     assert_eq!(after, reference);

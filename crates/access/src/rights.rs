@@ -121,7 +121,8 @@ impl Rights {
             return Some(Reason::NotGranted);
         }
         match right {
-            Right::Read => None,
+            // Nothing of AWS changes by it.
+            Right::Read | Right::Approve => None,
             Right::Write | Right::ManageCredentials | Right::ManageAccess => {
                 let denied = self.denied.iter().find(|types| types.matches(scope));
                 denied.cloned().map(Reason::Denied)

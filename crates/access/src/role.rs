@@ -16,7 +16,7 @@ pub enum Role {
     Reader,
     /// May read and change resources.
     Contributor,
-    /// May read. Approves plans once there are any to approve.
+    /// May read, and approve and reject plans.
     Approver,
     /// May read, and change the credentials for AWS.
     CredentialsAdmin,
@@ -31,6 +31,8 @@ pub enum Right {
     Read,
     /// To change resources.
     Write,
+    /// To approve and reject plans.
+    Approve,
     /// To change the credentials for AWS.
     ManageCredentials,
     /// To give rights and to take them away.
@@ -52,8 +54,10 @@ impl Role {
         match (self, right) {
             (_, Right::Read) | (Role::Owner, _) => true,
             (Role::Contributor, Right::Write)
+            | (Role::Approver, Right::Approve)
             | (Role::CredentialsAdmin, Right::ManageCredentials) => true,
             (Role::Reader | Role::Approver | Role::CredentialsAdmin, Right::Write)
+            | (Role::Reader | Role::Contributor | Role::CredentialsAdmin, Right::Approve)
             | (Role::Reader | Role::Contributor | Role::Approver, Right::ManageCredentials)
             | (
                 Role::Reader | Role::Contributor | Role::Approver | Role::CredentialsAdmin,
@@ -106,15 +110,19 @@ mod tests {
         let all = [
             Right::Read,
             Right::Write,
+            Right::Approve,
             Right::ManageCredentials,
             Right::ManageAccess,
         ];
         let rights = |role: Role| all.map(|right| role.contains(right));
-        assert_eq!(rights(Role::Reader), [true, false, false, false]);
-        assert_eq!(rights(Role::Contributor), [true, true, false, false]);
-        assert_eq!(rights(Role::Approver), [true, false, false, false]);
-        assert_eq!(rights(Role::CredentialsAdmin), [true, false, true, false]);
-        assert_eq!(rights(Role::Owner), [true, true, true, true]);
+        assert_eq!(rights(Role::Reader), [true, false, false, false, false]);
+        assert_eq!(rights(Role::Contributor), [true, true, false, false, false]);
+        assert_eq!(rights(Role::Approver), [true, false, true, false, false]);
+        assert_eq!(
+            rights(Role::CredentialsAdmin),
+            [true, false, false, true, false]
+        );
+        assert_eq!(rights(Role::Owner), [true, true, true, true, true]);
     }
 
     #[test]

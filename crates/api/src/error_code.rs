@@ -49,11 +49,11 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
     NOT_FOUND: "NotFound" "ResourceGroupNotFound" "ResourceNotFoundException";
     REQUEST_TIMEOUT: "RequestTimeout";
     CONFLICT:
-        "AlreadyExists" "AlreadyExistsException" "ApplyFailed" "Canceled" "ConcurrentOperationException" "Conflict"
-        "DependencyFailed"
-        "IdentifierMismatch" "PartiallyApplied" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
+        "AlreadyExists" "AlreadyExistsException" "ApplyFailed" "ApprovalRequired" "Canceled"
+        "ConcurrentOperationException" "Conflict" "DependencyFailed"
+        "IdentifierMismatch" "PartiallyApplied" "PlanMismatch" "PlanRequired" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
         "ResourceGroupDeletionBlocked";
-    PRECONDITION_FAILED: "PreconditionFailed";
+    PRECONDITION_FAILED: "PreconditionFailed" "StalePlan";
     PAYLOAD_TOO_LARGE: "RequestEntityTooLarge";
     UNSUPPORTED_MEDIA_TYPE: "UnsupportedMediaType";
     TOO_MANY_REQUESTS:

@@ -27,6 +27,9 @@ pub(crate) fn of_parameter(operation: &str, name: &str) -> Option<&'static str> 
             | "import_aws_resource",
             "type",
         ) => "LogGroup",
+        ("get_plan" | "approve_plan" | "reject_plan", "plan") => {
+            "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e"
+        }
         _ => return None,
     })
 }
@@ -46,6 +49,10 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             "group": "net", "role": "contributor",
             "scopes": ["/planes/radius/local/resourcegroups/demo", "/planes/aws/aws/accounts/123456789012"],
         }}),
+        "approve_plan" | "reject_plan" => json!({
+            "fingerprint": "5d41402abc4b2a76b9719d911017c592ae2f1c3d0b6e4a8f9c7d5e3b1a2f4c6d",
+            "comment": "Looked at with the network team.",
+        }),
         "apply_resource_group" | "validate_resource_group" | "what_if_resource_group" => json!({
             "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
             "resources": [

@@ -367,6 +367,17 @@ impl RoleAssignmentPath {
     }
 }
 
+/// A plan.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct PlanPath {
+    /// The name of the radius plane.
+    pub(crate) plane: String,
+    /// The id of the plan, a UUID.
+    pub(crate) plan: String,
+}
+
 /// The credentials of an Azure plane.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]

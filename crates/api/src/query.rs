@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ucp_app::{Listed, Status};
-use ucp_model::{ErrorCode, Failure, excerpt};
+use ucp_model::{ErrorCode, Failure, PlanId, excerpt};
 use utoipa::IntoParams;
 
 use crate::context::RequestContext;
@@ -200,6 +200,32 @@ pub(crate) struct AwsPage {
     /// The start of the page, from the `nextLink` of the previous page. Omit it for the first page.
     #[param(rename = "skipToken", value_type = Option<String>)]
     pub(crate) page: Page,
+}
+
+/// The plan that a request carries out.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PlanQuery {
+    /// The plan to carry out. What was planned is done, once, or nothing.
+    #[param(rename = "planId", value_type = Option<String>, format = "uuid")]
+    pub(crate) plan: Option<PlanId>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PlanQuery {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parameters = Parameters::of(&parts.uri)?;
+        let plan = parameters.get(&["planId"]).map(|given| {
+            given.parse().map_err(|_| {
+                let given = excerpt(given);
+                Problem::bad_request(format!("planId is '{given}', which is not a UUID."))
+            })
+        });
+        Ok(Self {
+            plan: plan.transpose()?,
+        })
+    }
 }
 
 /// The filter of a list of operations.

@@ -21,11 +21,13 @@ const NAMESPACES: &[&str] = &["System.AWS", "System.Azure", "System.Resources"];
 /// POST actions.
 const ACTIONS: &[&str] = &[
     ":apply",
+    ":approve",
     ":cancel",
     ":delete",
     ":get",
     ":import",
     ":put",
+    ":reject",
     ":validate",
     ":whatIf",
 ];
@@ -103,7 +105,7 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
 
 /// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
 /// names in turn. `providers` is followed by a namespace and a type, of which only `auditEvents`, `credentials`,
-/// `locations`, `predictions`, `resourceTypes` and `roleAssignments` are keywords.
+/// `locations`, `plans`, `predictions`, `resourceTypes` and `roleAssignments` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -127,6 +129,7 @@ fn fold_keywords(segments: &mut [String]) {
                         "auditEvents",
                         "credentials",
                         "locations",
+                        "plans",
                         "predictions",
                         "resourceTypes",
                         "roleAssignments",

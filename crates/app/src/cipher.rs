@@ -64,6 +64,8 @@ pub(crate) fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
         SealedPlace::DigestKey(id) => AssociatedData::DigestKey(id),
         SealedPlace::Document(id) => AssociatedData::Document(*id),
         SealedPlace::Look(id) => AssociatedData::Look(*id),
+        SealedPlace::PlanContent(id) => AssociatedData::PlanContent(*id),
+        SealedPlace::PlanDeclared(id) => AssociatedData::PlanDeclared(*id),
         SealedPlace::Baseline(id) => AssociatedData::Baseline(id),
         SealedPlace::Observed(id) => AssociatedData::Observed(id),
         SealedPlace::Body(id) => AssociatedData::Body(*id),

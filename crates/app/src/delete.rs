@@ -3,15 +3,17 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, Verdict};
-use ucp_model::{Operation, Reference, ReferenceId, Scope, Target, TypeName};
+use ucp_model::{Operation, PlanId, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
-use ucp_store::{Forgotten, NewOperation, RecordedAlias};
+use ucp_store::{Forgotten, NewOperation, NewWork, RecordedAlias};
 
 use crate::declaring::unsupported;
 use crate::identifier::{named, told_by};
 use crate::intake::{Subject, verdict_of};
-use crate::looking::Outlook;
-use crate::{App, Caller, Rejection, Selector};
+use crate::looking::{Outlook, View};
+use crate::planned_delete::PlannedDelete;
+use crate::planned_put::MemberInHand;
+use crate::{App, Caller, Rejection, Selector, TrackedBy};
 
 /// A delete of one resource.
 #[derive(Clone)]
@@ -22,6 +24,8 @@ pub struct DeleteResource {
     pub type_name: TypeName,
     /// The resource.
     pub resource: Selector,
+    /// The plan that it carries out, if any. If that deletes one such resource only, nothing else need be said of it.
+    pub plan: Option<PlanId>,
 }
 
 /// The result of a delete so far.
@@ -43,6 +47,15 @@ impl App {
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
         let schema = self.schema(&delete.scope, &delete.type_name).await?;
+        if let Some(plan) = delete.plan {
+            let planned = PlannedDelete {
+                plan,
+                scope: &delete.scope,
+                type_name: &delete.type_name,
+                resource: &delete.resource,
+            };
+            return self.carry_out_delete(planned, &schema, caller).await;
+        }
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(named(&schema, &name)?)),
             Selector::Reference(tracked_by) => {
@@ -56,8 +69,50 @@ impl App {
             reference,
             identifier,
         };
-        let accepted = self.accept_delete(subject, &schema, caller).await;
+        let accepted = self.accept_delete(subject, None, &schema, caller).await;
         accepted.map_err(|refused| refused.shown_to(caller))
+    }
+
+    /// Deletes the AWS resource of a reference, as it was planned.
+    async fn carry_out_delete(
+        &self,
+        planned: PlannedDelete<'_>,
+        schema: &Arc<ResourceSchema>,
+        caller: &Caller,
+    ) -> Result<DeleteOutcome, Rejection> {
+        let (reference, planned) = Box::pin(self.planned_delete(planned, caller)).await?;
+        let subject = Subject {
+            scope: planned.member.scope.clone(),
+            reference: Some(reference),
+            identifier: None,
+        };
+        let accepted = self.accept_delete(subject, Some(&planned), schema, caller);
+        accepted.await.map_err(|refused| refused.shown_to(caller))
+    }
+
+    /// Deletes a reference with its AWS resource, as it was planned.
+    pub async fn delete_planned_reference(
+        &self,
+        id: &ReferenceId,
+        plan: PlanId,
+        caller: &Caller,
+    ) -> Result<DeleteOutcome, Rejection> {
+        let Some(Reference { id, scope, .. }) = self.parts.store.get_reference(id).await? else {
+            return Ok(DeleteOutcome::AlreadyGone);
+        };
+        caller.judge_type(Right::Write, &scope, &id.type_name, "delete")?;
+        let schema = self.recorded_schema(&scope, &id.type_name).await?;
+        let resource = Selector::Reference(TrackedBy {
+            id: id.to_string(),
+            alias: None,
+        });
+        let planned = PlannedDelete {
+            plan,
+            scope: &scope,
+            type_name: &id.type_name,
+            resource: &resource,
+        };
+        self.carry_out_delete(planned, &schema, caller).await
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -81,7 +136,7 @@ impl App {
                     reference: Some(id),
                     identifier: None,
                 };
-                let accepted = self.accept_delete(subject, &schema, caller).await;
+                let accepted = self.accept_delete(subject, None, &schema, caller).await;
                 accepted.map_err(|refused| refused.shown_to(caller))
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
@@ -92,6 +147,7 @@ impl App {
     async fn accept_delete(
         &self,
         subject: Subject,
+        planned: Option<&MemberInHand>,
         schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
@@ -103,6 +159,9 @@ impl App {
         let (scope, reference) = (subject.scope.clone(), subject.reference.clone());
         let mut new =
             self.new_resource_operation(Kind::Delete, subject, Options::default(), schema, caller);
+        if let (NewWork::Resource(work), Some(planned)) = (&mut new.work, planned) {
+            work.plan = Some(planned.used);
+        }
         let target = target.as_ref().map(|identifier| Target {
             scope: &scope,
             type_name: schema.type_name(),
@@ -120,9 +179,12 @@ impl App {
             return Ok(DeleteOutcome::AlreadyGone);
         }
         let recorded = self.recorded(alias, target.as_ref()).await?;
-        let outlook = self
-            .outlook(&mut new, recorded, schema, None, deadline)
-            .await?;
+        let mut view = View::default();
+        let outlook = self.viewed(&mut new, recorded, schema, None, deadline, Some(&mut view));
+        let outlook = outlook.await?;
+        if let Some(planned) = planned {
+            planned.judge_delete(schema, &view)?;
+        }
         let change = match outlook {
             Outlook::Nothing(_) if self.is_untouched(&new).await? => {
                 return Ok(DeleteOutcome::AlreadyGone);

@@ -41,6 +41,8 @@ pub struct Quotas {
     pub caller_operations: usize,
     /// All operations under way.
     pub operations: usize,
+    /// The plans of one caller that have not expired.
+    pub caller_plans: usize,
 }
 
 impl Default for Quotas {
@@ -57,6 +59,7 @@ impl Default for Quotas {
             group_operations: 5_000,
             caller_operations: 25_000,
             operations: 50_000,
+            caller_plans: 25_000,
         }
     }
 }

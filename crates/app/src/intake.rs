@@ -48,7 +48,9 @@ impl App {
         let id = parsed(tracked_by, schema)?;
         let verb = match right {
             Right::Read => "read",
-            Right::Write | Right::ManageCredentials | Right::ManageAccess => "write",
+            Right::Write | Right::Approve | Right::ManageCredentials | Right::ManageAccess => {
+                "write"
+            }
         };
         let action = format!("{}/{verb}", id.arm_type());
         caller.judge_group(right, &id.group, &action)?;
@@ -121,6 +123,7 @@ impl App {
             is_referenced: false,
             resolves: None,
             options,
+            plan: None,
             desired: None,
             look: None,
             schema_fingerprint: schema.fingerprint().to_owned(),
@@ -164,6 +167,10 @@ impl App {
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::TooManyTags
+            | ucp_store::Error::NoSuchPlan
+            | ucp_store::Error::PlanRefused(_)
+            | ucp_store::Error::PlanRequired
+            | ucp_store::Error::ApprovalRequired
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
             | ucp_store::Error::OtherKey { .. }

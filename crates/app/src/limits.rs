@@ -1,8 +1,9 @@
 use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
-use ucp_model::{Beyond, ErrorCode, Limit, Most};
+use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
 use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
+use crate::kept_plans::PLAN_LIFETIMES;
 use crate::known_assignments::{FRESH, GRACE};
 use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 use crate::what_if::LOOKING_TIME;
@@ -126,6 +127,24 @@ pub const LIMITS: &[Limit] = &[
         what: "All operations under way; deletes are accepted up to twice as many",
         most: Most::Flag("--quota-operations"),
         beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "caller-plans",
+        what: "The plans that one caller has asked for and that have not expired. All who are not authenticated are one caller",
+        most: Most::Flag("--quota-caller-plans"),
+        beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "plan-lifetime",
+        what: "The time that a plan may be used: `whatIfSettings.planLifetime`, by default an hour",
+        most: Most::Time(PLAN_LIFETIMES[1]),
+        beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "plan-approvals",
+        what: "The callers who approve a plan",
+        most: Most::Number(APPROVALS_MAX),
+        beyond: Beyond::refused(409, ErrorCode::Conflict),
     },
     Limit {
         name: "judgement-wait",

@@ -17,7 +17,7 @@ use ucp_model::{
 use ucp_plan::{Desired, Plan};
 use ucp_schema::ResourceSchema;
 use ucp_seal::AssociatedData;
-use ucp_store::rules::{self, Alias};
+use ucp_store::rules::{self, Alias, Claimant};
 use ucp_store::{
     Basis, FinishOperation, NewLook, NewOperation, NewResourceWork, NewWork, RecordedAlias,
     RecordedTarget, Sealed,
@@ -269,6 +269,7 @@ impl App {
             Some(RecordedAlias {
                 group, reference, ..
             }) => Some(Alias {
+                policy: Claimant::Anyone.policy(&group),
                 group: group.id,
                 reference,
             }),

@@ -6,19 +6,20 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName, Warning,
-    excerpt, json,
+    Identifier, Operation, PlanId, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName,
+    Warning, excerpt, json,
 };
 use ucp_plan::Plan;
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::AssociatedData;
-use ucp_store::{NewLook, NewOperation, RecordedAlias, Sealed};
+use ucp_store::{NewLook, NewOperation, NewWork, RecordedAlias, Sealed};
 use zeroize::Zeroizing;
 
 use crate::declaring::{Purpose, create_judge, judge_for_type, parse, parts, unsupported};
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject, verdict_of};
 use crate::looking::{Outlook, View};
+use crate::planned_put::MemberInHand;
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
@@ -43,6 +44,17 @@ pub struct PutResource {
     pub tags: BTreeMap<String, String>,
     /// The options of the request.
     pub options: Options,
+    /// The plan that it carries out, if any.
+    pub plan: Option<PlannedPut>,
+}
+
+/// The plan that a put carries out.
+#[derive(Clone, Debug)]
+pub struct PlannedPut {
+    /// The plan.
+    pub id: PlanId,
+    /// Whether the put declares something. If not, it is as planned.
+    pub is_declared: bool,
 }
 
 /// The result of a put so far.
@@ -73,6 +85,7 @@ struct Declared {
     /// The identifier in its URL or its properties, if any.
     identifier: Option<Identifier>,
     declaration: Declaration,
+    default_tags: BTreeMap<String, String>,
     /// Whether it can be judged at once.
     is_quick: bool,
     /// The declaration as JSON.
@@ -84,6 +97,8 @@ pub(crate) struct Foreseen {
     pub(crate) schema: Arc<ResourceSchema>,
     pub(crate) reference: Option<ReferenceId>,
     pub(crate) declaration: Declaration,
+    /// The tags that it has besides those declared.
+    pub(crate) default_tags: BTreeMap<String, String>,
     text: Zeroizing<String>,
     new: NewOperation,
     pub(crate) prospect: Prospect,
@@ -106,8 +121,16 @@ impl App {
         caller: &Caller,
     ) -> Result<PutOutcome, Rejection> {
         let deadline = Instant::now() + caller.verdict_wait;
+        let (put, planned) = match &put.plan {
+            Some(asked) => {
+                let asked = asked.clone();
+                let (put, planned) = Box::pin(self.planned_put(asked, put, caller)).await?;
+                (put, Some(planned))
+            }
+            None => (put, None),
+        };
         for _ in 0..TRIES {
-            let tried = self.try_put(&put, caller, deadline).await;
+            let tried = self.try_put(&put, planned.as_ref(), caller, deadline).await;
             if let Some(outcome) = tried.map_err(|refused| refused.shown_to(caller))? {
                 return Ok(outcome);
             }
@@ -119,19 +142,32 @@ impl App {
     async fn try_put(
         &self,
         put: &PutResource,
+        planned: Option<&MemberInHand>,
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<PutOutcome>, Rejection> {
+        let mut view = planned.map(|_| View::default());
         let Foreseen {
             schema,
             reference,
             declaration,
+            default_tags: _,
             text,
             new,
             prospect,
         } = self
-            .foresee(put, caller, deadline, Purpose::Change, None)
+            .foresee(
+                put,
+                planned,
+                caller,
+                deadline,
+                Purpose::Change,
+                view.as_mut(),
+            )
             .await?;
+        if let (Some(planned), Some(view)) = (planned, &view) {
+            planned.judge(&schema, &prospect, view)?;
+        }
         let mut change = match prospect {
             Prospect::Create(plan) => {
                 let warnings = plan.warnings.iter().map(Warning::from).collect();
@@ -197,6 +233,7 @@ impl App {
     pub(crate) async fn foresee(
         &self,
         put: &PutResource,
+        planned: Option<&MemberInHand>,
         caller: &Caller,
         deadline: Instant,
         purpose: Purpose,
@@ -208,9 +245,10 @@ impl App {
             alias,
             identifier,
             declaration,
+            default_tags,
             is_quick,
             text,
-        } = self.declared(put, caller, purpose).await?;
+        } = self.declared(put, planned, caller, purpose).await?;
         let resource = Subject {
             scope: put.scope.clone(),
             reference: reference.clone(),
@@ -218,6 +256,9 @@ impl App {
         };
         let mut new =
             self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
+        if let (NewWork::Resource(work), Some(planned)) = (&mut new.work, planned) {
+            work.plan = Some(planned.used);
+        }
         let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
         let deletion = alias.as_ref().and_then(|alias| alias.group.body.deletion);
         let prospect = if is_create {
@@ -247,6 +288,7 @@ impl App {
             schema,
             reference,
             declaration,
+            default_tags,
             text,
             new,
             prospect,
@@ -262,7 +304,9 @@ impl App {
             declaration,
             is_quick,
             ..
-        } = self.declared(put, caller, Purpose::Validation).await?;
+        } = self
+            .declared(put, None, caller, Purpose::Validation)
+            .await?;
         if is_surely_create(identifier.as_ref(), alias.as_ref()) {
             let judge = create_judge(&declaration, &schema, &put.scope, put.options);
             self.parts.pool.run_unless_quick(is_quick, judge).await??;
@@ -288,6 +332,7 @@ impl App {
     async fn declared(
         &self,
         put: &PutResource,
+        planned: Option<&MemberInHand>,
         caller: &Caller,
         purpose: Purpose,
     ) -> Result<Declared, Rejection> {
@@ -316,7 +361,11 @@ impl App {
             // Nothing takes long before the account and the group are known.
             self.parts.accounts.verify(&put.scope).await?;
         }
-        let default_tags = self.default_tags(put, alias.as_ref().map(|alias| &alias.group));
+        let group = alias.as_ref().map(|alias| &alias.group);
+        let default_tags = match planned {
+            Some(planned) => planned.default_tags.clone(),
+            None => self.default_tags(put, group),
+        };
         let named_parts = match &name {
             Some(name) => Some(parts(&schema, name)?),
             None => None,
@@ -324,7 +373,7 @@ impl App {
         let properties = Value::Object(put.properties.clone());
         let is_quick = schema.is_quick_for([&properties]);
         let parse = {
-            let schema = Arc::clone(&schema);
+            let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
             move || {
                 parse(
                     properties,
@@ -358,6 +407,7 @@ impl App {
             alias,
             identifier,
             declaration,
+            default_tags,
             is_quick,
             text,
         })

@@ -33,6 +33,8 @@ enum Counted<'a> {
     CallerOperations(&'a str),
     /// The operations under way.
     Operations,
+    /// The plans that the caller has asked for, and that have not expired.
+    CallerPlans(&'a str),
 }
 
 impl Counted<'_> {
@@ -49,6 +51,7 @@ impl Counted<'_> {
             Self::GroupOperations(group) => format!("operations {}", group.key()),
             Self::CallerOperations(caller) => format!("operations of {caller}"),
             Self::Operations => "operations".to_owned(),
+            Self::CallerPlans(caller) => format!("plans of {caller}"),
         }
     }
 }
@@ -127,6 +130,20 @@ impl App {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Refuses a plan beyond the quota of the caller.
+    pub(crate) async fn admit_plan(&self, caller: &str) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.caller_plans;
+        if self.admit(Counted::CallerPlans(caller), 1, quota).await? {
+            return Ok(());
+        }
+        let message = format!(
+            "{quota} plans are yours and have not expired, and no more may be: you are '{}'. Wait until some expire, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
+            excerpt(caller)
+        );
+        let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+        Err(Rejection::TooMany(failure))
     }
 
     /// Refuses an operation that is one too many under way, or that would make a reference beyond the quota of its group.
@@ -314,6 +331,7 @@ impl App {
                 let those = LiveOperations::RequestedBy(caller);
                 store.count_live_operations(those, quota).await
             }
+            Counted::CallerPlans(caller) => store.count_plans(caller, now, quota).await,
             Counted::Operations => {
                 let those = LiveOperations::All;
                 store.count_live_operations(those, quota).await

@@ -3,6 +3,7 @@ use ucp_model::{ErrorCode, Failure, Fault, Operation, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
 
 use crate::Caller;
+use crate::kept_plans::not_used;
 
 /// The reason for refusing a request. Each variant stands for a different reaction of the caller.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +163,19 @@ impl From<ucp_store::Error> for Rejection {
     fn from(error: ucp_store::Error) -> Self {
         match error {
             ucp_store::Error::Unavailable(_) => Rejection::Unavailable(error),
+            ucp_store::Error::NoSuchPlan => {
+                let message = "The plan is gone: it has been over for a while. Ask for a new one.";
+                Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
+            }
+            ucp_store::Error::PlanRefused(refusal) => not_used(refusal),
+            ucp_store::Error::PlanRequired => {
+                let message = "The resource group takes only changes that were planned. Ask for a plan with :whatIf, and name it with planId; or change the group's planPolicy.";
+                Rejection::Conflict(Failure::new(ErrorCode::PlanRequired, message))
+            }
+            ucp_store::Error::ApprovalRequired => {
+                let message = "The resource group takes only changes whose plan was approved, and this one was not. Let an approver approve it.";
+                Rejection::Conflict(Failure::new(ErrorCode::ApprovalRequired, message))
+            }
             ucp_store::Error::OtherKey {
                 sealed_under,
                 configured,

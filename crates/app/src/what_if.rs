@@ -2,16 +2,22 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use ucp_model::operation::{Kind, Presence, ReplacementPolicy};
+use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
+use ucp_model::operation::{Kind, Options, Presence, ReplacementPolicy};
 use ucp_model::{
-    Failure, Fault, Identifier, Reference, ReferenceId, Scope, TrackRecord, TypeName, Warning,
+    Failure, Fault, Identifier, KeptPlan, Reference, ReferenceId, Scope, TrackRecord, TypeName,
+    Warning,
 };
-use ucp_plan::{Action, Delta, Known, Plan, deltas};
+use ucp_plan::{Action, Delta, Known, Plan, deltas, settled};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
+use ucp_set::{Declarations, DeclaredMember};
+
 use crate::declaring::Purpose;
+use crate::kept_plans::{DeclaredPlan, Prepared};
 use crate::looking::{Outlook, View};
 use crate::put::{Foreseen, Prospect};
 use crate::settling::{TRIES, changes_too_fast};
@@ -31,9 +37,13 @@ pub struct WhatIf {
     pub changes: Vec<ResourceChange>,
     /// Why it would fail, as far as a look can tell.
     pub error: Option<Failure>,
+    /// The plan that was kept of it, if it ended well.
+    pub plan: Option<KeptPlan>,
 }
 
 /// What would become of a resource.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ResourceChange {
     /// Its type.
     pub type_name: TypeName,
@@ -60,11 +70,12 @@ pub struct ResourceChange {
     /// What the caller should know.
     pub warnings: Vec<Warning>,
     /// How good the plans of such puts were, if any were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track_record: Option<TrackRecord>,
 }
 
 /// The kind of a [`ResourceChange`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangeKind {
     /// The resource is created.
     Create,
@@ -87,6 +98,10 @@ pub(crate) struct Foresight {
     pub(crate) error: Option<Failure>,
     /// The identifier afterwards, if it is certain.
     pub(crate) identifier: Option<Identifier>,
+    /// What is planned, unless that is not known.
+    pub(crate) planned: Option<PlannedMember>,
+    /// What was declared.
+    pub(crate) declared: Option<DeclaredMember>,
 }
 
 impl ResourceChange {
@@ -129,19 +144,41 @@ impl ResourceChange {
 }
 
 impl App {
-    /// Returns what a put would do. What the put refuses at once is refused alike.
+    /// Returns what a put would do, and keeps the plan for so long. What the put refuses at once is refused alike.
     pub async fn what_if_put(
         &self,
         put: PutResource,
+        lifetime: Duration,
         caller: &Caller,
     ) -> Result<WhatIf, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
         let foresight = self.foresight(&put, caller, deadline).await;
-        let Foresight { change, error, .. } =
-            foresight.map_err(|refused| refused.shown_to(caller))?;
+        let Foresight {
+            change,
+            error,
+            planned,
+            declared,
+            ..
+        } = foresight.map_err(|refused| refused.shown_to(caller))?;
+        let prepared = planned.map(|planned| Prepared {
+            group: planned.reference.as_ref().map(|id| id.group.clone()),
+            members: vec![planned],
+            declared: DeclaredPlan {
+                application: None,
+                declarations: Declarations {
+                    members: vec![declared],
+                    outputs: Map::new(),
+                },
+            },
+        });
         let mut changes = vec![change];
         self.tell_track_records(&mut changes).await?;
-        Ok(WhatIf { changes, error })
+        let what_if = WhatIf {
+            changes,
+            error,
+            plan: None,
+        };
+        self.keep(what_if, prepared, lifetime, caller).await
     }
 
     /// Returns what is foreseen of a put, by a look at its resource until `deadline`.
@@ -154,7 +191,7 @@ impl App {
         for _ in 0..TRIES {
             let mut view = View::default();
             let view_of = Some(&mut view);
-            let foreseen = self.foresee(put, caller, deadline, Purpose::Preview, view_of);
+            let foreseen = self.foresee(put, None, caller, deadline, Purpose::Preview, view_of);
             let foreseen = Box::pin(foreseen).await?;
             match &foreseen.prospect {
                 Prospect::Seen(Outlook::Stale) => continue,
@@ -168,7 +205,11 @@ impl App {
             let asked = Asked {
                 scope: put.scope.clone(),
                 name: put.name.clone(),
-                replacement_policy: put.options.replacement_policy,
+                options: put.options,
+            };
+            let declared = DeclaredMember {
+                properties: put.properties.clone(),
+                default_tags: foreseen.default_tags.clone(),
             };
             let values = [foreseen.declaration.properties()].into_iter();
             let live = match &view.presence {
@@ -179,7 +220,11 @@ impl App {
             };
             let is_quick = foreseen.schema.is_quick_for(values.chain(live));
             let tell = move || told(asked, foreseen, view);
-            return Ok(self.parts.pool.run_unless_quick(is_quick, tell).await?);
+            let foresight = self.parts.pool.run_unless_quick(is_quick, tell).await?;
+            return Ok(Foresight {
+                declared: Some(declared),
+                ..foresight
+            });
         }
         Err(changes_too_fast())
     }
@@ -189,7 +234,7 @@ impl App {
 struct Asked {
     scope: Scope,
     name: Option<String>,
-    replacement_policy: ReplacementPolicy,
+    options: Options,
 }
 
 /// Tells what is foreseen of a put.
@@ -202,6 +247,17 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         ..
     } = foreseen;
     let recorded = view.reference.as_ref();
+    let mut member = PlannedMember {
+        scope: put.scope.clone(),
+        type_name: schema.type_name().clone(),
+        reference: reference.clone(),
+        name: put.name.clone(),
+        identifier: None,
+        put: Some(put.options),
+        step: PlannedStep::Nothing,
+        basis: PlanBasis::of(recorded, schema.fingerprint(), LiveBasis::Absent),
+        planned: None,
+    };
     let named = match schema.identifier(declaration.properties()) {
         IdentifierOutcome::Known(identifier) => Some(identifier),
         IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
@@ -259,9 +315,17 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
                 change,
                 error,
                 identifier,
+                planned: None,
+                declared: None,
             };
         }
     };
+    member.identifier = change.identifier.clone();
+    if let Some(live) = &live {
+        member.basis.live = LiveBasis::Model(settled(live, &schema));
+    }
+    member.planned = Some(settled(&plan.planned, &schema));
+    let step = PlannedStep::of(plan.action);
     let identifier = match plan.action {
         Action::Noop | Action::Update | Action::Error => change.identifier.clone(),
         Action::Create | Action::Replace => named,
@@ -274,7 +338,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         observed: recorded.and_then(|reference| reference.observed.as_ref()),
     });
     if plan.action == Action::Replace {
-        change.replacement = Some(put.replacement_policy);
+        change.replacement = Some(put.options.replacement_policy);
     }
     describe(&mut change, *plan, known.as_ref(), &schema);
     if let (Some(error), ChangeKind::NoChange) = (&error, &change.kind) {
@@ -284,6 +348,8 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         change,
         error,
         identifier,
+        planned: step.map(|step| PlannedMember { step, ..member }),
+        declared: None,
     }
 }
 

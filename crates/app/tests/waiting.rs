@@ -109,6 +109,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         scope: Scope::new("aws", "123456789012", "us-west-2").unwrap(),
         type_name: TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap(),
         resource: Selector::Name("logs".to_owned()),
+        plan: None,
     };
     let caller = Caller {
         name: "caller".to_owned(),

@@ -68,6 +68,10 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::OwnedElsewhere(_)
         | Error::PreconditionFailed
         | Error::TooManyTags
+        | Error::NoSuchPlan
+        | Error::PlanRefused(_)
+        | Error::PlanRequired
+        | Error::ApprovalRequired
         | Error::Corrupt(_) => false,
     }
 }

@@ -3,7 +3,7 @@
 use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
 use ucp_model::operation::{Kind, Options, owned_elsewhere};
-use ucp_model::{ErrorCode, Failure, GroupId, OperationId, Register};
+use ucp_model::{ErrorCode, Failure, GroupId, OperationId, PlanUse, Register};
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
@@ -79,6 +79,10 @@ impl Stepper<'_> {
             ChildGoal::Delete => work_on(&child, Kind::Delete, schema.as_deref().ok()),
             ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
         };
+        let work = NewResourceWork {
+            plan: self.plan_of(&child),
+            ..work
+        };
         let kind = work.kind;
         let header = &self.claimed.operation.header;
         let new = NewOperation {
@@ -96,6 +100,21 @@ impl Stepper<'_> {
             }
             Err(error) => Ok(Some(refusal(error, &group)?)),
         }
+    }
+}
+
+impl Stepper<'_> {
+    /// Returns the member of the plan that a child carries out, if its parent carries out a plan.
+    fn plan_of(&self, child: &Child) -> Option<PlanUse> {
+        let Task::Apply(application) = &self.claimed.operation.work.group()?.task else {
+            return None;
+        };
+        let key = child.reference.key();
+        let mut members = application.members.iter();
+        Some(PlanUse {
+            plan: application.plan?,
+            member: Some(members.position(|member| member.reference.key() == key)?),
+        })
     }
 }
 
@@ -126,6 +145,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
             parent_retries: kind == Kind::Delete,
             ..Options::default()
         },
+        plan: None,
         desired: None,
         look: None,
         schema_fingerprint: fingerprint.to_owned(),
@@ -175,6 +195,11 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         | Error::LeaseLost
         | Error::Unavailable(_)
         | Error::TooManyTags
+        // The plan and the policy were judged with the operation that it belongs to.
+        | Error::NoSuchPlan
+        | Error::PlanRefused(_)
+        | Error::PlanRequired
+        | Error::ApprovalRequired
         | Error::OtherKey { .. }
         | Error::Corrupt(_)) => return Err(error),
     };

@@ -150,6 +150,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         marked_for: None,
         resolves: None,
         options: Options::default(),
+        plan: None,
         desired: None,
         look: None,
         schema_fingerprint: String::new(),

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
 use ucp_cloud::Fault;
-use ucp_look::{Accounts, Lister, Look, Reader, Seen};
+use ucp_look::{Accounts, Lister, Look, Planned, PlannedMember, Reader, Seen};
 use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
-use ucp_model::{Identifier, ResourceDescription, ResourcePage};
+use ucp_model::{Failure, Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
-use ucp_store::Lease;
+use ucp_store::{Lease, StoredPlan};
 
 use crate::Engine;
 use crate::abandoned::Abandoned;
@@ -40,10 +39,41 @@ impl Stepper<'_> {
             seen,
         };
         let (presence, planned) = look.at(identifier, &mut reader).await?;
+        let planned = match self.departs(&presence, &planned).await? {
+            Some(failure) => failure.into(),
+            None => {
+                self.note(&planned);
+                planned
+            }
+        };
         let outcome = planned.outcome.clone();
-        self.note(&planned);
         self.planned = Some(planned);
         Ok(Observation::Looked(presence, outcome))
+    }
+
+    /// Returns why the operation must not go on, if it carries out a plan that was made for something else.
+    async fn departs(
+        &self,
+        presence: &Presence,
+        planned: &Planned,
+    ) -> Result<Option<Failure>, Abandoned> {
+        let work = work(&self.claimed.operation.work)?;
+        let (Some(used), Some(schema)) = (work.plan, &self.schema) else {
+            return Ok(None);
+        };
+        let Some(StoredPlan { content, .. }) = self.engine.store().get_plan(used.plan).await?
+        else {
+            return Ok(Some(ucp_look::stale(Vec::new())));
+        };
+        let place = AssociatedData::PlanContent(used.plan);
+        let opened = self.engine.parts().keys.sealing.open(place, &content.0);
+        let member = opened.ok();
+        let member = member.and_then(|text| PlannedMember::read(&text, used.member));
+        let baseline = self.claimed.baseline.as_ref();
+        Ok(match member {
+            Some(member) => member.departed(work, baseline, schema, presence, planned),
+            None => Some(ucp_look::stale(Vec::new())),
+        })
     }
 
     /// Reads the resource from AWS. Without an identifier the resource counts as absent.

@@ -165,6 +165,7 @@ impl Stepper<'_> {
             is_referenced: false,
             resolves: None,
             options,
+            plan: None,
             desired: Some(Sealed(desired)),
             look: None,
             schema_fingerprint: schema.fingerprint().to_owned(),

@@ -9,13 +9,14 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
-/// Removes operations and events whose retention is over, and adds predictions up. Several processes may sweep concurrently.
+/// Removes operations, plans and events whose retention is over, erases what was declared for plans that have expired, and
+/// adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
-    /// The operations and the history.
+    /// The operations, the plans and the history.
     pub store: Arc<dyn Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The time for which an ended operation is kept.
+    /// The time for which an operation that has ended, or a plan that is over, is kept.
     pub operation_retention: Duration,
     /// The time for which an event is kept.
     pub history_retention: Duration,
@@ -30,6 +31,10 @@ pub struct Sweeper {
 pub struct Swept {
     /// The number of operations.
     pub operations: u64,
+    /// The number of plans whose declarations were erased, since they have expired.
+    pub expired_plans: u64,
+    /// The number of plans.
+    pub plans: u64,
     /// The number of events.
     pub events: u64,
     /// The number of events of the audit.
@@ -48,11 +53,13 @@ impl Sweeper {
                 Ok(swept) if swept == Swept::default() => {}
                 Ok(Swept {
                     operations,
+                    expired_plans,
+                    plans,
                     events,
                     audit_events,
                 }) => info!(
                     operations,
-                    events, audit_events, "removed what is kept no longer"
+                    expired_plans, plans, events, audit_events, "removed what is kept no longer"
                 ),
                 Err(error) => warn!(
                     error = %ucp_model::chain(&error),
@@ -66,8 +73,8 @@ impl Sweeper {
         }
     }
 
-    /// Removes all operations and events that are old enough, in batches, and returns how many there were. Adds what was
-    /// predicted to the track records.
+    /// Removes all operations, plans and events that are old enough, in batches, and returns how many there were. Adds what
+    /// was predicted to the track records.
     pub async fn sweep(&self) -> Result<Swept, ucp_store::Error> {
         while self.store.count_predictions(BATCH).await? > 0 {}
         let now = self.clock.now();
@@ -77,6 +84,18 @@ impl Sweeper {
             match self.store.remove_ended_operations(before, BATCH).await? {
                 0 => break,
                 removed => swept.operations += removed,
+            }
+        }
+        loop {
+            match self.store.erase_expired_plans(now, BATCH).await? {
+                0 => break,
+                erased => swept.expired_plans += erased,
+            }
+        }
+        loop {
+            match self.store.remove_plans(before, BATCH).await? {
+                0 => break,
+                removed => swept.plans += removed,
             }
         }
         let before = now.before(self.history_retention);

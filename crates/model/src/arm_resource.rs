@@ -77,10 +77,33 @@ pub type NewResourceGroup = NewArmResource<GroupId, GroupBody>;
 pub struct GroupBody {
     /// Default AWS tags of the resources put into the group.
     pub default_tags: BTreeMap<String, String>,
+    /// Which changes it takes.
+    #[serde(skip_serializing_if = "PlanPolicy::is_optional")]
+    pub plan_policy: PlanPolicy,
     /// The operation that is deleting the group, if any. Meanwhile nothing else may change the group or its references.
     /// No PUT sets it.
     #[serde(skip)]
     pub deletion: Option<OperationId>,
+}
+
+/// Which changes a resource group takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PlanPolicy {
+    /// All.
+    #[default]
+    Optional,
+    /// Those that were planned.
+    Required,
+    /// Those whose plan was approved.
+    Approved,
+}
+
+impl PlanPolicy {
+    /// Returns whether it takes all changes.
+    pub fn is_optional(&self) -> bool {
+        *self == PlanPolicy::Optional
+    }
 }
 
 /// A credential for AWS. The secret is not part of it.

@@ -32,6 +32,8 @@ codes! {
     AlreadyExists,
     /// Some resources of a set were not made as declared.
     ApplyFailed,
+    /// The resource group takes only changes whose plan was approved.
+    ApprovalRequired,
     /// The caller is not known.
     AuthenticationFailed,
     /// The caller is not allowed to do this.
@@ -64,6 +66,10 @@ codes! {
     OutcomeUnknown,
     /// A replacement left the old resource behind.
     PartiallyApplied,
+    /// What is declared differs from what was planned.
+    PlanMismatch,
+    /// The resource group takes only changes that were planned.
+    PlanRequired,
     /// The condition in `If-Match` or `If-None-Match` does not hold.
     PreconditionFailed,
     /// There may be no more of something.
@@ -80,6 +86,8 @@ codes! {
     ResourceGroupNotFound,
     /// A dependency is not reachable at the moment.
     ServiceUnavailable,
+    /// The plan must not be used, or the state that it was made for is another one.
+    StalePlan,
     /// The caller sends too many requests.
     TooManyRequests,
     /// The resource type is unknown.

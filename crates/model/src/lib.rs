@@ -17,6 +17,7 @@ mod excerpt;
 mod failure;
 pub mod ids;
 pub mod json;
+mod kept_plan;
 mod leftover;
 mod limit;
 mod limits;
@@ -33,7 +34,7 @@ mod warning;
 pub use ambient::{Clock, Entropy, MAX_SKEW, SeededEntropy};
 pub use arm_resource::{
     ArmResource, Credential, CredentialKind, GroupBody, NewArmResource, NewCredential, NewPlane,
-    NewResourceGroup, Plane, ResourceGroup,
+    NewResourceGroup, PlanPolicy, Plane, ResourceGroup,
 };
 pub use aws_code::{Exception, HandlerErrorCode};
 pub use cloud::{
@@ -51,8 +52,12 @@ pub use failure::{
     AdditionalInfo, CloudControlRequest, Detail, Failure, MAX_DETAILS, Reason, chain,
 };
 pub use ids::{
-    ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlaneId,
-    PlaneKind, ReferenceId, RequestToken, RoleAssignmentId, Scope, Target, TypeName,
+    ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, OperationId, PlanId,
+    PlaneId, PlaneKind, ReferenceId, RequestToken, RoleAssignmentId, Scope, Target, TypeName,
+};
+pub use kept_plan::{
+    APPROVALS_MAX, Approval, Course, KeptPlan, NotReviewed, PlanRefusal, PlanStatus, PlanUse,
+    Review, ReviewVerdict, Use, UseEnd,
 };
 pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
 pub use limit::{Beyond, Limit, Most, Place};

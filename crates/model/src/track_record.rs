@@ -1,7 +1,10 @@
+use serde::{Deserialize, Serialize};
+
 use crate::TypeName;
 
 /// How good the plans of the puts of a type were, on one plane.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TrackRecord {
     /// The type.
     pub type_name: TypeName,

@@ -53,6 +53,7 @@ fn work(members: Vec<ApplyMember>) -> GroupWork {
     let task = Task::Apply(Application {
         members,
         has_outputs: false,
+        plan: None,
     });
     GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
 }
@@ -255,6 +256,7 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
     let task = Task::Apply(Application {
         members: vec![member],
         has_outputs: true,
+        plan: None,
     });
     let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
     assert_eq!(decide(&work, &Survey::default()).next, Next::ReadOutputs);

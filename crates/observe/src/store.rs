@@ -6,18 +6,18 @@ use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
-    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, Plane, PlaneId, PlaneKind,
-    Reference, ReferenceId, Register, ResourceGroup, RoleAssignmentId, Scope, Target, Timestamp,
-    TrackRecord, TypeName,
+    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, Plane, PlaneId,
+    PlaneKind, Reference, ReferenceId, Register, ResourceGroup, Review, RoleAssignmentId, Scope,
+    Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
-    Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, Lease, LeaseTerm,
-    Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage, Operations,
-    OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget, ReferenceUpdate,
-    References, Retried, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace,
-    SealedValues, Store, Stored, StoredAuditEvent, StoredCredential, Token, Tokens, TrackRecords,
-    TypeSchema, TypeSchemas,
+    Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, KeptPlans, Lease,
+    LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage,
+    Operations, OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
+    ReferenceUpdate, References, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed,
+    SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent, StoredCredential,
+    StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -256,6 +256,17 @@ observed! {
         fn list_tokens(after: Option<&str>, limit: usize) -> Vec<Token>;
         fn revoke_token(id: &str, now: Timestamp) -> bool;
         fn note_token_use(id: &str, at: Timestamp) -> ();
+    }
+}
+
+observed! {
+    KeptPlans {
+        fn keep_plan(plan: StoredPlan) -> ();
+        fn get_plan(id: PlanId) -> Option<StoredPlan>;
+        fn review_plan(id: PlanId, review: &Review) -> Reviewed;
+        fn count_plans(created_by: &str, now: Timestamp, limit: usize) -> usize;
+        fn erase_expired_plans(now: Timestamp, limit: usize) -> u64;
+        fn remove_plans(before: Timestamp, limit: usize) -> u64;
     }
 }
 

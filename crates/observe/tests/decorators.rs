@@ -197,8 +197,7 @@ impl World {
             location: "global".to_owned(),
             tags: Default::default(),
             body: GroupBody {
-                default_tags: Default::default(),
-                deletion: None,
+                ..GroupBody::default()
             },
         };
         let written = world
@@ -421,6 +420,7 @@ fn put(number: u32) -> NewOperation {
             marked_for: None,
             resolves: None,
             options: Options::default(),
+            plan: None,
             desired: None,
             look: None,
             schema_fingerprint: String::new(),

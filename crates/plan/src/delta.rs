@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ucp_model::pointer::{Pointer, PointerBuf};
 use ucp_model::{Baseline, Digest, json, pointer};
@@ -19,7 +20,8 @@ const TOLD_MAX: usize = 1_000;
 const COMPARED_MAX: usize = 50;
 
 /// A difference between a live resource and what is declared.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Delta {
     /// The place, as a JSON Pointer into the live model.
     pub pointer: String,
@@ -38,7 +40,7 @@ pub struct Delta {
 }
 
 /// What happens at the place of a [`Delta`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
     /// A value is added.
     Create,
@@ -51,7 +53,7 @@ pub enum Effect {
 }
 
 /// Whose change a [`Delta`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The declaration is another one than the last that was applied, or the first.
     Declaration,

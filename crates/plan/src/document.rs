@@ -23,6 +23,17 @@ pub(crate) fn is_retyped(declared: &Value, live: &Value) -> bool {
     }
 }
 
+/// Returns the normal form of a document, which equivalent ones share as far as they are of the same JSON types. `None` for
+/// what is none.
+pub(crate) fn normal(value: &Value) -> Option<Value> {
+    let document = parsed(value)?;
+    match (is_policy(&document), value) {
+        (true, _) => Some(normal_policy(&document)),
+        (false, Value::String(_)) => Some(document.into_owned()),
+        (false, _) => None,
+    }
+}
+
 /// Parses a document: an object or array, or the text of one.
 fn parsed(value: &Value) -> Option<Cow<'_, Value>> {
     match value {

@@ -18,6 +18,8 @@
 //!
 //! [`deltas`] tells what a plan changes, and whose changes these are.
 //!
+//! [`settled`] gives a model a form in which two that mean the same are equal.
+//!
 //! [`prove`] compares what a change has sent, and what was planned, with what AWS shows afterwards.
 
 mod absent;
@@ -45,6 +47,7 @@ mod proof;
 mod removal;
 mod same;
 mod secrets;
+mod settled;
 mod tags;
 mod tidy;
 mod unread;
@@ -59,5 +62,6 @@ pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};
 pub use plan::{Action, Plan};
 pub use planning::plan;
 pub use proof::{Proven, prove, sent, unproven};
+pub use settled::{first_difference, is_as_planned, settled};
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

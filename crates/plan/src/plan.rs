@@ -1,6 +1,7 @@
 use std::fmt;
 
 use json_patch::Patch;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ucp_model::pointer;
 use ucp_schema::Violation;
@@ -8,7 +9,7 @@ use ucp_schema::Violation;
 use crate::{Change, Warning, WarningCode};
 
 /// The action to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Create the resource as declared.
     Create,

@@ -48,19 +48,29 @@ impl DigestKey {
         })
     }
 
+    /// Returns the fingerprint of a plan that is described by these texts.
+    pub fn fingerprint(&self, texts: &[&str]) -> String {
+        hex::encode(self.mac(&[&["plan"], texts].concat()))
+    }
+
     /// Computes the digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length,
     /// so that no two inputs are hashed as the same bytes.
     pub fn digest(&self, reference: &ReferenceId, pointer: &str, value: &Value) -> Digest {
+        let mac = self.mac(&[reference.key().as_str(), pointer, &json::canonical(value)]);
+        Digest {
+            key_id: self.id.clone(),
+            hmac: hex::encode(mac),
+        }
+    }
+
+    fn mac(&self, parts: &[&str]) -> [u8; 32] {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.key[..]).expect("HMAC takes keys of any length");
-        for part in [reference.key().as_str(), pointer, &json::canonical(value)] {
+        for part in parts {
             mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             mac.update(part.as_bytes());
         }
-        Digest {
-            key_id: self.id.clone(),
-            hmac: hex::encode(mac.finalize().into_bytes()),
-        }
+        mac.finalize().into_bytes().into()
     }
 }
 

@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use sha2::{Digest as _, Sha256};
-use ucp_model::{CredentialId, Entropy, OperationId, ReferenceId};
+use ucp_model::{CredentialId, Entropy, OperationId, PlanId, ReferenceId};
 use zeroize::Zeroizing;
 
 pub use digest::DigestKey;
@@ -61,6 +61,10 @@ pub enum AssociatedData<'a> {
     Document(OperationId),
     /// The look that an operation was accepted with.
     Look(OperationId),
+    /// What a plan shows and was made for.
+    PlanContent(PlanId),
+    /// What was declared for a plan.
+    PlanDeclared(PlanId),
     /// What an operation does and has done, with its result.
     Body(OperationId),
     /// The declaration of the last successful put of a reference. The casing of its id is ignored.
@@ -79,6 +83,8 @@ impl fmt::Display for AssociatedData<'_> {
             AssociatedData::Desired(id) => write!(f, "operations/{id}/desired"),
             AssociatedData::Document(id) => write!(f, "operations/{id}/document"),
             AssociatedData::Look(id) => write!(f, "operations/{id}/look"),
+            AssociatedData::PlanContent(id) => write!(f, "plans/{id}/content"),
+            AssociatedData::PlanDeclared(id) => write!(f, "plans/{id}/declared"),
             AssociatedData::Body(id) => write!(f, "operations/{id}/body"),
             AssociatedData::Baseline(id) => write!(f, "references{}/baseline", id.key()),
             AssociatedData::Observed(id) => write!(f, "references{}/observed", id.key()),

@@ -9,7 +9,7 @@ use ucp_store::{Accepted, Error, NewOperation, NewResourceWork, NewWork};
 use crate::database::{Abort, Transaction};
 use crate::json::corrupt;
 use crate::operation_row::insert;
-use crate::{busy, groups, reference_row};
+use crate::{busy, groups, kept_plans, reference_row};
 
 /// Accepts an operation. Of two concurrent ones on the same alias or AWS resource, both of which found it idle, a
 /// unique index lets one through; the retry of the other finds it busy.
@@ -32,16 +32,20 @@ pub(crate) async fn accept(
         } => {
             let group = groups::hold(transaction, group).await?;
             // Of two concurrent ones, a unique index lets one through.
-            if let Task::Apply(_) = task
-                && let Some(running) = busy::apply_to(transaction, &group).await?
-            {
+            let is_apply = matches!(task, Task::Apply(_));
+            if is_apply && let Some(running) = busy::apply_to(transaction, &group.id).await? {
                 return Err(Error::Busy(running).into());
             }
-            let work = GroupWork::new(group, task.clone(), 0);
+            let policy = by.policy(&group);
+            let work = GroupWork::new(group.id, task.clone(), 0);
             let operation = Operation {
                 header: new.header(),
                 work: Work::Group(Box::new(work)),
             };
+            let plan = kept_plans::use_plan(transaction, &operation, by).await?;
+            if is_apply {
+                rules::judge_policy(policy, plan.as_ref())?;
+            }
             let keeps_look = insert(transaction, &operation, None, declared.as_ref(), None).await?;
             Ok(Accepted {
                 operation,
@@ -66,6 +70,7 @@ async fn accept_on_resource(
     let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
     let look = work.look.as_ref();
     let look = look.filter(|look| look.basis.is_of(before));
+    let policy = alias.as_ref().map(|alias| alias.policy).unwrap_or_default();
     let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
     let target = work.target().map(|target| target.key());
     if let Some(target) = &target
@@ -83,10 +88,15 @@ async fn accept_on_resource(
         }
         reference_row::put(transaction, reference).await?;
     }
+    let is_change = rules::is_change(&work);
     let operation = Operation {
         header: new.header(),
         work: Work::Resource(Box::new(work)),
     };
+    let plan = kept_plans::use_plan(transaction, &operation, by).await?;
+    if is_change {
+        rules::judge_policy(policy, plan.as_ref())?;
+    }
     let keeps_look = insert(transaction, &operation, target, desired, look).await?;
     Ok(Accepted {
         operation,
@@ -106,5 +116,9 @@ pub(crate) async fn alias(
         Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
     };
     let reference = reference_row::lock(transaction, id).await?;
-    Ok(Alias { group, reference })
+    Ok(Alias {
+        policy: by.policy(&group),
+        group: group.id,
+        reference,
+    })
 }

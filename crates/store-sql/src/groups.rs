@@ -106,6 +106,7 @@ impl Groups for Sql {
                     running.ok_or_else(|| Error::Corrupt(format!("{id} has no deletion")))?;
                 return Ok(GroupDeletion::Running(Box::new(running)));
             }
+            rules::judge_policy(group.body.plan_policy, None)?;
             if let Some(busy) = busy::live_in(&mut tx, id).await? {
                 return Err(Error::Busy(busy).into());
             }
@@ -142,9 +143,11 @@ pub(crate) async fn get(database: &Database, id: &GroupId) -> Result<ResourceGro
     read(&row.ok_or(Error::NoSuchGroup)?)
 }
 
-/// Returns the recorded id of a group that is not being deleted, and locks the group against changes until the
-/// transaction ends.
-pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<GroupId, Abort> {
+/// Returns a group that is not being deleted, and locks it against changes until the transaction ends.
+pub(crate) async fn hold(
+    transaction: &mut Transaction,
+    id: &GroupId,
+) -> Result<ResourceGroup, Abort> {
     Ok(open(share(transaction, id).await?)?)
 }
 
@@ -152,9 +155,9 @@ pub(crate) async fn hold(transaction: &mut Transaction, id: &GroupId) -> Result<
 pub(crate) async fn hold_even_deleting(
     transaction: &mut Transaction,
     id: &GroupId,
-) -> Result<GroupId, Abort> {
+) -> Result<ResourceGroup, Abort> {
     let group = share(transaction, id).await?;
-    Ok(group.ok_or(Error::NoSuchGroup)?.id)
+    Ok(group.ok_or(Error::NoSuchGroup)?)
 }
 
 /// Returns the group and locks it against changes until the transaction ends.
@@ -166,12 +169,12 @@ pub(crate) async fn share(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Returns the recorded id of the group, which must exist and must not be being deleted.
-pub(crate) fn open(group: Option<ResourceGroup>) -> Result<GroupId, Error> {
+/// Returns the group, which must exist and must not be being deleted.
+pub(crate) fn open(group: Option<ResourceGroup>) -> Result<ResourceGroup, Error> {
     let group = group.ok_or(Error::NoSuchGroup)?;
     match group.body.deletion {
         Some(deletion) => Err(Error::GroupDeleting(deletion)),
-        None => Ok(group.id),
+        None => Ok(group),
     }
 }
 

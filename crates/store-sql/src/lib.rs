@@ -20,6 +20,7 @@ mod erasing;
 mod events;
 mod groups;
 mod json;
+mod kept_plans;
 mod leases;
 mod leftover_row;
 mod leftovers;

@@ -39,6 +39,7 @@ macro_rules! files {
             "0025_role_assignments",
             "0027_one_apply",
             "0028_audit_changes",
+            "0029_plans",
             "0030_predictions",
         )
     };

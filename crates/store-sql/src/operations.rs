@@ -13,7 +13,7 @@ use crate::accept::accept;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
-use crate::{Sql, busy, events, groups, leftover_row, reference_row, track_records};
+use crate::{Sql, busy, events, groups, kept_plans, leftover_row, reference_row, track_records};
 
 statements! {
     /// The ids are a JSON array.
@@ -368,6 +368,7 @@ async fn finish(
         Work::Resource(work) => finish_on_resource(transaction, work, finish, target).await?,
         Work::Group(work) => finish_on_group(transaction, work, header).await?,
     }
+    kept_plans::end_plan(transaction, operation).await?;
     events::append(
         transaction,
         &rules::ended(operation),

@@ -71,7 +71,7 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "audit_events",
     "operations",
     "resource_references",
@@ -81,6 +81,7 @@ const TABLES: [&str; 12] = [
     "events",
     "type_schemas",
     "leftovers",
+    "plans",
     "tokens",
     "predictions",
     "track_records",

@@ -24,6 +24,9 @@ statements! {
         WHERE ended_at IS NULL AND document IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
     LOOKS = ["SELECT id, look AS sealed FROM operations
         WHERE ended_at IS NULL AND look IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    PLAN_CONTENTS = ["SELECT id, content AS sealed FROM plans WHERE id > $1 ORDER BY id LIMIT $2"];
+    PLAN_DECLARATIONS = ["SELECT id, declared AS sealed FROM plans
+        WHERE declared IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
     INSERT_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)"];
     /// Does nothing if there is a current key, even one that another transaction is about to commit.
     OFFER_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)
@@ -38,6 +41,8 @@ statements! {
     RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
     RESEAL_DOCUMENT = ["UPDATE operations SET document = $3 WHERE id = $1 AND document = $2"];
     RESEAL_LOOK = ["UPDATE operations SET look = $3 WHERE id = $1 AND look = $2"];
+    RESEAL_PLAN_CONTENT = ["UPDATE plans SET content = $3 WHERE id = $1 AND content = $2"];
+    RESEAL_PLAN_DECLARATION = ["UPDATE plans SET declared = $3 WHERE id = $1 AND declared = $2"];
 }
 
 /// A column of sealed values, in the order in which they are listed.
@@ -51,10 +56,12 @@ enum Column {
     DigestKeys,
     Documents,
     Looks,
+    PlanContents,
+    PlanDeclarations,
 }
 
 impl Column {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Column::Baselines,
         Column::Bodies,
         Column::Observed,
@@ -63,6 +70,8 @@ impl Column {
         Column::DigestKeys,
         Column::Documents,
         Column::Looks,
+        Column::PlanContents,
+        Column::PlanDeclarations,
     ];
 
     /// Returns the column of a place and the key of its row.
@@ -76,6 +85,8 @@ impl Column {
             SealedPlace::DigestKey(id) => (Column::DigestKeys, id.clone()),
             SealedPlace::Document(id) => (Column::Documents, id.to_string()),
             SealedPlace::Look(id) => (Column::Looks, id.to_string()),
+            SealedPlace::PlanContent(id) => (Column::PlanContents, id.to_string()),
+            SealedPlace::PlanDeclared(id) => (Column::PlanDeclarations, id.to_string()),
         }
     }
 
@@ -89,6 +100,8 @@ impl Column {
             Column::DigestKeys => DIGEST_KEYS,
             Column::Documents => DOCUMENTS,
             Column::Looks => LOOKS,
+            Column::PlanContents => PLAN_CONTENTS,
+            Column::PlanDeclarations => PLAN_DECLARATIONS,
         }
     }
 
@@ -102,6 +115,8 @@ impl Column {
             Column::DigestKeys => RESEAL_DIGEST_KEY,
             Column::Documents => RESEAL_DOCUMENT,
             Column::Looks => RESEAL_LOOK,
+            Column::PlanContents => RESEAL_PLAN_CONTENT,
+            Column::PlanDeclarations => RESEAL_PLAN_DECLARATION,
         }
     }
 
@@ -115,6 +130,8 @@ impl Column {
             Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),
             Column::Documents => SealedPlace::Document(parsed(row.get("id")?)?),
             Column::Looks => SealedPlace::Look(parsed(row.get("id")?)?),
+            Column::PlanContents => SealedPlace::PlanContent(parsed(row.get("id")?)?),
+            Column::PlanDeclarations => SealedPlace::PlanDeclared(parsed(row.get("id")?)?),
         };
         let stored = match place.is_of_engine() {
             true => sealed_json::stored(row.get("sealed")?)?,

@@ -26,9 +26,9 @@ use ucp_store::{
 use crate::database::{Database, Statement};
 use crate::testing::{self, Failover, TestDatabase};
 use crate::{
-    OpenError, Sql, audit_events, busy, credentials, events, groups, leases, leftover_row,
-    migrations, operation_row, operations, planes, reference_row, references, role_assignments,
-    sealed, store, tokens, track_records, type_schemas,
+    OpenError, Sql, audit_events, busy, credentials, events, groups, kept_plans, leases,
+    leftover_row, migrations, operation_row, operations, planes, reference_row, references,
+    role_assignments, sealed, store, tokens, track_records, type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -96,6 +96,7 @@ fn put() -> NewOperation {
             marked_for: None,
             resolves: None,
             options: Options::default(),
+            plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
             schema_fingerprint: String::new(),
@@ -122,6 +123,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("credentials", credentials::STATEMENTS),
         ("events", events::STATEMENTS),
         ("groups", groups::STATEMENTS),
+        ("kept_plans", kept_plans::STATEMENTS),
         ("store", store::STATEMENTS),
         ("leases", leases::STATEMENTS),
         ("leftover_row", leftover_row::STATEMENTS),

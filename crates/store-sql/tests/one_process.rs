@@ -52,6 +52,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             marked_for: None,
             resolves: None,
             options: Options::default(),
+            plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
             schema_fingerprint: String::new(),

@@ -1,4 +1,4 @@
-use ucp_model::{OperationId, ReferenceId, Scope};
+use ucp_model::{OperationId, PlanRefusal, ReferenceId, Scope};
 
 /// Errors of the store, as far as callers tell them apart.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,18 @@ pub enum Error {
     /// The group would have more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags or default tags. Nothing was written.
     #[error("the group would have too many tags")]
     TooManyTags,
+    /// There is no such plan.
+    #[error("there is no such plan")]
+    NoSuchPlan,
+    /// The plan must not be used.
+    #[error("the plan must not be used: {0:?}")]
+    PlanRefused(PlanRefusal),
+    /// The group takes only changes that were planned.
+    #[error("the group takes only changes that were planned")]
+    PlanRequired,
+    /// The group takes only changes whose plan was approved.
+    #[error("the group takes only changes whose plan was approved")]
+    ApprovalRequired,
     /// The lease was taken by another worker, was released, or ended with the operation. Nothing was written.
     #[error("the lease was lost")]
     LeaseLost,

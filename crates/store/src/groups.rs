@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, PlaneId, PlaneKind, ResourceGroup, Scope, Timestamp,
-    TypeName,
+    GroupId, NewResourceGroup, Operation, PlanPolicy, PlaneId, PlaneKind, ResourceGroup, Scope,
+    Timestamp, TypeName,
 };
 
 use crate::{Error, KeyRange, NewOperation, Precondition};
@@ -46,6 +46,8 @@ pub struct GroupUpdate {
     pub tags: TagsUpdate,
     /// The change of the default tags of its resources.
     pub default_tags: TagsUpdate,
+    /// Which changes it takes from now on; `None` keeps that.
+    pub plan_policy: Option<PlanPolicy>,
 }
 
 /// A change of tags.

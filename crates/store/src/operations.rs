@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, NewLeftover, Operation, OperationId, Reference,
-    ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
+    Baseline, CorrelationId, GroupId, Identifier, NewLeftover, Operation, OperationId, PlanUse,
+    Reference, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
 };
 
 use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
@@ -69,6 +69,8 @@ pub struct NewResourceWork {
     pub resolves: Option<UnknownCreate>,
     /// The options of the request.
     pub options: Options,
+    /// The plan that it carries out, if any.
+    pub plan: Option<PlanUse>,
     /// The declared properties, sealed.
     pub desired: Option<Sealed>,
     /// The look at the resource with which the request decided, if any.
@@ -219,12 +221,20 @@ pub trait Operations: Send + Sync {
     /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] if the options take ownership of a resource that another reference owns.
     ///
+    /// - [`Error::NoSuchPlan`] and [`Error::PlanRefused`] if it is to carry out a plan that does not exist or must not be
+    ///   used, as [`KeptPlan::judge_use`](ucp_model::KeptPlan::judge_use) says.
+    /// - [`Error::PlanRequired`] and [`Error::ApprovalRequired`] for a put, a delete or an apply that the policy of the group
+    ///   does not take.
+    ///
     /// The deletion of a group is accepted by [`delete_resource_group`](crate::Groups::delete_resource_group) instead,
     /// which closes the group.
     ///
     /// Otherwise a put or import under a new alias inserts a reference without an identifier, in state `Provisioning`,
     /// not owned. A put or delete under an existing alias works on the identifier in the reference (`was_referenced`)
     /// and sets the state of the reference to `Provisioning` or `Deleting`. During a resolve it stays `Unknown`.
+    ///
+    /// The plan that it carries out is used from then on. What was declared for it is erased, unless other members may
+    /// still be put.
     ///
     /// The look is recorded only if its basis still holds ([`Basis::holds`](crate::Basis::holds)). Otherwise the
     /// operation is accepted without it.
@@ -317,6 +327,8 @@ pub trait Operations: Send + Sync {
     /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
     /// group is removed with its leftovers; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
     /// is usable again.
+    ///
+    /// What came of it is written to the plan that it carries out.
     ///
     /// A success under another spelling of the identifier is refused as in [`Operations::commit_step`].
     ///

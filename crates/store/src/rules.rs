@@ -4,6 +4,7 @@
 mod history;
 mod leftovers;
 mod places;
+mod plans;
 mod predictions;
 mod role_assignments;
 
@@ -16,8 +17,8 @@ use ucp_model::operation::{
 };
 use ucp_model::{
     Baseline, Creation, Ended, GroupBody, GroupId, Identifier, MAX_TAGS, NewResourceGroup,
-    Operation, OperationId, ProvisioningState, Reference, ReferenceId, ResourceGroup, Scope,
-    Target, Timestamp, TypeName, pointer,
+    Operation, OperationId, PlanPolicy, ProvisioningState, Reference, ReferenceId, ResourceGroup,
+    Scope, Target, Timestamp, TypeName, pointer,
 };
 
 pub use self::history::{
@@ -27,6 +28,7 @@ pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 pub use self::places::{places_to_judge, refuse_elsewhere};
+pub use self::plans::{ended_plan, is_change, judge_policy, used_plan};
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::role_assignments::{refuse_unjudged, without_group};
 use crate::{
@@ -63,6 +65,7 @@ pub fn update_group(
             default_tags: update
                 .default_tags
                 .applied_to(current.body.default_tags.clone()),
+            plan_policy: update.plan_policy.unwrap_or(current.body.plan_policy),
             deletion: None,
         },
     };
@@ -81,6 +84,8 @@ pub fn update_group(
 pub struct Alias {
     /// The recorded group.
     pub group: GroupId,
+    /// Which changes the group takes from this claimant.
+    pub policy: PlanPolicy,
     /// The recorded reference, if any.
     pub reference: Option<Reference>,
 }
@@ -92,6 +97,16 @@ pub enum Claimant {
     Anyone,
     /// A child of the operation on the group.
     Child,
+}
+
+impl Claimant {
+    /// Returns which changes a group takes from him. The operation that a child belongs to was judged before.
+    pub fn policy(self, group: &ResourceGroup) -> PlanPolicy {
+        match self {
+            Claimant::Anyone => group.body.plan_policy,
+            Claimant::Child => PlanPolicy::Optional,
+        }
+    }
 }
 
 /// Returns [`Error::Busy`] if the reference has a live operation.
@@ -144,6 +159,7 @@ pub fn accept(
         spelled: new.spelled.filter(|_| referenced.is_none()),
         identifier: referenced.or(new.identifier),
         options: new.options,
+        plan: new.plan,
         schema_fingerprint: new.schema_fingerprint,
         ..ResourceWork::new(new.kind, new.scope, new.type_name, now)
     };

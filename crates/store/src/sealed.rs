@@ -6,7 +6,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use ucp_model::{CredentialId, OperationId, ReferenceId, Timestamp};
+use ucp_model::{CredentialId, OperationId, PlanId, ReferenceId, Timestamp};
 
 use crate::Error;
 
@@ -47,6 +47,10 @@ pub enum SealedPlace {
     Document(OperationId),
     /// The look that a live operation was accepted with.
     Look(OperationId),
+    /// What a plan shows and was made for.
+    PlanContent(PlanId),
+    /// What was declared for a plan that may still be used.
+    PlanDeclared(PlanId),
     /// The declaration of the last successful put of a reference. Sealed by the engine.
     Baseline(ReferenceId),
     /// The properties of a reference as last observed. Sealed by the engine.
@@ -64,7 +68,9 @@ impl SealedPlace {
             | SealedPlace::Desired(_)
             | SealedPlace::DigestKey(_)
             | SealedPlace::Document(_)
-            | SealedPlace::Look(_) => false,
+            | SealedPlace::Look(_)
+            | SealedPlace::PlanContent(_)
+            | SealedPlace::PlanDeclared(_) => false,
         }
     }
 }

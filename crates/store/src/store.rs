@@ -2,8 +2,8 @@ use async_trait::async_trait;
 use ucp_model::Timestamp;
 
 use crate::{
-    AuditEvents, Credentials, Error, Groups, Leases, Leftovers, Operations, Planes, References,
-    RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
+    AuditEvents, Credentials, Error, Groups, KeptPlans, Leases, Leftovers, Operations, Planes,
+    References, RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -23,6 +23,7 @@ use crate::{
 pub trait Store:
     Planes
     + Groups
+    + KeptPlans
     + Credentials
     + References
     + Operations
@@ -41,6 +42,7 @@ pub trait Store:
 impl<S> Store for S where
     S: Planes
         + Groups
+        + KeptPlans
         + Credentials
         + References
         + Operations

@@ -549,10 +549,22 @@ impl World {
         assert_eq!(next, None, "operations are still in flight");
         let sealed = self.store.list_sealed(None, usize::MAX).await;
         for (place, stored) in sealed.expect("the store answers") {
-            let is_kept = matches!(
-                place,
-                SealedPlace::Credential(_) | SealedPlace::DigestKey(_)
-            );
+            let is_kept = match place {
+                SealedPlace::Credential(_)
+                | SealedPlace::DigestKey(_)
+                | SealedPlace::PlanContent(_) => true,
+                SealedPlace::PlanDeclared(id) => {
+                    let plan = self.store.get_plan(id).await.expect("the store answers");
+                    // Whether it has expired is for the sweeper.
+                    plan.is_some_and(|it| it.plan.is_open(it.plan.created_at))
+                }
+                SealedPlace::Desired(_)
+                | SealedPlace::Document(_)
+                | SealedPlace::Look(_)
+                | SealedPlace::Baseline(_)
+                | SealedPlace::Observed(_)
+                | SealedPlace::Body(_) => false,
+            };
             assert!(is_kept || place.is_of_engine(), "{place:?} is left behind");
             let is_sealed = matches!(stored, Stored::Sealed(_));
             assert!(is_sealed, "{place:?} is in clear");

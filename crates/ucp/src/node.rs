@@ -143,6 +143,7 @@ impl Node {
                 group_operations: self.work.quota_group_operations,
                 caller_operations: self.work.quota_caller_operations,
                 operations: self.work.quota_operations,
+                caller_plans: self.work.quota_caller_plans,
             },
             sweep_interval: SWEEP_INTERVAL,
             keep_interval: KEEP_INTERVAL,

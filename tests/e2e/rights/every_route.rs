@@ -89,6 +89,7 @@ fn path(route: &str) -> String {
         .replace("{credential}", "default")
         .replace("{assignment}", "nobody")
         .replace("{code}", "NotFound")
+        .replace("{plan}", "00000000-0000-4000-8000-000000000000")
         .replace("{id}", "00000000-0000-4000-8000-000000000000");
     assert!(!path.contains('{'), "{path}: what stands for that?");
     path
@@ -127,6 +128,12 @@ impl Needs {
             return match method.as_str() {
                 "GET" => Needs::Caller,
                 _ => Needs::Somewhere(Right::ManageAccess),
+            };
+        }
+        if route.contains("plans/{plan}") {
+            return match method.as_str() {
+                "GET" => Needs::Caller,
+                _ => Needs::Somewhere(Right::Approve),
             };
         }
         let by_id = ["operationStatuses", "operationResults", "System.Azure"];
@@ -171,6 +178,7 @@ fn is_in(right: Right, role: Role) -> bool {
     match right {
         Right::Read => true,
         Right::Write => matches!(role, Role::Contributor | Role::Owner),
+        Right::Approve => matches!(role, Role::Approver | Role::Owner),
         Right::ManageCredentials => matches!(role, Role::CredentialsAdmin | Role::Owner),
         Right::ManageAccess => role == Role::Owner,
     }

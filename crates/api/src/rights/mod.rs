@@ -122,7 +122,7 @@ fn judge(
             problem::shown_path(path),
             refusal.client
         ))),
-        Right::Write | Right::ManageCredentials | Right::ManageAccess => {
+        Right::Write | Right::Approve | Right::ManageCredentials | Right::ManageAccess => {
             Err(Rejection::from(refusal).into())
         }
     }

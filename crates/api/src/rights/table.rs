@@ -1,7 +1,7 @@
 //! What every route needs. A route that is not here is refused.
 
 use axum::http::Method;
-use ucp_access::Right::{ManageAccess, ManageCredentials, Read, Write};
+use ucp_access::Right::{Approve, ManageAccess, ManageCredentials, Read, Write};
 
 use crate::path_base::PathBase;
 use crate::rights::need::Action::{Named, OnPlane, OnType};
@@ -57,6 +57,11 @@ const ROUTES: &[Row] = table! {
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
     "/planes/radius/{plane}/providers/System.Resources/auditEvents":
         GET Over(ManageAccess, Plane, Named("System.Resources/auditEvents/read"));
+    "/planes/radius/{plane}/providers/System.Resources/plans/{plan}": GET Authenticated;
+    "/planes/radius/{plane}/providers/System.Resources/plans/{plan}/:approve":
+        POST Somewhere(Approve, Named("System.Resources/plans/approve/action"));
+    "/planes/radius/{plane}/providers/System.Resources/plans/{plan}/:reject":
+        POST Somewhere(Approve, Named("System.Resources/plans/reject/action"));
     "/planes/radius/{plane}/providers/System.Resources/roleAssignments": GET Authenticated;
     "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}":
         GET Authenticated,

@@ -32,6 +32,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "ci.md",
     "command-line.md",
     "iam-policy.md",
+    "plans.md",
     "postgres.md",
     "rename.md",
     "replace.md",

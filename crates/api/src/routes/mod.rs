@@ -12,6 +12,7 @@ mod leftovers;
 pub(crate) mod metrics;
 mod operations;
 mod planes;
+mod plans;
 mod predictions;
 mod references;
 mod resource_groups;
@@ -41,6 +42,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(credentials::routes())
         .merge(azure_credentials::routes())
         .merge(operations::routes())
+        .merge(plans::routes())
         .merge(predictions::routes())
         .merge(role_assignments::routes())
         .merge(audit_events::routes())

@@ -14,7 +14,7 @@ use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
-use crate::query::Page;
+use crate::query::{Page, PlanQuery};
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
@@ -91,22 +91,30 @@ async fn update_reference(
 
 /// Deletes a reference.
 ///
-/// If the reference owns its AWS resource, the resource is deleted too; otherwise it is kept.
+/// If the reference owns its AWS resource, the resource is deleted too; otherwise it is kept. With a plan that deletes the
+/// resource, it is deleted, owned or not.
 #[utoipa::path(delete, tag = "References",
     path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}",
-    params(ReferencePath),
+    params(ReferencePath, PlanQuery),
     responses((status = 200, description = "The reference is deleted; the AWS resource is kept"),
         UnderWay, (status = 204, description = "The reference did not exist"),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn delete_reference(
     State(api): State<Arc<Api>>,
     path: ReferencePath,
+    query: PlanQuery,
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
     let plane = id.group.plane_id();
     let caller = context.caller.clone();
-    let outcome = to_the_end(async move { api.app.delete_reference(&id, &caller).await });
+    let outcome = to_the_end(async move {
+        match query.plan {
+            Some(plan) => api.app.delete_planned_reference(&id, plan, &caller).await,
+            None => api.app.delete_reference(&id, &caller).await,
+        }
+    });
     Ok(match outcome.await? {
         DeleteOutcome::Accepted(operation) => {
             context.accepted(PollingPaths::below(&plane, operation.header.id))

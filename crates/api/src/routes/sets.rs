@@ -40,7 +40,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     request_body = SetRequest,
     responses((status = 200, description = "Nothing to do", body = AppliedSet), UnderWay,
         (status = 404, body = ErrorResponse),
-        (status = 409, description = "Another set is being applied to the group", body = ErrorResponse)))]
+        (status = 409, description = "Another set is being applied to the group", body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn apply_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
@@ -51,7 +52,7 @@ async fn apply_resource_group(
     let id = path.id()?;
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::Write, request.count())?;
-    let (set, caller) = (request.set(&id), context.caller.clone());
+    let (set, caller) = (request.apply(&id)?, context.caller.clone());
     let applied = to_the_end(async move { api.app.apply_set(&id, set, &caller).await });
     Ok(match applied.await? {
         ApplyOutcome::Unchanged(work) => {
@@ -77,12 +78,12 @@ async fn validate_resource_group(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let id = path.id()?;
-    let set = body.read::<SetRequest>()?.set(&id);
+    let set = body.read::<SetRequest>()?.set(&id)?;
     api.app.validate_set(&id, set, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
 
-/// Tells what an `:apply` of a set would do. AWS is only read, and nothing is stored.
+/// Tells what an `:apply` of a set would do, and keeps the plan. AWS is only read.
 ///
 /// A reference takes the planned value of what it refers to. References of the group that the set does not list are
 /// `Ignore`, or `Delete` in mode `Complete` if the group owns them. What an `:apply` refuses at once is refused alike.
@@ -102,9 +103,11 @@ async fn what_if_resource_group(
     let settings = what_if_settings(&mut body)?;
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
-    let set = request.set(&id);
+    let set = request.set(&id)?;
     let admit = |more| rated::count_reads(&api, &context, uri.path(), more);
-    let what_if = api.app.what_if_set(&id, set, &context.caller, admit);
+    let what_if = api
+        .app
+        .what_if_set(&id, set, settings.lifetime(), &context.caller, admit);
     let what_if = what_if.await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))
 }

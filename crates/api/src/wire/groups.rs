@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
 use ucp_model::{
-    GroupBody, GroupId, Mark, NewResourceGroup, ResourceGroup, TAG_KEY_MAX_CHARS, excerpt,
+    GroupBody, GroupId, Mark, NewResourceGroup, PlanPolicy, ResourceGroup, TAG_KEY_MAX_CHARS,
+    excerpt,
 };
 use utoipa::ToSchema;
 
@@ -33,6 +34,24 @@ struct ResourceGroupProperties {
     /// Default AWS tags of the resources in the group.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     default_tags: BTreeMap<String, String>,
+    /// Which changes the group takes: all with `optional`, which is the default; those with a plan with `required`; those
+    /// whose plan was approved with `approved`.
+    #[serde(skip_serializing_if = "PlanPolicy::is_optional")]
+    #[schema(value_type = Option<PlanPolicyBody>)]
+    plan_policy: PlanPolicy,
+}
+
+/// Which changes a resource group takes.
+#[derive(ToSchema)]
+#[schema(as = PlanPolicy, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is read apart")]
+enum PlanPolicyBody {
+    /// All.
+    Optional,
+    /// Those that were planned.
+    Required,
+    /// Those whose plan was approved.
+    Approved,
 }
 
 /// The body of a PATCH of a resource group.
@@ -53,11 +72,15 @@ struct UpdateResourceGroupProperties {
     /// Default AWS tags of the resources in the group to set, or with `null` to remove.
     #[schema(value_type = Option<BTreeMap<String, Option<String>>>, example = json!({"team": "net"}))]
     default_tags: TagsUpdate,
+    /// Which changes the group takes from now on; `null` for all.
+    #[schema(value_type = Option<PlanPolicyBody>)]
+    plan_policy: Option<PlanPolicy>,
 }
 
 const TAGS: &str = "$.tags";
 const PROPERTIES: &str = "$.properties";
 const DEFAULT_TAGS: &str = "$.properties.defaultTags";
+const PLAN_POLICY: &str = "$.properties.planPolicy";
 
 /// The members of a resource group, including those that only replies have.
 const MEMBERS: [&str; 4] = ["tags", "properties", "resources", "resources@nextLink"];
@@ -66,7 +89,7 @@ const MEMBERS: [&str; 4] = ["tags", "properties", "resources", "resources@nextLi
 fn refuse_unknown(body: &Map<String, Value>, violations: &mut Violations) {
     violations.members(body, &MEMBERS);
     if let Some(Value::Object(properties)) = body.get("properties") {
-        let known = ["defaultTags", "provisioningState"];
+        let known = ["defaultTags", "planPolicy", "provisioningState"];
         violations.members_of(PROPERTIES, properties, &known);
     }
 }
@@ -74,12 +97,16 @@ fn refuse_unknown(body: &Map<String, Value>, violations: &mut Violations) {
 impl UpdateResourceGroup {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         refuse_unknown(body, violations);
-        let default_tags = match body.get("properties") {
-            Some(Value::Null) => TagsUpdate::Clear,
+        let (default_tags, plan_policy) = match body.get("properties") {
+            Some(Value::Null) => (TagsUpdate::Clear, Some(PlanPolicy::default())),
             properties => {
                 let properties = violations.object(PROPERTIES, properties);
-                let default_tags = properties.and_then(|members| members.get("defaultTags"));
-                tags_update(DEFAULT_TAGS, default_tags, TAG_KEY_MAX_CHARS, violations)
+                let member = |name| properties.and_then(|members| members.get(name));
+                let default_tags = member("defaultTags");
+                (
+                    tags_update(DEFAULT_TAGS, default_tags, TAG_KEY_MAX_CHARS, violations),
+                    member("planPolicy").map(|policy| plan_policy(Some(policy), violations)),
+                )
             }
         };
         if let TagsUpdate::Merge(tags) = &default_tags {
@@ -87,7 +114,10 @@ impl UpdateResourceGroup {
         }
         Some(Self {
             tags: tags_update(TAGS, body.get("tags"), tags::TAG_KEY_MAX_CHARS, violations),
-            properties: UpdateResourceGroupProperties { default_tags },
+            properties: UpdateResourceGroupProperties {
+                default_tags,
+                plan_policy,
+            },
         })
     }
 
@@ -96,7 +126,20 @@ impl UpdateResourceGroup {
         GroupUpdate {
             tags: self.tags,
             default_tags: self.properties.default_tags,
+            plan_policy: self.properties.plan_policy,
         }
+    }
+}
+
+/// Reads which changes a group takes.
+fn plan_policy(value: Option<&Value>, violations: &mut Violations) -> PlanPolicy {
+    match value {
+        None | Some(Value::Null) => PlanPolicy::default(),
+        Some(value) => serde_json::from_value(value.clone()).unwrap_or_else(|_| {
+            let message = "must be 'optional', 'required' or 'approved'";
+            violations.property(PLAN_POLICY, message);
+            PlanPolicy::default()
+        }),
     }
 }
 
@@ -152,12 +195,17 @@ impl PutResourceGroupRequest {
         let default_tags = violations.texts(DEFAULT_TAGS, default_tags);
         refuse_reserved(default_tags.keys(), violations);
         judge_tags(DEFAULT_TAGS, &default_tags, TAG_KEY_MAX_CHARS, violations);
+        let policy = properties.and_then(|properties| properties.get("planPolicy"));
+        let plan_policy = plan_policy(policy, violations);
         let location = violations.location(body);
         let tags = tags(TAGS, body.get("tags"), violations);
         Some(Self {
             location,
             tags,
-            properties: ResourceGroupProperties { default_tags },
+            properties: ResourceGroupProperties {
+                default_tags,
+                plan_policy,
+            },
         })
     }
 
@@ -169,6 +217,7 @@ impl PutResourceGroupRequest {
             tags: self.tags,
             body: GroupBody {
                 default_tags: self.properties.default_tags,
+                plan_policy: self.properties.plan_policy,
                 deletion: None,
             },
         }
@@ -192,7 +241,7 @@ pub(crate) struct ResourceGroupBody {
     location: String,
     /// Tags of the group itself.
     tags: BTreeMap<String, String>,
-    /// The settings; absent when the group has no default tags.
+    /// The settings; absent when the group has no default tags and takes all changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<ResourceGroupProperties>,
     /// The references of the group; only in the reply to a GET of a single group, and absent when there are none.
@@ -206,9 +255,18 @@ pub(crate) struct ResourceGroupBody {
 
 impl From<ResourceGroup> for ResourceGroupBody {
     fn from(group: ResourceGroup) -> Self {
-        let default_tags = Some(group.body.default_tags).filter(|tags| !tags.is_empty());
+        let GroupBody {
+            default_tags,
+            plan_policy,
+            deletion: _,
+        } = group.body;
+        let has_settings = !default_tags.is_empty() || !plan_policy.is_optional();
+        let properties = ResourceGroupProperties {
+            default_tags,
+            plan_policy,
+        };
         Self {
-            properties: default_tags.map(|default_tags| ResourceGroupProperties { default_tags }),
+            properties: has_settings.then_some(properties),
             id: group.id.to_string(),
             name: group.id.name,
             r#type: "System.Resources/resourceGroups",

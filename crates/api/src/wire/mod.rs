@@ -9,6 +9,7 @@ mod leftovers;
 mod list;
 mod operations;
 mod planes;
+mod plans;
 mod progress;
 mod references;
 mod resource_types;
@@ -33,6 +34,7 @@ pub(crate) use self::list::{
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::SETTINGS_MAX_BYTES;
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
+pub(crate) use self::plans::{COMMENT_MAX_CHARS, PlanBody, PlanReviewRequest};
 pub(crate) use self::references::{ReferenceBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};

@@ -3,16 +3,16 @@ use std::collections::BTreeMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{LiveResource, PutResource, Selector, TrackedBy};
+use ucp_app::{LiveResource, PlannedPut, PutResource, Selector, TrackedBy};
 use ucp_model::operation::{self, Options};
-use ucp_model::{MAX_TAGS, Scope, Target, TypeName, Warning, valid_tag};
+use ucp_model::{MAX_TAGS, PlanId, Scope, Target, TypeName, Warning, valid_tag};
 use utoipa::ToSchema;
 
 use super::warning::WarningBody;
 use crate::problem::Problem;
 
 /// The body of a PUT by name, and of the actions `:put`, `:get` and `:delete`.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ActionRequest {
     /// The user's own name for the resource. Without `trackedBy` it is only a label, and refused if AWS would assign the
@@ -27,7 +27,11 @@ pub(crate) struct ActionRequest {
     /// The declared properties; for `:get` and `:delete` without `trackedBy`, the parts of the identifier.
     #[serde(default)]
     #[schema(value_type = Option<Object>, example = json!({"CidrBlock": "10.0.0.0/16"}))]
-    properties: Map<String, Value>,
+    properties: Option<Map<String, Value>>,
+    /// For `:put`, `:delete` and a PUT by name: the plan to carry out. What was planned is done, once, or nothing. The
+    /// declaration may be left out; what is declared must be what was planned.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub(crate) plan_id: Option<PlanId>,
     /// What to do when a new alias names a resource that already exists in AWS; `adopt` by default.
     #[serde(default, with = "AdoptionPolicy")]
     #[schema(value_type = Option<AdoptionPolicy>)]
@@ -138,7 +142,11 @@ impl ActionRequest {
             name,
             tracked_by,
             label,
-            properties: self.properties,
+            plan: self.plan_id.map(|id| PlannedPut {
+                id,
+                is_declared: self.properties.is_some(),
+            }),
+            properties: self.properties.unwrap_or_default(),
             default_tags: self.default_tags,
             tags: self.tags,
             options: Options {
@@ -181,7 +189,7 @@ impl ActionRequest {
                 id,
                 alias: self.alias,
             }),
-            None => Selector::Parts(self.properties),
+            None => Selector::Parts(self.properties.unwrap_or_default()),
         }
     }
 }

@@ -2,19 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{DeclaredSet, SetGoal, SetMember};
+use ucp_app::{ApplySet, DeclaredSet, SetGoal, SetMember};
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::Task;
-use ucp_model::{Detail, GroupId, ReferenceId, TypeName, pointer};
+use ucp_model::{Detail, GroupId, PlanId, ReferenceId, TypeName, pointer};
 use utoipa::ToSchema;
 
 use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
 use super::resources::ActionRequest;
 use crate::members::{self, COMMON, Misfit, parsed};
+use crate::problem::Problem;
 
 /// The body of `:apply` and `:validate` of a resource group: resources that may refer to each other.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SetRequest {
     /// The account and region of resources that do not say it themselves.
     #[serde(default, deserialize_with = "parsed")]
@@ -24,9 +26,14 @@ pub(crate) struct SetRequest {
     #[serde(default, with = "Mode")]
     #[schema(value_type = Option<Mode>)]
     mode: ucp_app::Mode,
-    /// The resources, at most 500.
-    #[schema(value_type = Vec<SetResource>, required, max_items = 500)]
-    resources: Vec<Value>,
+    /// The resources, at most 500. They may be left out of an `:apply` that carries out a plan.
+    #[schema(value_type = Option<Vec<SetResource>>, max_items = 500)]
+    resources: Option<Vec<Value>>,
+    /// For `:apply`: the plan to carry out. What was planned is done, once, or nothing. The set may be left out; one that is
+    /// declared must be what was planned.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    plan_id: Option<PlanId>,
     /// What to tell at the end, by name: values with references.
     #[serde(default)]
     #[schema(value_type = Option<Object>, example = json!({"vpc": {"$reference": "my-vpc#/VpcId"}}))]
@@ -100,22 +107,35 @@ const PLACE: [&str; 7] = [
 impl SetRequest {
     /// Returns the number of resources.
     pub(crate) fn count(&self) -> usize {
-        self.resources.len()
+        self.resources.as_ref().map_or(1, Vec::len)
+    }
+
+    /// Reads what is to be applied to `group`.
+    pub(crate) fn apply(self, group: &GroupId) -> Result<ApplySet, Problem> {
+        Ok(match (self.plan_id, &self.resources) {
+            (None, _) => ApplySet::Declared(self.set(group)?),
+            (Some(plan), None) => ApplySet::Planned(plan, None),
+            (Some(plan), Some(_)) => ApplySet::Planned(plan, Some(self.set(group)?)),
+        })
     }
 
     /// Reads the resources of a set for `group`, each with its own error.
-    pub(crate) fn set(self, group: &GroupId) -> DeclaredSet {
+    pub(crate) fn set(self, group: &GroupId) -> Result<DeclaredSet, Problem> {
+        let Some(resources) = &self.resources else {
+            return Err(Problem::bad_request("/resources: is required."));
+        };
         let scope = self.scope.as_ref();
         let read = |(index, resource): (usize, &Value)| {
             member(resource, scope, group).map_err(|(place, message)| {
                 Detail::at("BadRequest", message, format!("/resources/{index}{place}"))
             })
         };
-        DeclaredSet {
+        let members = resources.iter().enumerate().map(read).collect();
+        Ok(DeclaredSet {
             mode: self.mode,
-            members: self.resources.iter().enumerate().map(read).collect(),
+            members,
             outputs: self.outputs,
-        }
+        })
     }
 }
 

@@ -1,10 +1,15 @@
 //! What a put or an apply would do, in the shapes of ARM's what-if.
 
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
-use ucp_app::{Cause, ChangeKind, Delta, Effect, ResourceChange, WhatIf};
+use ucp_app::{
+    Cause, ChangeKind, Delta, Effect, PLAN_LIFETIME, PLAN_LIFETIMES, ResourceChange, WhatIf,
+};
 use ucp_model::operation::ReplacementPolicy;
-use ucp_model::pointer;
+use ucp_model::{excerpt, pointer};
 use utoipa::ToSchema;
 
 use super::error::ErrorBody;
@@ -56,6 +61,71 @@ pub(crate) struct WhatIfSettings {
     #[serde(default)]
     #[schema(value_type = Option<ResultFormat>)]
     result_format: ResultFormat,
+    /// How long the plan may be used: an ISO 8601 duration of weeks, days, hours, minutes and seconds, from a second to
+    /// seven days; an hour by default.
+    #[serde(default, deserialize_with = "lifetime")]
+    #[schema(value_type = Option<String>, example = "PT1H", pattern = "^P.+$")]
+    plan_lifetime: Lifetime,
+}
+
+/// How long a plan may be used.
+#[derive(Clone, Copy, Debug)]
+struct Lifetime(Duration);
+
+impl Default for Lifetime {
+    fn default() -> Self {
+        Self(PLAN_LIFETIME)
+    }
+}
+
+fn lifetime<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Lifetime, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(Lifetime::default());
+    };
+    let [least, most] = PLAN_LIFETIMES;
+    let lifetime = iso_duration(&text).filter(|lifetime| (least..=most).contains(lifetime));
+    lifetime.map(Lifetime).ok_or_else(|| {
+        let given = excerpt(&text);
+        D::Error::custom(format!(
+            "'{given}' is not an ISO 8601 duration from PT1S to P7D, such as PT1H."
+        ))
+    })
+}
+
+/// Parses an ISO 8601 duration of whole weeks, days, hours, minutes and seconds.
+fn iso_duration(text: &str) -> Option<Duration> {
+    let (date, time) = match text.strip_prefix('P')?.split_once('T') {
+        Some((date, time)) if !time.is_empty() => (date, time),
+        Some(_) => return None,
+        None => (text.strip_prefix('P')?, ""),
+    };
+    if date.is_empty() && time.is_empty() {
+        return None;
+    }
+    let days = in_seconds(date, &[('W', 7 * 24 * 60 * 60), ('D', 24 * 60 * 60)])?;
+    let hours = in_seconds(time, &[('H', 60 * 60), ('M', 60), ('S', 1)])?;
+    days.checked_add(hours).map(Duration::from_secs)
+}
+
+/// Adds up numbers with units, each at most once and in this order.
+fn in_seconds(text: &str, units: &[(char, u64)]) -> Option<u64> {
+    let (mut rest, mut sum) = (text, 0_u64);
+    for (unit, seconds) in units {
+        if let Some((number, after)) = rest.split_once(*unit) {
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            let number: u64 = number.parse().ok().filter(|_| is_number)?;
+            sum = sum.checked_add(number.checked_mul(*seconds)?)?;
+            rest = after;
+        }
+    }
+    rest.is_empty().then_some(sum)
+}
+
+impl WhatIfSettings {
+    /// Returns how long the plan may be used.
+    pub(crate) fn lifetime(self) -> Duration {
+        self.plan_lifetime.0
+    }
 }
 
 /// Whether the reply to a `:whatIf` shows properties.
@@ -97,7 +167,19 @@ pub(crate) struct WhatIfResult {
 
 /// What would become of the resources.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct WhatIfProperties {
+    /// The id of the plan that was kept of it; absent if it failed, or if it is not known what would become of a resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uuid")]
+    plan_id: Option<String>,
+    /// The fingerprint of the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    /// Until when the plan may be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime, example = "2026-01-02T04:04:05Z")]
+    expires_at: Option<String>,
     /// The resources: those that are put, in the order in which they are, then those that are deleted, then the others.
     changes: Vec<WhatIfChange>,
 }
@@ -105,7 +187,7 @@ struct WhatIfProperties {
 /// What would become of a resource.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct WhatIfChange {
+pub(crate) struct WhatIfChange {
     /// The id of the AWS resource; that of its reference while AWS has yet to name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(
@@ -185,7 +267,7 @@ struct WhatIfPropertyChange {
 
 impl WhatIfResult {
     pub(crate) fn new(what_if: WhatIf, settings: WhatIfSettings) -> Self {
-        let changes = what_if.changes.into_iter();
+        let (changes, plan) = (what_if.changes.into_iter(), what_if.plan);
         Self {
             status: match what_if.error {
                 None => "Succeeded",
@@ -193,11 +275,20 @@ impl WhatIfResult {
             },
             error: what_if.error.map(ErrorBody::from),
             properties: WhatIfProperties {
+                plan_id: plan.as_ref().map(|plan| plan.id.to_string()),
+                fingerprint: plan.as_ref().map(|plan| plan.fingerprint.clone()),
+                expires_at: plan.map(|plan| plan.expires_at.to_string()),
                 changes: changes
                     .map(|change| WhatIfChange::new(change, settings.result_format))
                     .collect(),
             },
         }
+    }
+}
+
+impl From<ResourceChange> for WhatIfChange {
+    fn from(change: ResourceChange) -> Self {
+        Self::new(change, ResultFormat::FullResourcePayloads)
     }
 }
 

@@ -94,6 +94,7 @@ fn put(number: usize) -> NewOperation {
             marked_for: None,
             resolves: None,
             options: Options::default(),
+            plan: None,
             desired: None,
             look: None,
             schema_fingerprint: String::new(),

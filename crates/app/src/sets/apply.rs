@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::{Ended, GroupId, Scope};
+use ucp_model::{Ended, GroupId, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{NewWork, Sealed};
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::seen::value_of;
-use super::{ApplyOutcome, DeclaredSet};
+use super::{ApplyOutcome, ApplySet};
 use crate::declaring::Purpose;
 use crate::intake::no_such_group;
 use crate::{App, Caller, Rejection};
@@ -23,9 +23,15 @@ impl App {
     pub async fn apply_set(
         &self,
         group: &GroupId,
-        set: DeclaredSet,
+        apply: ApplySet,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
+        let set = match apply {
+            ApplySet::Declared(set) => set,
+            ApplySet::Planned(plan, set) => {
+                return Box::pin(self.apply_plan(group, plan, set, caller)).await;
+            }
+        };
         let deadline = Instant::now() + caller.verdict_wait;
         let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
         let JudgedSet {
@@ -47,6 +53,7 @@ impl App {
                 .zip(&unchanged)
                 .map(|(member, is_unchanged)| applied(member, *is_unchanged))
                 .collect(),
+            plan: None,
         };
         let told = resolve(&outputs, |link| value_of(&seen, link));
         if unchanged.iter().all(|is_unchanged| *is_unchanged)
@@ -62,14 +69,11 @@ impl App {
         }
         let declarations = Declarations {
             members: members
-                .into_iter()
+                .iter()
                 .zip(unchanged)
-                .map(|(member, is_unchanged)| match member.goal {
-                    JudgedGoal::Put(put) if !is_unchanged => Some(DeclaredMember {
-                        default_tags: self.default_tags(&put, Some(&group)),
-                        properties: put.properties,
-                    }),
-                    JudgedGoal::Put(_) | JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+                .map(|(member, is_unchanged)| match is_unchanged {
+                    true => None,
+                    false => self.declared_member(member, &group),
                 })
                 .collect(),
             outputs: match outputs {
@@ -79,6 +83,21 @@ impl App {
         };
         self.accept_apply(&group.id, application, &declarations, caller)
             .await
+    }
+
+    /// Returns what is declared of a member.
+    pub(super) fn declared_member(
+        &self,
+        member: &JudgedMember,
+        group: &ResourceGroup,
+    ) -> Option<DeclaredMember> {
+        match &member.goal {
+            JudgedGoal::Put(put) => Some(DeclaredMember {
+                default_tags: self.default_tags(put, Some(group)),
+                properties: put.properties.clone(),
+            }),
+            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+        }
     }
 
     /// Refuses members in accounts that the credentials do not reach, and more than the quotas allow.
@@ -98,7 +117,7 @@ impl App {
         self.admit_set(group, &caller.name, more.count()).await
     }
 
-    async fn accept_apply(
+    pub(super) async fn accept_apply(
         &self,
         group: &GroupId,
         application: Application,
@@ -126,7 +145,7 @@ impl App {
     }
 }
 
-fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
+pub(super) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
     ApplyMember {
         symbolic_name: member.symbolic_name.clone(),
         reference: member.reference.clone(),

@@ -2,15 +2,17 @@
 
 mod apply;
 mod judging;
+mod planned;
 mod seen;
 mod what_if;
 
 pub(crate) use self::judging::UNLISTED_MAX;
+pub(crate) use self::seen::value_of;
 pub(crate) use self::what_if::SHOWN_MAX_BYTES;
 
 use serde_json::{Map, Value};
 use ucp_model::operation::GroupWork;
-use ucp_model::{Detail, Operation, Scope, TypeName};
+use ucp_model::{Detail, Operation, PlanId, Scope, TypeName};
 
 use crate::PutResource;
 
@@ -23,6 +25,15 @@ pub struct DeclaredSet {
     pub members: Vec<Result<SetMember, Detail>>,
     /// What to tell at the end, by name.
     pub outputs: Map<String, Value>,
+}
+
+/// A set to apply.
+#[derive(Clone)]
+pub enum ApplySet {
+    /// This one.
+    Declared(DeclaredSet),
+    /// That of the plan. A set that is declared too must be the same.
+    Planned(PlanId, Option<DeclaredSet>),
 }
 
 /// What becomes of the resources of a group that a set does not list.

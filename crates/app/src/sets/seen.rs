@@ -20,16 +20,16 @@ pub(super) const LOOKS_AT_ONCE: usize = 16;
 
 /// A resource that is as declared, or that is referred to.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     pub(super) identifier: Identifier,
     pub(super) live: Option<Value>,
 }
 
 /// What is seen, by the keys of references.
-pub(super) type AllSeen = BTreeMap<String, Seen>;
+pub(crate) type AllSeen = BTreeMap<String, Seen>;
 
 /// Returns the value of a reference.
-pub(super) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
+pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
     let Seen { identifier, live } = seen.get(&link.reference.key())?;
     link.value_in(identifier, live.as_ref())
 }
@@ -86,7 +86,7 @@ impl App {
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<Seen>, Rejection> {
-        let foreseen = self.foresee(&put, caller, deadline, Purpose::Change, None);
+        let foreseen = self.foresee(&put, None, caller, deadline, Purpose::Change, None);
         let foreseen = Box::pin(foreseen).await;
         let nothing = match foreseen.map(|foreseen| foreseen.prospect) {
             Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
@@ -110,6 +110,15 @@ impl App {
                 live: work.result.clone(),
             })
         }))
+    }
+
+    /// Reads what a value refers to.
+    pub(crate) async fn referred(
+        &self,
+        value: &Value,
+        deadline: Instant,
+    ) -> Result<AllSeen, Rejection> {
+        self.outside(&[], value, deadline).await
     }
 
     /// Reads what is referred to outside of the set.

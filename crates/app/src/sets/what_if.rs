@@ -1,19 +1,24 @@
 //! What an apply of a set would do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
+use ucp_model::operation::group::Application;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
-use ucp_plan::Delta;
-use ucp_set::{Unresolved, links, resolve};
+use ucp_plan::{Delta, settled};
+use ucp_set::{Declarations, Unresolved, links, resolve};
 
 use super::DeclaredSet;
+use super::apply::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::seen::LOOKS_AT_ONCE;
 use crate::declaring::Purpose;
+use crate::kept_plans::{DeclaredPlan, Prepared};
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
 use crate::{App, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
 
@@ -36,6 +41,8 @@ struct Foreseen<'a> {
     details: Vec<Detail>,
     /// What is planned, by the keys of references.
     planned: BTreeMap<String, Planned>,
+    /// What is kept of the plan, as far as it is known.
+    kept: Vec<Option<PlannedMember>>,
     /// The keys of what is referred to.
     referred: BTreeSet<String>,
     /// The keys of what is outside of the set, and could not be read.
@@ -45,12 +52,13 @@ struct Foreseen<'a> {
 }
 
 impl App {
-    /// Returns what an apply of a set would do. What it refuses at once is refused alike. `admit` is asked whether so many
+    /// Returns what an apply of a set would do, and keeps the plan for so long. What it refuses at once is refused alike. `admit` is asked whether so many
     /// reads may be made besides one for each resource that the set lists.
     pub async fn what_if_set(
         &self,
         group: &GroupId,
         set: DeclaredSet,
+        lifetime: Duration,
         caller: &Caller,
         admit: impl FnOnce(usize) -> Result<(), Failure>,
     ) -> Result<WhatIf, Rejection> {
@@ -58,7 +66,7 @@ impl App {
         let JudgedSet {
             group,
             members,
-            outputs: _,
+            outputs,
             mut recorded,
         } = self
             .judged_set(group, set, caller, Purpose::Preview)
@@ -89,15 +97,42 @@ impl App {
             .values()
             .map(|reference| ResourceChange::of_reference(reference, ChangeKind::Ignore));
         let Foreseen {
-            changes, details, ..
+            changes,
+            details,
+            kept,
+            ..
         } = foreseen;
         let mut changes: Vec<ResourceChange> =
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
-        Ok(WhatIf {
+        let what_if = WhatIf {
             changes,
             error: (!details.is_empty()).then(|| failure(details)),
-        })
+            plan: None,
+        };
+        let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
+        let prepared = kept.map(|planned| Prepared {
+            declared: DeclaredPlan {
+                application: Some(Application {
+                    has_outputs: !outputs.is_empty(),
+                    members: members
+                        .iter()
+                        .map(|member| applied(member, false))
+                        .collect(),
+                    plan: None,
+                }),
+                declarations: Declarations {
+                    members: members
+                        .iter()
+                        .map(|member| self.declared_member(member, &group))
+                        .collect(),
+                    outputs,
+                },
+            },
+            members: planned,
+            group: Some(group.id),
+        });
+        self.keep(what_if, prepared, lifetime, caller).await
     }
 
     /// Looks at all members, each after those that it depends on.
@@ -149,13 +184,23 @@ impl App {
         reference: Option<&Reference>,
         deadline: Instant,
     ) -> Foresight {
-        let type_name = member.reference.type_name.clone();
+        let mut planned = PlannedMember {
+            scope: member.scope.clone(),
+            type_name: member.reference.type_name.clone(),
+            reference: Some(member.reference.clone()),
+            name: None,
+            identifier: None,
+            put: None,
+            step: PlannedStep::Nothing,
+            basis: PlanBasis::of(None, "", LiveBasis::Absent),
+            planned: None,
+        };
         let change = match reference {
-            Some(reference) => self.deleted(reference, deadline).await,
+            Some(reference) => self.deleted(reference, &mut planned, deadline).await,
             None => ResourceChange::new(
-                type_name,
+                planned.type_name.clone(),
                 member.scope.clone(),
-                Some(member.reference.clone()),
+                planned.reference.clone(),
                 ChangeKind::NoChange,
             ),
         };
@@ -163,17 +208,33 @@ impl App {
             identifier: change.identifier.clone(),
             change,
             error: None,
+            planned: Some(planned),
+            declared: None,
         }
     }
 
-    async fn deleted(&self, reference: &Reference, deadline: Instant) -> ResourceChange {
+    async fn deleted(
+        &self,
+        reference: &Reference,
+        planned: &mut PlannedMember,
+        deadline: Instant,
+    ) -> ResourceChange {
         let mut change = ResourceChange::of_reference(reference, ChangeKind::Delete);
+        planned.step = PlannedStep::Delete;
+        planned.identifier = reference.identifier.clone();
+        planned.basis = PlanBasis::of(Some(reference), "", LiveBasis::Unread);
         let type_name = &reference.id.type_name;
         let schema = self.recorded_schema(&reference.scope, type_name).await;
-        let (Ok(schema), Some(identifier)) = (schema, &reference.identifier) else {
+        let Ok(schema) = schema else {
+            return change;
+        };
+        planned.basis.schema = schema.fingerprint().to_owned();
+        let Some(identifier) = &reference.identifier else {
+            planned.basis.live = LiveBasis::Absent;
             return change;
         };
         if !schema.handlers().read {
+            planned.basis.live = LiveBasis::Unreadable;
             return change;
         }
         let read = self
@@ -181,8 +242,12 @@ impl App {
             .live
             .read(&reference.scope, schema.type_name(), identifier);
         match tokio::time::timeout_at(deadline, read).await {
-            Ok(Ok(live)) => change.before = Some(members(schema.shown(&live.properties))),
+            Ok(Ok(live)) => {
+                change.before = Some(members(schema.shown(&live.properties)));
+                planned.basis.live = LiveBasis::Model(settled(&live.properties, &schema));
+            }
             Ok(Err(fault)) if fault.class == FaultClass::Missing => {
+                planned.basis.live = LiveBasis::Absent;
                 change.warnings.push(seems_gone(reference));
             }
             Ok(Err(fault)) => change.warnings.push(unseen(unreadable(&fault))),
@@ -204,6 +269,7 @@ impl<'a> Foreseen<'a> {
         Self {
             members,
             changes: members.iter().map(|_| None).collect(),
+            kept: members.iter().map(|_| None).collect(),
             details: Vec::new(),
             planned: BTreeMap::new(),
             referred: referred.map(|link| link.reference.key()).collect(),
@@ -261,6 +327,8 @@ impl<'a> Foreseen<'a> {
             mut change,
             error,
             identifier,
+            planned,
+            declared: _,
         } = match look {
             Ok(foresight) => foresight,
             Err(refused) => left_open(member, refused, caller)?,
@@ -294,6 +362,7 @@ impl<'a> Foreseen<'a> {
             }
         }
         self.changes[index] = Some(change);
+        self.kept[index] = planned;
         Ok(())
     }
 }
@@ -364,6 +433,8 @@ fn left_open(
         ),
         error,
         identifier: None,
+        planned: None,
+        declared: None,
     })
 }
 
@@ -466,6 +537,8 @@ mod tests {
                 change,
                 error: None,
                 identifier: None,
+                planned: None,
+                declared: None,
             };
             foreseen.add(0, Ok(foresight), &caller()).unwrap();
             let change = foreseen.changes[0].as_ref().unwrap();

@@ -28,4 +28,4 @@ pub use invalid::InvalidId;
 pub use letters::is_misleading;
 pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
 pub use segment::encode_segment;
-pub use tokens::{ClientToken, CorrelationId, OperationId, RequestToken};
+pub use tokens::{ClientToken, CorrelationId, OperationId, PlanId, RequestToken};

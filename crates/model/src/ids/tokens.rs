@@ -63,6 +63,10 @@ uuid_newtype! {
     OperationId
 }
 uuid_newtype! {
+    /// The id of a plan that is kept.
+    PlanId
+}
+uuid_newtype! {
     /// The idempotency key of a Cloud Control mutation, honoured by AWS for 36 hours.
     ClientToken
 }

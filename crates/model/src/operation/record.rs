@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::group::{GroupState, GroupWork};
+use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
 use super::resource::ResourceWork;
-use crate::{Ended, Failure, GroupId, ReferenceId, Warning};
+use crate::{Ended, Failure, GroupId, PlanUse, ReferenceId, Warning};
 
 /// One asynchronous change. Its row in the store is also the job.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +68,20 @@ impl Work {
     /// Returns what the caller should know about its plan.
     pub fn warnings(&self) -> &[Warning] {
         self.resource().map_or(&[], |work| &work.warnings)
+    }
+
+    /// Returns the plan that it carries out, if any.
+    pub fn plan(&self) -> Option<PlanUse> {
+        match self {
+            Work::Resource(work) => work.plan,
+            Work::Group(work) => match &work.task {
+                Task::Apply(application) => Some(PlanUse {
+                    plan: application.plan?,
+                    member: None,
+                }),
+                Task::Delete | Task::Import(_) => None,
+            },
+        }
     }
 
     /// Returns the id of the reference it works on, if any.

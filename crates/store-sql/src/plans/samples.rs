@@ -82,12 +82,19 @@ INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends
 ";
 
 /// The sealed values are binary, which the databases spell differently.
-pub(super) const SEALED: [(&str, &str); 2] = [
+pub(super) const SEALED: [(&str, &str); 4] = [
     (
         "UPDATE operations SET desired = ",
         " WHERE ended_at IS NULL",
     ),
     ("UPDATE credentials SET secret = ", ""),
+    (
+        "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+        INSERT INTO plans (id, plane, created_by, created_at, expires_at, fingerprint, course, over_at, content)
+            SELECT 'plan-' || i, 'local', 'caller-' || (i % 20), 1, i, '', '{}', i, ",
+        " FROM numbers",
+    ),
+    ("UPDATE plans SET declared = ", " WHERE expires_at > 2000"),
 ];
 
 /// The values for each statement, and how many rows it may read with them, of all tables.
@@ -508,6 +515,51 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "sealed::RESEAL_LOOK",
             (values!["operation-4001", bytes(), bytes()], 1),
         ),
+        ("sealed::PLAN_CONTENTS", (values!["", limit], PAGE)),
+        (
+            "sealed::PLAN_DECLARATIONS",
+            (values!["", limit], EVERYTHING),
+        ),
+        (
+            "sealed::RESEAL_PLAN_CONTENT",
+            (values!["plan-4000", bytes(), bytes()], 1),
+        ),
+        (
+            "sealed::RESEAL_PLAN_DECLARATION",
+            (values!["plan-4000", bytes(), bytes()], 1),
+        ),
+        (
+            "kept_plans::INSERT",
+            (
+                values![
+                    "plan-new",
+                    "local",
+                    none.clone(),
+                    "caller",
+                    1,
+                    2,
+                    "",
+                    "{}",
+                    2,
+                    bytes(),
+                    bytes()
+                ],
+                0,
+            ),
+        ),
+        ("kept_plans::GET", (values!["plan-200"], 1)),
+        ("kept_plans::LOCK", (values!["plan-200"], 1)),
+        ("kept_plans::WRITE", (values!["plan-200", "{}", 9, 1], 1)),
+        (
+            "kept_plans::COUNT",
+            (values!["caller-7", 1_000, limit], PAGE),
+        ),
+        // Twice: the rows are found, and then written.
+        (
+            "kept_plans::ERASE_EXPIRED",
+            (values![4_000, limit], 3 * PAGE),
+        ),
+        ("kept_plans::REMOVE", (values![4_000, limit], 3 * PAGE)),
         (
             "tokens::INSERT",
             (

@@ -98,7 +98,9 @@ pub(super) async fn uncover(store: &Sql) {
             | SealedPlace::Desired(_)
             | SealedPlace::DigestKey(_)
             | SealedPlace::Document(_)
-            | SealedPlace::Look(_) => panic!("{place:?}"),
+            | SealedPlace::Look(_)
+            | SealedPlace::PlanContent(_)
+            | SealedPlace::PlanDeclared(_) => panic!("{place:?}"),
         };
         tamper(store, &update).await;
     }

@@ -1,6 +1,7 @@
 //! The acts of writers, for the cases that set writers against each other.
 
 use ucp_access::Role;
+use ucp_model::ReviewVerdict;
 
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
 /// resources.
@@ -22,6 +23,15 @@ pub(super) enum Act {
     /// An apply to the group.
     ApplySet(u64),
     Put(u64, &'static str),
+    /// Keeps the plan, and approves or rejects it.
+    KeepPlan,
+    Review(ReviewVerdict),
+    /// A put under an alias that carries out the plan, or a member of it.
+    PutPlanned(u64, &'static str, Option<usize>),
+    /// Lets the group take only what was approved.
+    RequireApproval,
+    ErasePlans,
+    RemovePlans,
     /// A put under an alias, whose declaration names the resource.
     PutNamed(u64, &'static str, &'static str),
     Delete(u64, &'static str),

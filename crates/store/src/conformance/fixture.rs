@@ -109,7 +109,7 @@ pub(super) fn put_group(id: GroupId, location: &str, value: &str) -> NewResource
         tags: BTreeMap::from([("tag".to_owned(), value.to_owned())]),
         body: GroupBody {
             default_tags: BTreeMap::from([("default".to_owned(), value.to_owned())]),
-            deletion: None,
+            ..GroupBody::default()
         },
     }
 }
@@ -166,6 +166,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             marked_for: None,
             resolves: None,
             options: Options::default(),
+            plan: None,
             desired: Some(sealed("desired")),
             look: None,
             schema_fingerprint: "fingerprint".to_owned(),
@@ -220,6 +221,7 @@ pub(super) fn no_members() -> Application {
     Application {
         members: Vec::new(),
         has_outputs: false,
+        plan: None,
     }
 }
 

@@ -77,6 +77,7 @@ pub async fn an_update_merges_the_tags_of_a_group(store: Engine) {
             GroupUpdate {
                 tags: merge("new", Some("1")),
                 default_tags: TagsUpdate::default(),
+                ..GroupUpdate::default()
             },
             tags(&[("new", "1"), ("tag", "old")]),
             tags(&[("default", "old")]),
@@ -85,6 +86,7 @@ pub async fn an_update_merges_the_tags_of_a_group(store: Engine) {
             GroupUpdate {
                 tags: merge("tag", None),
                 default_tags: merge("default", Some("2")),
+                ..GroupUpdate::default()
             },
             tags(&[("new", "1")]),
             tags(&[("default", "2")]),
@@ -93,6 +95,7 @@ pub async fn an_update_merges_the_tags_of_a_group(store: Engine) {
             GroupUpdate {
                 tags: TagsUpdate::Clear,
                 default_tags: merge("absent", None),
+                ..GroupUpdate::default()
             },
             tags(&[]),
             tags(&[("default", "2")]),

@@ -17,6 +17,7 @@ pub mod ending;
 mod fixture;
 pub mod groups;
 pub mod holding;
+pub mod kept_plans;
 mod leased;
 pub mod leasing;
 pub mod leftovers;
@@ -155,6 +156,17 @@ macro_rules! conformance {
                 a_token_is_revoked_once
                 the_last_use_of_a_token_is_remembered
                 tokens_have_a_limit_and_an_end
+            }
+            kept_plans {
+                a_plan_is_remembered
+                a_plan_is_reviewed
+                a_plan_follows_its_operation
+                a_plan_is_used_once
+                the_members_of_a_plan_are_used_one_by_one
+                an_apply_uses_the_whole_plan
+                a_group_takes_what_its_policy_says
+                plans_are_counted
+                what_is_over_is_removed
             }
             role_assignments {
                 a_role_assignment_is_remembered
@@ -307,6 +319,7 @@ macro_rules! races {
             looks
             planes_credentials_and_schemas
             roles_over_a_group
+            uses_of_a_plan
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource

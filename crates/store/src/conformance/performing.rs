@@ -7,11 +7,12 @@ use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve};
 use ucp_model::{
     CredentialKind, Ended, Identifier, LeftoverReason, NewCredential, NewLeftover, Operation,
-    Reference, Scope, Target,
+    PlanPolicy, Reference, Scope, Target,
 };
 
 use super::act::Act;
 use super::fixture::*;
+use super::kept_plans::{plan, review, under};
 use super::resolving::{losing_track, resolved, unknown_create, unresolved};
 use super::respelling::respelled;
 use super::stage::Stage;
@@ -357,7 +358,7 @@ impl Stage {
                 let added = BTreeMap::from([("added".to_owned(), Some("1".to_owned()))]);
                 let update = GroupUpdate {
                     tags: TagsUpdate::Merge(added),
-                    default_tags: TagsUpdate::default(),
+                    ..GroupUpdate::default()
                 };
                 let (id, any) = (self.group(), Precondition::NONE);
                 let update = store.update_resource_group(&id, update, &any, at(22));
@@ -430,6 +431,39 @@ impl Stage {
             Act::RemoveEnded => {
                 // How many there were depends on the other stages.
                 let removed = store.remove_ended_operations(at(10), 10_000).await;
+                format!("{:?}", removed.map(drop))
+            }
+            Act::KeepPlan => {
+                let mut new = plan(1);
+                new.plan.id = self.plan();
+                // Other stages may remove it otherwise.
+                new.plan.created_by = new.plan.id.to_string();
+                format!("{:?}", store.keep_plan(new).await)
+            }
+            Act::Review(verdict) => {
+                let review = review(verdict, 22);
+                format!("{:?}", store.review_plan(self.plan(), &review).await)
+            }
+            Act::PutPlanned(number, name, member) => {
+                let put = self.put(number, name);
+                self.accept(under(put, self.plan(), member)).await
+            }
+            Act::RequireApproval => {
+                let update = GroupUpdate {
+                    plan_policy: Some(PlanPolicy::Approved),
+                    ..GroupUpdate::default()
+                };
+                let (id, any) = (self.group(), Precondition::NONE);
+                let update = store.update_resource_group(&id, update, &any, at(22));
+                format!("{:?}", update.await)
+            }
+            Act::ErasePlans => {
+                // How many there were depends on the other stages.
+                let erased = store.erase_expired_plans(at(2_000), usize::MAX).await;
+                format!("{:?}", erased.map(drop))
+            }
+            Act::RemovePlans => {
+                let removed = store.remove_plans(at(2_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
             }
             Act::RemoveEvents => {

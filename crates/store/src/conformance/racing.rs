@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_access::Role;
+use ucp_model::ReviewVerdict;
 
 pub use self::deciding::{adoptions, looks, others_on_a_resource, what_a_put_has_learned};
 pub use self::leases::leases_that_have_run_out;
@@ -314,6 +315,37 @@ pub async fn roles_over_a_group(store: Engine, database: &dyn Database) {
     for act in [Act::Assign(Role::Owner), Act::Unassign] {
         race.both(Act::FinishOnGroup(2), act).await;
     }
+}
+
+/// A plan is carried out once, and as its reviews and the policy of its group say.
+pub async fn uses_of_a_plan(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[Act::PutGroup, Act::KeepPlan]);
+    let whole = Act::PutPlanned(1, "a", None);
+    race.both(whole, Act::PutPlanned(2, "b", None)).await;
+    race.both(whole, Act::PutPlanned(2, "a", None)).await;
+    race.both(whole, Act::PutPlanned(2, "b", Some(0))).await;
+    let member = Act::PutPlanned(1, "a", Some(0));
+    race.both(member, Act::PutPlanned(2, "b", Some(0))).await;
+    race.both(member, Act::PutPlanned(2, "b", Some(1))).await;
+    for verdict in [ReviewVerdict::Approve, ReviewVerdict::Reject] {
+        race.both(whole, Act::Review(verdict)).await;
+        race.both(Act::Review(verdict), Act::Review(ReviewVerdict::Reject))
+            .await;
+    }
+    race.both(whole, Act::RequireApproval).await;
+    race.both(whole, Act::RemovePlans).await;
+
+    race.after(&[
+        Act::PutGroup,
+        Act::KeepPlan,
+        Act::PutPlanned(1, "a", Some(0)),
+        Act::Claim,
+    ]);
+    let other = Act::PutPlanned(2, "b", Some(1));
+    race.both(Act::Apply(1, "x"), other).await;
+    race.both(Act::Fail(1), other).await;
+    race.both(Act::Apply(1, "x"), Act::RemovePlans).await;
 }
 
 /// Operations that were accepted under different spellings of one resource.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ucp_model::{CredentialId, CredentialKind, NewCredential};
 
 use super::fixture::*;
+use super::kept_plans::{plan, plan_id};
 use crate::{Basis, NewLook, Precondition, Sealed, SealedKey, SealedPlace, Stored};
 
 fn digest_key(id: &str, text: &str) -> SealedKey {
@@ -66,6 +67,7 @@ async fn with_sealed_values(store: &Engine) -> Vec<(SealedPlace, Sealed)> {
     put_credential(store, "role", None).await;
     let key = store.ensure_digest_key(digest_key("key", "digest-key"), at(0));
     key.await.unwrap();
+    store.keep_plan(plan(1)).await.unwrap();
     vec![
         (SealedPlace::Credential(one), sealed("secret-1")),
         (SealedPlace::Credential(two), sealed("secret-2")),
@@ -77,6 +79,8 @@ async fn with_sealed_values(store: &Engine) -> Vec<(SealedPlace, Sealed)> {
         ),
         (SealedPlace::Document(operation_id(1)), sealed("document")),
         (SealedPlace::Look(operation_id(2)), sealed("look")),
+        (SealedPlace::PlanContent(plan_id(1)), sealed("content")),
+        (SealedPlace::PlanDeclared(plan_id(1)), sealed("declared")),
     ]
 }
 
@@ -175,7 +179,7 @@ pub async fn what_has_changed_is_not_resealed(store: Engine) {
         assert!(!gone.unwrap(), "{place:?}");
     }
     let left = walk(&store, 10).await;
-    assert_eq!(left.len(), 4, "{left:?}");
+    assert_eq!(left.len(), 6, "{left:?}");
     assert!(left.iter().all(|(_, value)| *value != sealed("new")));
 }
 

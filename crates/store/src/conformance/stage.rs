@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind};
 use ucp_model::{
-    CredentialId, GroupId, LeftoverId, OperationId, PlaneId, PlaneKind, Reference, ReferenceId,
-    Register, RoleAssignmentId, Scope,
+    CredentialId, GroupId, LeftoverId, OperationId, PlanId, PlaneId, PlaneKind, Reference,
+    ReferenceId, Register, RoleAssignmentId, Scope,
 };
 
 use super::fixture::*;
@@ -19,8 +19,8 @@ use crate::{
 };
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 12] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "late",
+const ALIASES: [&str; 13] = [
+    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "late",
 ];
 const OPERATIONS: u64 = 24;
 /// When nobody claims anything any more.
@@ -59,6 +59,10 @@ impl Stage {
             format!("{:?}", store.get_plane(&self.plane()).await),
             format!("{:?}", store.get_resource_group(&self.group()).await),
             format!("{:?}", store.get_role_assignment(&self.assignment()).await),
+            format!(
+                "{:?}",
+                answered(async || store.get_plan(self.plan()).await).await
+            ),
         ];
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
@@ -169,6 +173,10 @@ impl Stage {
 
     pub(super) fn id(&self, number: u64) -> OperationId {
         format!("{}{number:024}", self.name).parse().unwrap()
+    }
+
+    pub(super) fn plan(&self) -> PlanId {
+        PlanId(self.id(90).0)
     }
 
     pub(super) fn plane(&self) -> PlaneId {

@@ -3,6 +3,7 @@
 mod audit_events;
 mod credentials;
 mod groups;
+mod kept_plans;
 mod leases;
 mod leftovers;
 mod operations;

@@ -181,6 +181,7 @@ impl Operations for Memory {
             }
             Work::Group(work) => tables.finish_on_group(&finish.operation, work),
         }
+        tables.end_plan(&finish.operation);
         tables.events.push(rules::ended(&finish.operation));
         if let Some(predicted) = rules::predicted(&finish.operation) {
             tables.predicted(predicted);
@@ -263,16 +264,21 @@ impl Tables {
                 declared,
             } => {
                 self.refuse_deletion(&group)?;
-                let group = self.group(&group)?.id.clone();
-                if matches!(task, Task::Apply(_))
-                    && let Some(running) = self.apply_to(&group)
-                {
+                let group = self.group(&group)?;
+                let (group, policy) = (group.id.clone(), by.policy(group));
+                let is_apply = matches!(task, Task::Apply(_));
+                if is_apply && let Some(running) = self.apply_to(&group) {
                     return Err(Error::Busy(running));
                 }
                 let operation = Operation {
                     header,
                     work: Work::Group(Box::new(GroupWork::new(group, task, 0))),
                 };
+                let plan = self.used_plan(&operation, by)?;
+                if is_apply {
+                    rules::judge_policy(policy, plan.as_ref())?;
+                }
+                self.write_used(plan, now);
                 let documents = Documents {
                     desired: declared,
                     ..Documents::default()
@@ -292,6 +298,7 @@ impl Tables {
         let desired = new.desired.clone();
         let look = new.look.clone();
         let before = alias.as_ref().and_then(|alias| alias.reference.clone());
+        let policy = alias.as_ref().map(|alias| alias.policy).unwrap_or_default();
         let (work, reference) = rules::accept(header.id, new, alias, now)?;
         let target = work.target().map(|target| target.key());
         let recorded = target.as_deref().map(|target| self.recorded(target));
@@ -310,13 +317,21 @@ impl Tables {
             if let Some(owner) = owner.filter(|_| work.options.take_ownership) {
                 return Err(Error::OwnedElsewhere(owner.id.clone()));
             }
-            self.references
-                .insert(reference.id.key(), reference.clone());
         }
+        let is_change = rules::is_change(&work);
         let operation = Operation {
             header,
             work: Work::Resource(Box::new(work)),
         };
+        let plan = self.used_plan(&operation, by)?;
+        if is_change {
+            rules::judge_policy(policy, plan.as_ref())?;
+        }
+        self.write_used(plan, now);
+        if let Some(reference) = &reference {
+            self.references
+                .insert(reference.id.key(), reference.clone());
+        }
         let keeps_look = documents.look.is_some();
         self.insert(operation.clone(), target, documents);
         Ok(Accepted {

@@ -60,6 +60,8 @@ fn order(place: &SealedPlace) -> (u8, String) {
         SealedPlace::DigestKey(id) => (2, id.clone()),
         SealedPlace::Document(id) => (3, id.to_string()),
         SealedPlace::Look(id) => (4, id.to_string()),
+        SealedPlace::PlanContent(id) => (8, id.to_string()),
+        SealedPlace::PlanDeclared(id) => (9, id.to_string()),
         // It has no such places: what it works on does not leave the process.
         SealedPlace::Baseline(id) => (5, id.key()),
         SealedPlace::Observed(id) => (6, id.key()),

@@ -3,15 +3,15 @@ use std::ops::Bound;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    GroupId, Leftover, Operation, OperationId, Plane, Reference, ReferenceId, ResourceGroup,
-    Timestamp, TrackRecord,
+    GroupId, Leftover, Operation, OperationId, PlanId, Plane, Reference, ReferenceId,
+    ResourceGroup, Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
 use crate::{
     AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget,
-    RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, TAKEN_OVER_OFTEN, Token,
-    TypeSchema, place,
+    RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, StoredPlan, TAKEN_OVER_OFTEN,
+    Token, TypeSchema, place,
 };
 
 /// All tables, by key.
@@ -30,6 +30,7 @@ pub(super) struct Tables {
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) track_records: BTreeMap<String, TrackRecord>,
     pub(super) digest_key: Option<SealedKey>,
+    pub(super) plans: BTreeMap<PlanId, StoredPlan>,
     pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
     /// The number of events that were ever audited.
     pub(super) audited: i64,
@@ -105,7 +106,14 @@ impl Tables {
         });
         let key = self.digest_key.as_mut();
         let key = key.map(|key| (SealedPlace::DigestKey(key.id.clone()), &mut key.key));
-        secrets.chain(documents).chain(key)
+        let plans = self.plans.values_mut().flat_map(|row| {
+            let id = row.plan.id;
+            let content = Some((SealedPlace::PlanContent(id), &mut row.content));
+            let declared = row.declared.as_mut();
+            let declared = declared.map(|declared| (SealedPlace::PlanDeclared(id), declared));
+            content.into_iter().chain(declared)
+        });
+        secrets.chain(documents).chain(key).chain(plans)
     }
 
     pub(super) fn refuse_deletion(&self, group: &GroupId) -> Result<(), Error> {
@@ -139,12 +147,16 @@ impl Tables {
 
     /// Returns the state of an alias.
     pub(super) fn alias(&self, id: &ReferenceId, by: Claimant) -> Result<Alias, Error> {
-        let group = self.group(&id.group)?.id.clone();
+        let group = self.group(&id.group)?.clone();
         if by == Claimant::Anyone {
-            self.refuse_deletion(&group)?;
+            self.refuse_deletion(&group.id)?;
         }
         let reference = self.references.get(&id.key()).cloned();
-        Ok(Alias { group, reference })
+        Ok(Alias {
+            policy: by.policy(&group),
+            group: group.id,
+            reference,
+        })
     }
 
     /// The live operation that works on the AWS resource.

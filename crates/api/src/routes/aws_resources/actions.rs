@@ -44,7 +44,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
     responses((status = 200, description = "Nothing to do", body = AwsResource),
         (status = 201, description = "Accepted; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn put_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
@@ -80,7 +81,7 @@ async fn validate_aws_resource(
     Ok(Json(Valid::SUCCEEDED))
 }
 
-/// Tells what a `:put` would do. AWS is only read, and nothing is stored.
+/// Tells what a `:put` would do, and keeps the plan. AWS is only read.
 ///
 /// What a `:put` refuses at once is refused alike. What only the look at the resource shows is told with the changes.
 #[utoipa::path(post, tag = "AWS resources",
@@ -98,7 +99,10 @@ async fn what_if_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = what_if_settings(&mut body)?;
     let put = declared(body)?.put(scope, type_name, None);
-    let what_if = api.app.what_if_put(put, &context.caller).await?;
+    let what_if = api
+        .app
+        .what_if_put(put, settings.lifetime(), &context.caller);
+    let what_if = what_if.await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))
 }
 
@@ -134,17 +138,20 @@ async fn get_aws_resource(
     params(CollectionPath),
     request_body = ActionRequest,
     responses(UnderWay, (status = 204, description = "Already gone"),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn delete_aws_resource(
     State(api): State<Arc<Api>>,
     path: CollectionPath,
     context: RequestContext,
     body: JsonObject,
 ) -> Result<Response, Problem> {
+    let request = body.read::<ActionRequest>()?;
     let meant = DeleteResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
-        resource: body.read::<ActionRequest>()?.selector(),
+        plan: request.plan_id,
+        resource: request.selector(),
     };
     match &meant.resource {
         Selector::Reference(tracked_by) => note(&context, tracked_by, &meant.type_name),

@@ -13,7 +13,7 @@ use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{CollectionPath, ResourcePath};
 use crate::problem::Problem;
-use crate::query::AwsPage;
+use crate::query::{AwsPage, PlanQuery};
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{
@@ -88,25 +88,32 @@ async fn get_named_aws_resource(
 /// Nothing is changed if the resource already matches. References to it are not changed.
 #[utoipa::path(put, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
-    params(ResourcePath, Preference),
+    params(ResourcePath, PlanQuery, Preference),
     request_body = ActionRequest,
     responses((status = 200, description = "Nothing to do", body = AwsResource),
         (status = 201, description = "Accepted; poll the URLs in the headers", body = AwsResource,
             headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 404, description = "The resource does not exist, and AWS assigns the identifiers of its type", body = ErrorResponse),
-        (status = 409, body = ErrorResponse)))]
+        (status = 409, body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn put_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
+    query: PlanQuery,
     context: RequestContext,
     body: Option<JsonObject>,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let declared = untracked(body)?.put(scope, type_name, Some(path.identifier));
+    let mut request = match (&body, query.plan) {
+        (None, Some(_)) => ActionRequest::default(),
+        _ => untracked(body)?,
+    };
+    request.plan_id = query.plan.or(request.plan_id);
+    let declared = request.put(scope, type_name, Some(path.identifier));
     put(api, declared, StatusCode::CREATED, &context).await
 }
 
-/// Tells what a PUT of the named resource would do. AWS is only read, and nothing is stored.
+/// Tells what a PUT of the named resource would do, and keeps the plan. AWS is only read.
 ///
 /// What the PUT refuses at once is refused alike. What only the look at the resource shows is told with the changes.
 #[utoipa::path(post, tag = "AWS resources",
@@ -123,12 +130,12 @@ async fn what_if_named_aws_resource(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = body.as_mut().map(what_if_settings).transpose()?;
+    let settings = settings.unwrap_or_default();
     let put = untracked(body)?.put(scope, type_name, Some(path.identifier));
-    let what_if = api.app.what_if_put(put, &context.caller).await?;
-    Ok(Json(WhatIfResult::new(
-        what_if,
-        settings.unwrap_or_default(),
-    )))
+    let what_if = api
+        .app
+        .what_if_put(put, settings.lifetime(), &context.caller);
+    Ok(Json(WhatIfResult::new(what_if.await?, settings)))
 }
 
 /// Updates the named resource to match the declaration, and keeps its other properties.
@@ -175,18 +182,21 @@ fn untracked(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
 /// All references to it are deleted too.
 #[utoipa::path(delete, tag = "AWS resources",
     path = "/planes/aws/{plane}/accounts/{account}/regions/{region}/providers/{namespace}/{type}/{identifier}",
-    params(ResourcePath),
+    params(ResourcePath, PlanQuery),
     responses(UnderWay, (status = 204, description = "Already gone"),
-        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse)))]
+        (status = 404, body = ErrorResponse), (status = 409, body = ErrorResponse),
+        (status = 412, description = "The plan must not be used", body = ErrorResponse)))]
 async fn delete_named_aws_resource(
     State(api): State<Arc<Api>>,
     path: ResourcePath,
+    query: PlanQuery,
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let meant = DeleteResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
         resource: Selector::Name(path.identifier),
+        plan: query.plan,
     };
     delete(api, meant, &context).await
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::resource::Options;
-use crate::{Failure, OperationId, ReferenceId, Scope, Timestamp};
+use crate::{Failure, OperationId, PlanId, ReferenceId, Scope, Timestamp};
 
 /// A set to apply, without its declarations: these are sealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Application {
     pub members: Vec<ApplyMember>,
     /// Whether there are outputs to tell at the end.
     pub has_outputs: bool,
+    /// The plan that it carries out. Its members have the same indexes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanId>,
 }
 
 /// One resource of a set.

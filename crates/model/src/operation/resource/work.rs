@@ -16,8 +16,8 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::{Retrying, Tries};
 use crate::{
-    Action, Creation, Ended, Failure, Identifier, Ownership, ProvisioningState, ReferenceId, Scope,
-    Target, Timestamp, TypeName, UnknownCreate, Warning,
+    Action, Creation, Ended, Failure, Identifier, Ownership, PlanUse, ProvisioningState,
+    ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -115,6 +115,9 @@ pub struct ResourceWork {
     /// The caller's options.
     #[serde(default)]
     pub options: Options,
+    /// The plan that it carries out, and may not depart from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanUse>,
     /// The current state.
     pub state: State,
     /// When it entered that state.
@@ -217,6 +220,7 @@ impl ResourceWork {
             sightings: Sightings::default(),
             replacing: None,
             options: Options::default(),
+            plan: None,
             state: State::Accepted,
             state_since: now,
             attempt: 0,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ucp_access::Role;
+use ucp_model::ReviewVerdict;
 
 use super::{Act, Database, Engine, Race, Stage};
 use crate::Memory;
@@ -20,6 +21,7 @@ const BEFORE: &[Act] = &[
     Act::ReplaceKey("one"),
     Act::Assign(Role::Reader),
     Act::ReadAssignment,
+    Act::KeepPlan,
     Act::Put(1, "a"),
     Act::Put(2, "c"),
     Act::Put(3, "d"),
@@ -121,6 +123,10 @@ const WRITERS: &[Writer] = &[
     |_| Act::DeleteCredential,
     |_| Act::Assign(Role::Owner),
     |_| Act::Unassign,
+    |new| Act::PutPlanned(new, "l", None),
+    |_| Act::Review(ReviewVerdict::Approve),
+    |_| Act::ErasePlans,
+    |_| Act::RemovePlans,
     |_| Act::RemoveEnded,
     |_| Act::RemoveEvents,
     |_| Act::Apply(17, "k"),

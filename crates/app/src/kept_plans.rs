@@ -1,0 +1,387 @@
+//! Plans that are kept: what a what-if has shown, for those who approve it and carry it out.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ucp_access::{Right, Scope};
+use ucp_look::{PlanContent, PlannedMember, PlannedStep};
+use ucp_model::operation::group::Application;
+use ucp_model::{
+    Approval, Course, Detail, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
+    PlanRefusal, PlanUse, Review, ReviewVerdict, Timestamp, json,
+};
+use ucp_seal::AssociatedData;
+use ucp_set::{Declarations, DeclaredMember};
+use ucp_store::{Reviewed, Sealed, StoredPlan};
+use zeroize::Zeroizing;
+
+use crate::what_if::WhatIf;
+use crate::{App, Caller, ChangeKind, Rejection, ResourceChange};
+
+/// How long a plan may be used, unless the request says otherwise.
+pub const PLAN_LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// The shortest and the longest time that a request may say.
+pub const PLAN_LIFETIMES: [Duration; 2] = [
+    Duration::from_secs(1),
+    Duration::from_secs(7 * 24 * 60 * 60),
+];
+/// The plane of plans that are about no group.
+const PLANE: &str = "local";
+
+/// A plan with what it shows.
+#[derive(Debug)]
+pub struct ShownPlan {
+    /// The plan.
+    pub plan: KeptPlan,
+    /// What it shows.
+    pub changes: Vec<ResourceChange>,
+}
+
+/// What was declared for a plan. It is sealed, and erased when the plan is over.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeclaredPlan {
+    /// The set to apply; `None` for a single resource.
+    pub(crate) application: Option<Application>,
+    pub(crate) declarations: Declarations,
+}
+
+/// A plan that a request is to carry out.
+pub(crate) struct PlanInHand {
+    pub(crate) plan: KeptPlan,
+    pub(crate) members: Vec<PlannedMember>,
+    /// What was declared; `None` once it is erased.
+    pub(crate) declared: Option<DeclaredPlan>,
+}
+
+/// What a what-if is about.
+pub(crate) struct Prepared {
+    pub(crate) group: Option<GroupId>,
+    pub(crate) members: Vec<PlannedMember>,
+    pub(crate) declared: DeclaredPlan,
+}
+
+impl App {
+    /// Keeps the plan of a what-if that has ended well, and notes that in its reply.
+    pub(crate) async fn keep(
+        &self,
+        mut what_if: WhatIf,
+        prepared: Option<Prepared>,
+        lifetime: Duration,
+        caller: &Caller,
+    ) -> Result<WhatIf, Rejection> {
+        let is_known = |change: &ResourceChange| !matches!(change.kind, ChangeKind::Unsupported(_));
+        let Some(prepared) =
+            prepared.filter(|_| what_if.error.is_none() && what_if.changes.iter().all(is_known))
+        else {
+            return Ok(what_if);
+        };
+        self.admit_plan(&caller.name).await?;
+        let Prepared {
+            group,
+            members,
+            declared,
+        } = prepared;
+        let id = PlanId(self.parts.entropy.uuid("plan"));
+        let changing = members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| member.step != PlannedStep::Nothing)
+            .map(|(index, _)| index);
+        let course = Course {
+            changing: changing.collect(),
+            ..Course::default()
+        };
+        let declared = text(&declared)?;
+        let fingerprint = self
+            .parts
+            .keys
+            .digest
+            .fingerprint(&[&text(&members)?, &declared]);
+        let now = self.now();
+        let plan = KeptPlan {
+            id,
+            plane: group
+                .as_ref()
+                .map_or_else(|| PLANE.to_owned(), |group| group.plane.clone()),
+            group,
+            created_by: caller.name.clone(),
+            created_at: now,
+            expires_at: now.after(lifetime),
+            fingerprint,
+            course,
+        };
+        let content = text(&PlanContent {
+            members,
+            changes: what_if.changes.iter().collect(),
+        })?;
+        let seal = |place, text: &str| {
+            let entropy = self.parts.entropy.as_ref();
+            let sealing = &self.parts.keys.sealing;
+            Sealed(sealing.seal(place, text.as_bytes(), entropy))
+        };
+        let stored = StoredPlan {
+            plan: plan.clone(),
+            content: seal(AssociatedData::PlanContent(id), &content),
+            declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
+        };
+        self.parts.store.keep_plan(stored).await?;
+        what_if.plan = Some(plan);
+        Ok(what_if)
+    }
+
+    /// Returns a plan of a plane, to those who may read what it shows.
+    pub async fn get_plan(
+        &self,
+        plane: &str,
+        id: PlanId,
+        caller: &Caller,
+    ) -> Result<ShownPlan, Rejection> {
+        let StoredPlan { plan, content, .. } = self.stored_plan(id, caller).await?;
+        if !plan.plane.eq_ignore_ascii_case(plane) {
+            return Err(no_such_plan(id));
+        }
+        self.shown_plan(plan, &content, caller)
+    }
+
+    /// Approves a plan of a plane, or rejects it.
+    pub async fn review_plan(
+        &self,
+        plane: &str,
+        id: PlanId,
+        review: PlanReview,
+        caller: &Caller,
+    ) -> Result<ShownPlan, Rejection> {
+        let ShownPlan { plan, changes } = self.get_plan(plane, id, caller).await?;
+        let verb = match review.verdict {
+            ReviewVerdict::Approve => "approve",
+            ReviewVerdict::Reject => "reject",
+        };
+        let action = format!("System.Resources/plans/{verb}/action");
+        match &plan.group {
+            Some(group) => caller.judge_group(Right::Approve, group, &action)?,
+            None => {
+                for change in &changes {
+                    let scope = Scope::resource_type(&change.scope, &change.type_name);
+                    caller.rights.judge(Right::Approve, &action, &scope)?;
+                }
+            }
+        }
+        let review = Review {
+            verdict: review.verdict,
+            fingerprint: review.fingerprint,
+            approval: Approval {
+                by: caller.name.clone(),
+                at: self.now(),
+                comment: review.comment,
+            },
+        };
+        match self.parts.store.review_plan(id, &review).await? {
+            Reviewed::Absent => Err(no_such_plan(id)),
+            Reviewed::Done(plan) => Ok(ShownPlan {
+                plan: *plan,
+                changes,
+            }),
+            Reviewed::Refused(refused) => Err(not_reviewed(refused, &review)),
+        }
+    }
+
+    /// Returns a plan that a request is to carry out. It must not be over.
+    pub(crate) async fn plan_in_hand(
+        &self,
+        id: PlanId,
+        caller: &Caller,
+    ) -> Result<PlanInHand, Rejection> {
+        let StoredPlan {
+            plan,
+            content,
+            declared,
+        } = self.stored_plan(id, caller).await?;
+        let shown = self.content(&plan, &content)?;
+        caller.judge_plan(&plan, &shown.changes)?;
+        let declared = match declared {
+            Some(sealed) => {
+                let place = AssociatedData::PlanDeclared(id);
+                let opened = self.parts.keys.sealing.open(place, &sealed.0);
+                let opened = opened.map_err(|error| Rejection::Internal(error.into()))?;
+                Some(parsed(&opened)?)
+            }
+            None => None,
+        };
+        Ok(PlanInHand {
+            plan,
+            members: shown.members,
+            declared,
+        })
+    }
+
+    async fn stored_plan(&self, id: PlanId, caller: &Caller) -> Result<StoredPlan, Rejection> {
+        let stored = self.parts.store.get_plan(id).await?;
+        let reads = |stored: &StoredPlan| match &stored.plan.group {
+            Some(group) => caller.reads_group(group),
+            None => true,
+        };
+        stored.filter(reads).ok_or_else(|| no_such_plan(id))
+    }
+
+    fn content(
+        &self,
+        plan: &KeptPlan,
+        content: &Sealed,
+    ) -> Result<PlanContent<ResourceChange>, Rejection> {
+        let place = AssociatedData::PlanContent(plan.id);
+        let opened = self.parts.keys.sealing.open(place, &content.0);
+        parsed(&opened.map_err(|error| Rejection::Internal(error.into()))?)
+    }
+
+    fn shown_plan(
+        &self,
+        plan: KeptPlan,
+        content: &Sealed,
+        caller: &Caller,
+    ) -> Result<ShownPlan, Rejection> {
+        let PlanContent { changes, .. } = self.content(&plan, content)?;
+        caller.judge_plan(&plan, &changes)?;
+        Ok(ShownPlan { plan, changes })
+    }
+}
+
+/// What a caller says of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanReview {
+    /// Whether it may be carried out.
+    pub verdict: ReviewVerdict,
+    /// The fingerprint of the plan that he has seen.
+    pub fingerprint: String,
+    /// His comment, if any.
+    pub comment: Option<String>,
+}
+
+impl Caller {
+    /// Hides a plan from those who may not read the types of what it shows.
+    fn judge_plan(&self, plan: &KeptPlan, changes: &[ResourceChange]) -> Result<(), Rejection> {
+        let reads = |change: &ResourceChange| {
+            let scope = Scope::resource_type(&change.scope, &change.type_name);
+            self.rights.permits(Right::Read, &scope)
+        };
+        match changes.iter().all(reads) {
+            true => Ok(()),
+            false => Err(no_such_plan(plan.id)),
+        }
+    }
+}
+
+impl PlanInHand {
+    /// Refuses a plan that must not be used any more.
+    pub(crate) fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), Rejection> {
+        let judged = self.plan.judge_use(member, now);
+        judged.map_err(not_used)
+    }
+
+    /// Returns the use of a member. That of the only one is that of the plan.
+    pub(crate) fn used(&self, member: usize) -> PlanUse {
+        PlanUse {
+            plan: self.plan.id,
+            member: Some(member),
+        }
+    }
+
+    /// Returns what was declared of a member. It was erased if the plan is over.
+    pub(crate) fn declared_of(&self, member: usize) -> Option<&DeclaredMember> {
+        let members = &self.declared.as_ref()?.declarations.members;
+        members.get(member)?.as_ref()
+    }
+}
+
+/// Returns whether properties are those that were declared, as far as these are known.
+pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
+    match (planned, given) {
+        (Value::Object(members), _) if ucp_schema::reserved_member(members).is_some() => true,
+        (Value::Object(members), Value::Object(others)) => {
+            let is_there = |(name, member): (&String, &Value)| {
+                let other = others.get(name);
+                other.is_some_and(|other| is_same_declaration(member, other))
+            };
+            members.len() == others.len() && members.iter().all(is_there)
+        }
+        (Value::Array(elements), Value::Array(others)) => {
+            let mut pairs = elements.iter().zip(others);
+            elements.len() == others.len()
+                && pairs.all(|(one, other)| is_same_declaration(one, other))
+        }
+        _ => json::equal(planned, given),
+    }
+}
+
+/// Returns the refusal of a plan that must not be used.
+pub(crate) fn not_used(refusal: PlanRefusal) -> Rejection {
+    let (code, message) = match refusal {
+        PlanRefusal::Rejected => {
+            let message = "The plan was rejected. Nothing was sent. Ask for a new one.";
+            return Rejection::Conflict(Failure::new(ErrorCode::Conflict, message));
+        }
+        PlanRefusal::Expired => (
+            "Expired",
+            "The plan has expired. Nothing was sent. Ask for a new one, or for one with a longer whatIfSettings.planLifetime."
+                .to_owned(),
+        ),
+        PlanRefusal::Used(operation) => (
+            "AlreadyApplied",
+            format!(
+                "Operation {operation} has used the plan, and a plan is used once. Nothing was sent. See what came of that operation."
+            ),
+        ),
+    };
+    let failure = Failure::new(ErrorCode::StalePlan, message.as_str());
+    Rejection::PreconditionFailed(failure.with_details(vec![Detail {
+        code: code.to_owned(),
+        message,
+        target: None,
+    }]))
+}
+
+/// Returns the refusal of a request that differs from its plan.
+pub(crate) fn mismatch(message: impl Into<String>) -> Rejection {
+    Rejection::Conflict(Failure::new(ErrorCode::PlanMismatch, message))
+}
+
+pub(crate) fn no_such_plan(id: PlanId) -> Rejection {
+    let message = format!("There is no plan {id}, or you may not read what it shows.");
+    Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
+}
+
+fn not_reviewed(refused: NotReviewed, review: &Review) -> Rejection {
+    let conflict =
+        |message: String| Rejection::Conflict(Failure::new(ErrorCode::Conflict, message));
+    match refused {
+        NotReviewed::OtherFingerprint => {
+            let message = "The plan has another fingerprint than the request. Read the plan again, and send the fingerprint of what you have seen.";
+            Rejection::PreconditionFailed(Failure::new(ErrorCode::PreconditionFailed, message))
+        }
+        NotReviewed::In(status) => {
+            let verb = match review.verdict {
+                ReviewVerdict::Approve => "approved",
+                ReviewVerdict::Reject => "rejected",
+            };
+            conflict(format!(
+                "The plan is {}, and can no longer be {verb}. Ask for a new one.",
+                status.as_str()
+            ))
+        }
+        NotReviewed::TooMany => conflict(
+            "So many have approved the plan that no more are remembered. It is approved."
+                .to_owned(),
+        ),
+    }
+}
+
+fn text<T: Serialize>(value: &T) -> Result<Zeroizing<String>, Rejection> {
+    let text = serde_json::to_string(value);
+    let text = text.map_err(|error| Rejection::Internal(error.into()))?;
+    Ok(Zeroizing::new(text))
+}
+
+fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Rejection> {
+    serde_json::from_slice(text).map_err(|error| Rejection::Internal(error.into()))
+}

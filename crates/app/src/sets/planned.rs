@@ -1,0 +1,216 @@
+//! Applies that carry out a plan.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+use ucp_access::Right;
+use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
+use ucp_model::operation::group::{Application, ApplyMember};
+use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
+use ucp_set::{Declarations, DeclaredMember};
+
+use super::judging::{JudgedMember, JudgedSet};
+use super::seen::LOOKS_AT_ONCE;
+use super::{ApplyOutcome, DeclaredSet};
+use crate::declaring::Purpose;
+use crate::kept_plans::{DeclaredPlan, PlanInHand, is_same_declaration, mismatch};
+use crate::{App, Caller, Rejection};
+
+impl App {
+    /// Carries out the plan of a set. What is declared, if anything, must be what was planned. A member whose state is not
+    /// that of the plan any more refuses all; what is not read in time is left to the workers.
+    pub(super) async fn apply_plan(
+        &self,
+        group: &GroupId,
+        id: PlanId,
+        set: Option<DeclaredSet>,
+        caller: &Caller,
+    ) -> Result<ApplyOutcome, Rejection> {
+        let deadline = Instant::now() + caller.verdict_wait;
+        let plan = self.plan_in_hand(id, caller).await?;
+        let own = plan.plan.group.as_ref();
+        if own.is_none_or(|own| own.key() != group.key()) {
+            return Err(mismatch(
+                "The plan is about another resource group, or about none.",
+            ));
+        }
+        for member in &plan.members {
+            let verb = match member.put {
+                Some(_) => "write",
+                None => "delete",
+            };
+            caller.judge_type(Right::Write, &member.scope, &member.type_name, verb)?;
+        }
+        plan.judge_use(None, self.now())?;
+        let (application, declarations) = declared(&plan)?;
+        if let Some(set) = set {
+            let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
+            self.judge_same_set(&judged, &application, &declarations)?;
+        }
+        let unchanged = self.judge_members(&plan, deadline).await?;
+        let members = application.members.into_iter().zip(unchanged);
+        let application = Application {
+            members: members
+                .map(|(member, is_unchanged)| ApplyMember {
+                    is_unchanged,
+                    ..member
+                })
+                .collect(),
+            plan: Some(id),
+            ..application
+        };
+        let more = plan
+            .members
+            .iter()
+            .filter(|member| member.put.is_some() && member.basis.mapping.is_none());
+        self.admit_set(group, &caller.name, more.count()).await?;
+        self.accept_apply(group, application, &declarations, caller)
+            .await
+    }
+
+    /// Compares the members of a plan with what is there now. Returns which of them have nothing to do, as far as that is
+    /// seen in time.
+    async fn judge_members(
+        &self,
+        plan: &PlanInHand,
+        deadline: Instant,
+    ) -> Result<Vec<bool>, Rejection> {
+        let mut left = plan.members.iter().enumerate();
+        let mut looks = FuturesUnordered::new();
+        let mut unchanged = vec![false; plan.members.len()];
+        let mut details: Vec<(usize, Vec<Detail>)> = Vec::new();
+        loop {
+            while looks.len() < LOOKS_AT_ONCE
+                && let Some((index, member)) = left.next()
+            {
+                looks.push(async move { (index, self.basis_now(member, deadline).await) });
+            }
+            let Some((index, now)) = looks.next().await else {
+                break;
+            };
+            let member = &plan.members[index];
+            let Some(now) = now? else {
+                continue;
+            };
+            match member.judge_basis(&now) {
+                Ok(()) => unchanged[index] = member.step == PlannedStep::Nothing,
+                Err(failure) => details.push((index, failure.details)),
+            }
+        }
+        if details.is_empty() {
+            return Ok(unchanged);
+        }
+        details.sort_by_key(|(index, _)| *index);
+        let details = details.into_iter().flat_map(|(index, details)| {
+            let name = plan.members[index].reference.as_ref();
+            details.into_iter().map(move |detail| of(name, detail))
+        });
+        Err(Rejection::PreconditionFailed(stale(details.collect())))
+    }
+
+    /// Returns the state that a member is in now. `None` if it is not known in time, or one look does not prove it.
+    async fn basis_now(
+        &self,
+        member: &PlannedMember,
+        deadline: Instant,
+    ) -> Result<Option<PlanBasis>, Rejection> {
+        let reference = match &member.reference {
+            Some(id) => self.parts.store.get_reference(id).await?,
+            None => None,
+        };
+        let schema = self.recorded_schema(&member.scope, &member.type_name).await;
+        let Ok(schema) = schema else {
+            return Ok(None);
+        };
+        let of = |live| PlanBasis::of(reference.as_ref(), schema.fingerprint(), live);
+        let recorded = reference.as_ref().and_then(|it| it.identifier.as_ref());
+        let Some(identifier) = recorded.or(member.identifier.as_ref()) else {
+            return Ok(Some(of(LiveBasis::Absent)));
+        };
+        if !schema.handlers().read {
+            return Ok(Some(of(LiveBasis::Unreadable)));
+        }
+        let live = Arc::clone(&self.parts.live);
+        let read = live.read(&member.scope, schema.type_name(), identifier);
+        Ok(match tokio::time::timeout_at(deadline, read).await {
+            Ok(Ok(found)) => {
+                let settled = ucp_plan::settled(&found.properties, &schema);
+                Some(of(LiveBasis::Model(settled)))
+            }
+            // One "not found" does not prove that it is gone.
+            Ok(Err(fault)) if fault.class == FaultClass::Missing && recorded.is_none() => {
+                Some(of(LiveBasis::Absent))
+            }
+            Ok(Err(_)) | Err(_) => None,
+        })
+    }
+
+    /// Refuses a set that is not the one that was planned.
+    fn judge_same_set(
+        &self,
+        judged: &JudgedSet,
+        application: &Application,
+        declarations: &Declarations,
+    ) -> Result<(), Rejection> {
+        let planned = application.members.iter().zip(&declarations.members);
+        let is_same = |(given, (planned, declared)): (
+            &JudgedMember,
+            (&ApplyMember, &Option<DeclaredMember>),
+        )| {
+            let given_member = super::apply::applied(given, false);
+            let given_declared = self.declared_member(given, &judged.group);
+            let is_declared = match (declared, given_declared) {
+                (None, None) => true,
+                (Some(declared), Some(given)) => is_same_member(declared, &given),
+                (None, Some(_)) | (Some(_), None) => false,
+            };
+            is_declared && given_member == *planned
+        };
+        let outputs = [&declarations.outputs, &judged.outputs].map(|it| Value::Object(it.clone()));
+        let is_same = judged.members.len() == application.members.len()
+            && judged.members.iter().zip(planned).all(is_same)
+            && outputs[0] == outputs[1];
+        match is_same {
+            true => Ok(()),
+            false => Err(mismatch(
+                "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
+            )),
+        }
+    }
+}
+
+/// Compares declarations whose references are linked, so that they are the same if their places are.
+fn is_same_member(planned: &DeclaredMember, given: &DeclaredMember) -> bool {
+    let [one, other] = [planned, given].map(|it| Value::Object(it.properties.clone()));
+    planned.default_tags == given.default_tags && is_same_declaration(&one, &other)
+}
+
+/// Names the resource of a detail.
+fn of(reference: Option<&ReferenceId>, detail: Detail) -> Detail {
+    let Some(reference) = reference else {
+        return detail;
+    };
+    Detail {
+        message: format!("{}: {}", reference.alias, detail.message),
+        ..detail
+    }
+}
+
+/// Returns the set that was planned.
+fn declared(plan: &PlanInHand) -> Result<(Application, Declarations), Rejection> {
+    match plan.declared.clone() {
+        Some(DeclaredPlan {
+            application: Some(application),
+            declarations,
+        }) => Ok((application, declarations)),
+        Some(DeclaredPlan {
+            application: None, ..
+        }) => Err(mismatch(
+            "The plan is one of a single resource. Carry it out with a put of that.",
+        )),
+        None => Err(Rejection::Internal("an open plan declares nothing".into())),
+    }
+}

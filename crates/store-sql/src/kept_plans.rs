@@ -1,0 +1,189 @@
+//! The plans that are kept.
+
+use async_trait::async_trait;
+use ucp_model::{KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
+use ucp_store::rules::{self, Claimant};
+use ucp_store::{Error, KeptPlans, Reviewed, Sealed, StoredPlan};
+
+use crate::Sql;
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
+use crate::json::{from_json, parsed, to_json};
+
+/// When a plan is over that an operation carries out.
+const NEVER: i64 = i64::MAX;
+
+/// The columns of a [`KeptPlan`].
+macro_rules! columns {
+    () => {
+        "id, plane, group_id, created_by, created_at, expires_at, fingerprint, course"
+    };
+}
+
+statements! {
+    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, content, declared)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"];
+    GET = ["SELECT ", columns!(), ", content, declared FROM plans WHERE id = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
+    WRITE = ["UPDATE plans SET course = $2, over_at = $3, declared = CASE WHEN $4 = 1 THEN declared END WHERE id = $1"];
+    COUNT = ["SELECT COUNT(*) AS counted FROM (
+            SELECT id FROM plans WHERE created_by = $1 AND expires_at > $2 ORDER BY expires_at, id LIMIT $3
+        ) AS bounded"];
+    ERASE_EXPIRED = ["WITH expired AS (
+            SELECT id AS expired_id FROM plans WHERE declared IS NOT NULL AND expires_at <= $1
+            ORDER BY expires_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        UPDATE plans SET declared = NULL WHERE id "]
+        postgres "= ANY(ARRAY(SELECT expired_id FROM expired))" sqlite "IN (SELECT expired_id FROM expired)";
+    REMOVE = ["WITH old AS (
+            SELECT id AS old_id FROM plans WHERE over_at < $1
+            ORDER BY over_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        DELETE FROM plans WHERE id "]
+        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
+}
+
+#[async_trait]
+impl KeptPlans for Sql {
+    async fn keep_plan(&self, new: StoredPlan) -> Result<(), Error> {
+        let StoredPlan {
+            plan,
+            content,
+            declared,
+        } = new;
+        let values = values![
+            plan.id.to_string(),
+            plan.plane.as_str(),
+            plan.group.as_ref().map(ToString::to_string),
+            plan.created_by.as_str(),
+            plan.created_at.as_millis(),
+            plan.expires_at.as_millis(),
+            plan.fingerprint.as_str(),
+            to_json(&plan.course)?,
+            over_at(&plan),
+            content.0,
+            declared.map(|declared| declared.0),
+        ];
+        self.database.write(INSERT, values).await.map(drop)
+    }
+
+    async fn get_plan(&self, id: PlanId) -> Result<Option<StoredPlan>, Error> {
+        let rows = self.database.read(GET, values![id.to_string()]).await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let declared: Option<Vec<u8>> = row.get("declared")?;
+        Ok(Some(StoredPlan {
+            plan: read(row)?,
+            content: Sealed(row.get("content")?),
+            declared: declared.map(Sealed),
+        }))
+    }
+
+    async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error> {
+        transaction!(self, |tx| async {
+            let Some(plan) = lock(&mut tx, id).await? else {
+                return Ok(Reviewed::Absent);
+            };
+            let reviewed = match plan.reviewed(review) {
+                Ok(reviewed) => reviewed,
+                Err(refused) => return Ok(Reviewed::Refused(refused)),
+            };
+            write(&mut tx, &reviewed, review.approval.at).await?;
+            Ok(Reviewed::Done(Box::new(reviewed)))
+        })
+    }
+
+    async fn count_plans(
+        &self,
+        created_by: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = values![created_by, now.as_millis(), limit];
+        self.database.count(COUNT, values).await
+    }
+
+    async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        transaction!(self, |tx| tx
+            .execute(ERASE_EXPIRED, values![now.as_millis(), limit]))
+    }
+
+    async fn remove_plans(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        transaction!(self, |tx| tx
+            .execute(REMOVE, values![before.as_millis(), limit]))
+    }
+}
+
+/// Writes that a new operation carries out a plan, if it does, and returns that. The plan of a child is that of its parent.
+pub(crate) async fn use_plan(
+    transaction: &mut Transaction,
+    operation: &Operation,
+    by: Claimant,
+) -> Result<Option<KeptPlan>, Abort> {
+    let wanted = operation.work.plan().filter(|_| by == Claimant::Anyone);
+    let Some(PlanUse { plan, member }) = wanted else {
+        return Ok(None);
+    };
+    let header = &operation.header;
+    let plan = lock(transaction, plan).await?;
+    let used = rules::used_plan(plan, member, header.id, header.accepted_at)?;
+    write(transaction, &used, header.accepted_at).await?;
+    Ok(Some(used))
+}
+
+/// Writes what came of the plan that an operation has carried out, if it has.
+pub(crate) async fn end_plan(
+    transaction: &mut Transaction,
+    operation: &Operation,
+) -> Result<(), Abort> {
+    // The plan of a child is that of its parent.
+    let wanted = operation.work.plan();
+    let Some(PlanUse { plan, .. }) = wanted.filter(|_| operation.header.parent.is_none()) else {
+        return Ok(());
+    };
+    let plan = lock(transaction, plan).await?;
+    match plan.and_then(|plan| rules::ended_plan(plan, operation)) {
+        Some(ended) => write(transaction, &ended, rules::ended_at(&operation.header)).await,
+        None => Ok(()),
+    }
+}
+
+async fn lock(transaction: &mut Transaction, id: PlanId) -> Result<Option<KeptPlan>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.to_string()]);
+    Ok(row.await?.as_ref().map(read).transpose()?)
+}
+
+/// Writes what has become of a plan by then.
+async fn write(
+    transaction: &mut Transaction,
+    plan: &KeptPlan,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let values = values![
+        plan.id.to_string(),
+        to_json(&plan.course)?,
+        over_at(plan),
+        plan.is_open(now),
+    ];
+    transaction.execute(WRITE, values).await?;
+    Ok(())
+}
+
+fn over_at(plan: &KeptPlan) -> i64 {
+    plan.over_at().map_or(NEVER, Timestamp::as_millis)
+}
+
+fn read(row: &Row) -> Result<KeptPlan, Error> {
+    let group: Option<&str> = row.get("group_id")?;
+    Ok(KeptPlan {
+        id: parsed(row.get("id")?)?,
+        plane: row.get("plane")?,
+        group: group.map(parsed).transpose()?,
+        created_by: row.get("created_by")?,
+        created_at: Timestamp::from_millis(row.get("created_at")?),
+        expires_at: Timestamp::from_millis(row.get("expires_at")?),
+        fingerprint: row.get("fingerprint")?,
+        course: from_json(row.get("course")?)?,
+    })
+}

@@ -1,0 +1,318 @@
+//! Plans that are kept, and the operations that carry them out.
+
+use ucp_model::operation::group::{Application, Task};
+use ucp_model::{
+    Approval, Course, Ended, GroupBody, KeptPlan, NewResourceGroup, NotReviewed, PlanId,
+    PlanPolicy, PlanRefusal, PlanStatus, PlanUse, Review, ReviewVerdict,
+};
+
+use super::fixture::*;
+use crate::{Error, GroupUpdate, NewOperation, Precondition, Reviewed, StoredPlan};
+
+pub(super) fn plan_id(number: u64) -> PlanId {
+    PlanId(operation_id(number).0)
+}
+
+/// A plan of two members that change something, which expires at second 1,000.
+pub(super) fn plan(number: u64) -> StoredPlan {
+    StoredPlan {
+        plan: KeptPlan {
+            id: plan_id(number),
+            plane: "local".to_owned(),
+            group: Some(group("rg")),
+            created_by: "ann".to_owned(),
+            created_at: at(0),
+            expires_at: at(1_000),
+            fingerprint: "fingerprint".to_owned(),
+            course: Course {
+                changing: vec![0, 1],
+                ..Course::default()
+            },
+        },
+        content: sealed("content"),
+        declared: Some(sealed("declared")),
+    }
+}
+
+/// The same as an operation carries it out, or a member of it.
+pub(super) fn under(new: NewOperation, plan: PlanId, member: Option<usize>) -> NewOperation {
+    with(new, |new| new.plan = Some(PlanUse { plan, member }))
+}
+
+pub(super) fn review(verdict: ReviewVerdict, second: i64) -> Review {
+    Review {
+        verdict,
+        fingerprint: "fingerprint".to_owned(),
+        approval: Approval {
+            by: "bob".to_owned(),
+            at: at(second),
+            comment: Some("a comment".to_owned()),
+        },
+    }
+}
+
+async fn keep(store: &Engine, plan: &StoredPlan) {
+    store.keep_plan(plan.clone()).await.unwrap();
+}
+
+async fn stored(store: &Engine, number: u64) -> StoredPlan {
+    let plan = store.get_plan(plan_id(number)).await.unwrap();
+    plan.unwrap()
+}
+
+async fn status(store: &Engine, number: u64, second: i64) -> PlanStatus {
+    stored(store, number).await.plan.status(at(second))
+}
+
+async fn set_policy(store: &Engine, policy: PlanPolicy) {
+    let update = GroupUpdate {
+        plan_policy: Some(policy),
+        ..GroupUpdate::default()
+    };
+    let (id, any) = (group("rg"), Precondition::NONE);
+    let update = store.update_resource_group(&id, update, &any, at(1));
+    assert_eq!(update.await.unwrap().body.plan_policy, policy);
+}
+
+/// A plan is read as it was kept, with or without a group.
+pub async fn a_plan_is_remembered(store: Engine) {
+    assert_eq!(store.get_plan(plan_id(1)).await.unwrap(), None);
+    let mut other = plan(2);
+    other.plan.group = None;
+    for plan in [plan(1), other] {
+        keep(&store, &plan).await;
+        let found = store.get_plan(plan.plan.id).await.unwrap();
+        assert_eq!(found, Some(plan));
+    }
+}
+
+/// A review is remembered. One that is refused leaves no trace, and a rejection erases what was declared.
+pub async fn a_plan_is_reviewed(store: Engine) {
+    let approve = review(ReviewVerdict::Approve, 5);
+    let absent = store.review_plan(plan_id(1), &approve).await;
+    assert_eq!(absent.unwrap(), Reviewed::Absent);
+    keep(&store, &plan(1)).await;
+    let other = Review {
+        fingerprint: "another".to_owned(),
+        ..approve.clone()
+    };
+    let refused = store.review_plan(plan_id(1), &other).await.unwrap();
+    assert_eq!(refused, Reviewed::Refused(NotReviewed::OtherFingerprint));
+    assert_eq!(stored(&store, 1).await, plan(1));
+
+    let reviewed = store.review_plan(plan_id(1), &approve).await.unwrap();
+    let approved = stored(&store, 1).await;
+    assert_eq!(reviewed, Reviewed::Done(Box::new(approved.plan.clone())));
+    assert_eq!(approved.plan.course.approvals, [approve.approval]);
+    assert_eq!(approved.declared, plan(1).declared);
+
+    let reject = review(ReviewVerdict::Reject, 6);
+    store.review_plan(plan_id(1), &reject).await.unwrap();
+    let rejected = stored(&store, 1).await;
+    assert_eq!(rejected.plan.course.rejection, Some(reject.approval));
+    assert_eq!(rejected.declared, None);
+    assert_eq!(rejected.content, plan(1).content);
+}
+
+/// An operation uses the plan that it carries out, and its end is that of the plan.
+pub async fn a_plan_follows_its_operation(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, ended, after) in [
+        (1, Ended::Succeeded, PlanStatus::Applied),
+        (2, failed(), PlanStatus::Failed),
+    ] {
+        keep(&store, &plan(number)).await;
+        let new = under(put(number, &format!("a{number}")), plan_id(number), None);
+        let claimed = accept_and_claim(&store, new).await;
+        assert_eq!(status(&store, number, 2).await, PlanStatus::Applying);
+        assert_eq!(stored(&store, number).await.declared, None);
+        let finished = match ended {
+            Ended::Succeeded => applied(&claimed.operation, "x", true),
+            Ended::Failed(_) | Ended::Canceled(_) => end(
+                &claimed.operation,
+                ended,
+                ucp_model::operation::ReferenceChange::Removed,
+                None,
+            ),
+        };
+        finish(&store, &claimed.lease, finished).await;
+        assert_eq!(status(&store, number, 4).await, after);
+        assert_eq!(stored(&store, number).await.plan.over_at(), Some(at(3)));
+    }
+}
+
+/// A plan that must not be used is refused, and nothing is written.
+pub async fn a_plan_is_used_once(store: Engine) {
+    with_group(&store, "rg").await;
+    refused!(
+        store.accept_operation(under(put(1, "a"), plan_id(1), None)),
+        Error::NoSuchPlan
+    );
+    keep(&store, &plan(1)).await;
+    accept(&store, under(put(1, "a"), plan_id(1), None)).await;
+    let used = PlanRefusal::Used(operation_id(1));
+    refused!(
+        store.accept_operation(under(put(2, "b"), plan_id(1), None)),
+        Error::PlanRefused(refusal) if refusal == used
+    );
+    let mut late = plan(3);
+    late.plan.expires_at = at(1);
+    keep(&store, &late).await;
+    refused!(
+        store.accept_operation(under(put(2, "b"), plan_id(3), None)),
+        Error::PlanRefused(PlanRefusal::Expired)
+    );
+    keep(&store, &plan(4)).await;
+    let reject = review(ReviewVerdict::Reject, 1);
+    store.review_plan(plan_id(4), &reject).await.unwrap();
+    refused!(
+        store.accept_operation(under(put(2, "b"), plan_id(4), None)),
+        Error::PlanRefused(PlanRefusal::Rejected)
+    );
+    assert_eq!(store.get_operation(operation_id(2)).await.unwrap(), None);
+    assert_eq!(store.get_reference(&alias("b")).await.unwrap(), None);
+}
+
+/// The members of a plan are used one by one. What was declared stays until all have been.
+pub async fn the_members_of_a_plan_are_used_one_by_one(store: Engine) {
+    with_group(&store, "rg").await;
+    keep(&store, &plan(9)).await;
+    accept(&store, under(put(1, "a"), plan_id(9), Some(0))).await;
+    refused!(
+        store.accept_operation(under(put(2, "b"), plan_id(9), Some(0))),
+        Error::PlanRefused(PlanRefusal::Used(_))
+    );
+    assert_eq!(stored(&store, 9).await.declared, plan(9).declared);
+    accept(&store, under(put(2, "b"), plan_id(9), Some(1))).await;
+    assert_eq!(stored(&store, 9).await.declared, None);
+    for claimed in claim(&store, at(2)).await {
+        let name = claimed.operation.header.id.to_string();
+        let end = applied(&claimed.operation, &name, true);
+        finish(&store, &claimed.lease, end).await;
+    }
+    assert_eq!(status(&store, 9, 5).await, PlanStatus::Applied);
+}
+
+/// An apply to a group uses the whole plan. Its children do not use it again.
+pub async fn an_apply_uses_the_whole_plan(store: Engine) {
+    with_group(&store, "rg").await;
+    keep(&store, &plan(9)).await;
+    let application = Application {
+        plan: Some(plan_id(9)),
+        ..no_members()
+    };
+    let apply = on_group(1, "rg", Task::Apply(application));
+    let parent = accept(&store, apply).await.operation;
+    let parent = {
+        let mut claimed = claim(&store, at(11)).await;
+        assert_eq!(claimed[0].operation, parent);
+        claimed.remove(0)
+    };
+    let child = NewOperation {
+        parent: Some(operation_id(1)),
+        ..under(put(2, "a"), plan_id(9), Some(0))
+    };
+    store.accept_child(&parent.lease, child).await.unwrap();
+    assert_eq!(stored(&store, 9).await.plan.course.uses.len(), 1);
+    refused!(
+        store.accept_operation(under(put(3, "b"), plan_id(9), Some(1))),
+        Error::PlanRefused(PlanRefusal::Used(_))
+    );
+    let child = claim_one(&store, at(11)).await;
+    finish(&store, &child.lease, applied(&child.operation, "x", true)).await;
+    assert_eq!(status(&store, 9, 12).await, PlanStatus::Applying);
+    let end = end_on_group(&parent.operation, Ended::Succeeded, at(30));
+    finish(&store, &parent.lease, end).await;
+    assert_eq!(status(&store, 9, 31).await, PlanStatus::Applied);
+}
+
+/// The policy of a group is judged with the operation.
+pub async fn a_group_takes_what_its_policy_says(store: Engine) {
+    with_group(&store, "rg").await;
+    keep(&store, &plan(1)).await;
+    let planned = under(put(2, "a"), plan_id(1), None);
+    for policy in [PlanPolicy::Required, PlanPolicy::Approved] {
+        set_policy(&store, policy).await;
+        refused!(store.accept_operation(put(1, "a")), Error::PlanRequired);
+        let apply = on_group(1, "rg", Task::Apply(no_members()));
+        refused!(store.accept_operation(apply), Error::PlanRequired);
+        let deletion = on_group(1, "rg", Task::Delete);
+        refused!(
+            store.delete_resource_group(deletion, &Precondition::NONE, None),
+            Error::PlanRequired
+        );
+    }
+    refused!(
+        store.accept_operation(planned.clone()),
+        Error::ApprovalRequired
+    );
+    assert_eq!(stored(&store, 1).await, plan(1), "it is not used");
+    let approve = review(ReviewVerdict::Approve, 1);
+    store.review_plan(plan_id(1), &approve).await.unwrap();
+    accept(&store, planned).await;
+    // What changes nothing in AWS needs no plan.
+    let import = with(named(put(3, "b"), "y"), |new| {
+        new.kind = ucp_model::operation::Kind::Import;
+    });
+    accept(&store, import).await;
+
+    let put = NewResourceGroup {
+        body: GroupBody::default(),
+        ..put_group(group("rg"), "global", "")
+    };
+    let put = store.put_resource_group(put, &Precondition::NONE, at(5));
+    let policy = put.await.unwrap().body.plan_policy;
+    assert_eq!(policy, PlanPolicy::Optional, "a PUT replaces it");
+}
+
+/// Plans are counted by who has asked for them, until they expire.
+pub async fn plans_are_counted(store: Engine) {
+    for number in 1..=3 {
+        let mut plan = plan(number);
+        plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
+        keep(&store, &plan).await;
+    }
+    for (caller, second, limit, counted) in [
+        ("ann", 99, 9, 3),
+        ("ann", 99, 2, 2),
+        ("ann", 100, 9, 2),
+        ("ann", 300, 9, 0),
+        ("bob", 0, 9, 0),
+    ] {
+        let count = store.count_plans(caller, at(second), limit).await;
+        assert_eq!(count.unwrap(), counted, "{caller} at {second}");
+    }
+}
+
+/// What was declared is erased when a plan expires. The plan is removed later, unless an operation carries it out.
+pub async fn what_is_over_is_removed(store: Engine) {
+    with_group(&store, "rg").await;
+    for number in 1..=3 {
+        let mut plan = plan(number);
+        plan.plan.expires_at = at(100 + i64::try_from(number).unwrap());
+        keep(&store, &plan).await;
+    }
+    accept(&store, under(put(1, "a"), plan_id(1), Some(0))).await;
+    let erase = async |second, limit| store.erase_expired_plans(at(second), limit).await.unwrap();
+    assert_eq!(erase(100, 10).await, 0);
+    assert_eq!(erase(103, 2).await, 2);
+    assert_eq!(erase(103, 2).await, 1);
+    assert_eq!(erase(103, 2).await, 0);
+    assert_eq!(stored(&store, 2).await.declared, None);
+
+    let remove = async |second, limit| store.remove_plans(at(second), limit).await.unwrap();
+    assert_eq!(remove(102, 10).await, 0);
+    assert_eq!(remove(1_000, 1).await, 1);
+    assert_eq!(store.get_plan(plan_id(2)).await.unwrap(), None);
+    assert_eq!(remove(1_000, 10).await, 1);
+    stored(&store, 1).await;
+    let claimed = claim_one(&store, at(2)).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+    assert_eq!(status(&store, 1, 200).await, PlanStatus::Expired);
+    assert_eq!(remove(1_000, 10).await, 1);
+}

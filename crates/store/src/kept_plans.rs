@@ -1,0 +1,57 @@
+//! Plans that are kept.
+
+use async_trait::async_trait;
+use ucp_model::{KeptPlan, NotReviewed, PlanId, Review, Timestamp};
+
+use crate::{Error, Sealed};
+
+/// A plan with what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPlan {
+    /// The plan.
+    pub plan: KeptPlan,
+    /// What it shows and what it was made for, sealed.
+    pub content: Sealed,
+    /// What was declared, sealed. Erased when the plan is over.
+    pub declared: Option<Sealed>,
+}
+
+/// The result of a review.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reviewed {
+    /// There is no such plan.
+    Absent,
+    /// The plan after the review.
+    Done(Box<KeptPlan>),
+    /// The review was refused, and nothing was written.
+    Refused(NotReviewed),
+}
+
+/// Storage of plans. [`accept_operation`](crate::Operations::accept_operation) uses one, and
+/// [`finish_operation`](crate::Operations::finish_operation) says what has come of that.
+#[async_trait]
+pub trait KeptPlans: Send + Sync {
+    /// Stores a new plan.
+    async fn keep_plan(&self, plan: StoredPlan) -> Result<(), Error>;
+
+    /// Returns the plan, if it was kept and has not been removed yet.
+    async fn get_plan(&self, id: PlanId) -> Result<Option<StoredPlan>, Error>;
+
+    /// Reviews a plan, as [`KeptPlan::reviewed`] says.
+    async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error>;
+
+    /// Counts the plans of a caller that have not expired, up to `limit`. Plans that are over before count until then.
+    async fn count_plans(
+        &self,
+        created_by: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, Error>;
+
+    /// Erases what was declared of up to `limit` plans that have expired, and returns of how many.
+    async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error>;
+
+    /// Removes up to `limit` plans that were over before `before`, and returns how many. One that an operation carries out
+    /// stays.
+    async fn remove_plans(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
+}

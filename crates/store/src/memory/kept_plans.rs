@@ -1,0 +1,119 @@
+use async_trait::async_trait;
+use ucp_model::{KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
+
+use super::Memory;
+use super::tables::Tables;
+use crate::rules::Claimant;
+use crate::{Error, KeptPlans, Reviewed, StoredPlan, rules};
+
+#[async_trait]
+impl KeptPlans for Memory {
+    async fn keep_plan(&self, plan: StoredPlan) -> Result<(), Error> {
+        self.tables().plans.insert(plan.plan.id, plan);
+        Ok(())
+    }
+
+    async fn get_plan(&self, id: PlanId) -> Result<Option<StoredPlan>, Error> {
+        Ok(self.tables().plans.get(&id).cloned())
+    }
+
+    async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error> {
+        let mut tables = self.tables();
+        let Some(stored) = tables.plans.get(&id) else {
+            return Ok(Reviewed::Absent);
+        };
+        let reviewed = match stored.plan.clone().reviewed(review) {
+            Ok(reviewed) => reviewed,
+            Err(refused) => return Ok(Reviewed::Refused(refused)),
+        };
+        tables.write_plan(reviewed.clone(), review.approval.at);
+        Ok(Reviewed::Done(Box::new(reviewed)))
+    }
+
+    async fn count_plans(
+        &self,
+        created_by: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        let tables = self.tables();
+        let counted = tables
+            .plans
+            .values()
+            .filter(|stored| stored.plan.created_by == created_by && stored.plan.expires_at > now);
+        Ok(counted.take(limit).count())
+    }
+
+    async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
+        let mut tables = self.tables();
+        let expired = tables
+            .plans
+            .values_mut()
+            .filter(|stored| stored.declared.is_some() && stored.plan.expires_at <= now);
+        Ok(expired.take(limit).fold(0, |erased, stored| {
+            stored.declared = None;
+            erased + 1
+        }))
+    }
+
+    async fn remove_plans(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
+        let mut tables = self.tables();
+        let over = tables.plans.values().filter_map(|stored| {
+            let over_at = stored.plan.over_at().filter(|over_at| *over_at < before);
+            Some((over_at?, stored.plan.id))
+        });
+        let mut over: Vec<(Timestamp, PlanId)> = over.collect();
+        over.sort_unstable();
+        over.truncate(limit);
+        Ok(over.into_iter().fold(0, |removed, (_, id)| {
+            tables.plans.remove(&id);
+            removed + 1
+        }))
+    }
+}
+
+impl Tables {
+    /// Writes what has become of a plan.
+    fn write_plan(&mut self, plan: KeptPlan, now: Timestamp) {
+        if let Some(stored) = self.plans.get_mut(&plan.id) {
+            if !plan.is_open(now) {
+                stored.declared = None;
+            }
+            stored.plan = plan;
+        }
+    }
+
+    /// Returns the plan that a new operation carries out, as it is then. The plan of a child is that of its parent.
+    pub(super) fn used_plan(
+        &self,
+        operation: &Operation,
+        by: Claimant,
+    ) -> Result<Option<KeptPlan>, Error> {
+        let wanted = operation.work.plan().filter(|_| by == Claimant::Anyone);
+        let Some(PlanUse { plan, member }) = wanted else {
+            return Ok(None);
+        };
+        let plan = self.plans.get(&plan).map(|stored| stored.plan.clone());
+        let header = &operation.header;
+        rules::used_plan(plan, member, header.id, header.accepted_at).map(Some)
+    }
+
+    /// Writes that an operation carries out a plan, if it does.
+    pub(super) fn write_used(&mut self, plan: Option<KeptPlan>, now: Timestamp) {
+        if let Some(plan) = plan {
+            self.write_plan(plan, now);
+        }
+    }
+
+    /// Writes what came of the plan that an operation has carried out.
+    pub(super) fn end_plan(&mut self, operation: &Operation) {
+        let Some(used) = operation.work.plan() else {
+            return;
+        };
+        let plan = self.plans.get(&used.plan).map(|stored| stored.plan.clone());
+        let now = rules::ended_at(&operation.header);
+        if let Some(plan) = plan.and_then(|plan| rules::ended_plan(plan, operation)) {
+            self.write_plan(plan, now);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Plans of sets: applied as a whole, or put and deleted one by one.
+
+use serde_json::{Value, json};
+use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
+
+use super::{API, LOGS, VPC, codes, id_of, refused, status};
+use crate::sets::{applied, send, set, states};
+
+const SUBNET: &str = "AWS.EC2/Subnet";
+
+fn network(tag: &str) -> Value {
+    set(json!([
+        {"alias": "sub", "type": SUBNET, "properties": {"VpcId": {"$reference": "net#/VpcId"}, "CidrBlock": "10.0.1.0/24"}},
+        {"alias": "net", "type": VPC,
+            "properties": {"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "t", "Value": tag}]}},
+    ]))
+}
+
+async fn plan(world: &World, set: &Value) -> String {
+    let reply = send(world, "whatIf", set).await.expect(200);
+    assert_eq!(reply.body["status"], "Succeeded", "{}", reply.text);
+    id_of(&reply.body["properties"])
+}
+
+async fn carry_out(world: &World, id: &str) -> Reply {
+    send(world, "apply", &json!({ "planId": id })).await
+}
+
+async fn ended(world: &World, reply: &Reply) -> Value {
+    world.settle().await;
+    world.status(reply).await
+}
+
+#[apply(on_every_store)]
+async fn a_set_is_applied_as_it_was_planned(world: &World) {
+    let id = plan(world, &network("a")).await;
+    let reply = carry_out(world, &id).await.expect(202);
+    assert_eq!(status(world, &id).await, "Applying");
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    assert_eq!(states(&end), [("net", "Succeeded"), ("sub", "Succeeded")]);
+    assert_eq!(status(world, &id).await, "Applied");
+    assert_eq!(world.creates(), 2);
+    refused(carry_out(world, &id).await, "AlreadyApplied");
+
+    // What is declared must be the same.
+    let id = plan(world, &network("b")).await;
+    let mut other = network("c");
+    other["planId"] = json!(id);
+    let reply = send(world, "apply", &other).await.expect(409);
+    assert_eq!(reply.code(), "PlanMismatch");
+    let mut same = network("b");
+    same["planId"] = json!(id);
+    let reply = send(world, "apply", &same).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(states(&end), [("net", "Succeeded"), ("sub", "Unchanged")]);
+    assert_eq!(world.calls("UpdateResource"), 1);
+
+    // Nothing to do.
+    let id = plan(world, &network("b")).await;
+    let reply = carry_out(world, &id).await;
+    assert!(matches!(reply.status, 200 | 202), "{}", reply.text);
+    world.settle().await;
+    assert_eq!(world.calls("UpdateResource"), 1);
+}
+
+#[apply(on_every_store)]
+async fn a_set_is_applied_as_a_whole_or_not_at_all(world: &World) {
+    applied(world, &network("a")).await;
+    let id = plan(world, &network("b")).await;
+    // One that the plan leaves as it is.
+    let subnets = world.live("AWS::EC2::Subnet");
+    let target = ("AWS::EC2::Subnet", subnets[0].as_str());
+    let hot_fix = json!({"MapPublicIpOnLaunch": true});
+    let changed = world.aws.patch_out_of_band(None, None, target, &hot_fix);
+    changed.expect("it is there");
+    let reply = carry_out(world, &id).await.expect(412);
+    assert_eq!(reply.code(), "StalePlan");
+    assert_eq!(
+        codes(&reply.body["error"]),
+        [("LiveStateChanged", "/properties/MapPublicIpOnLaunch")]
+    );
+    world.settle().await;
+    assert_eq!(world.calls("UpdateResource"), 0);
+    assert_eq!(status(world, &id).await, "Pending");
+}
+
+#[apply(on_every_store)]
+async fn the_members_of_a_plan_are_put_one_by_one(world: &World) {
+    let id = plan(world, &network("a")).await;
+    let put = async |resource_type: &str, alias: &str| {
+        let body = json!({"planId": id, "trackedBy": tracked_by(resource_type, alias)});
+        world.post(resource_type, "put", &body).await
+    };
+    // What it refers to is not there yet.
+    let early = put(SUBNET, "sub").await.expect(409);
+    assert_eq!(early.code(), "PlanMismatch");
+    put(VPC, "net").await.expect(201);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applying");
+    refused(put(VPC, "net").await, "AlreadyApplied");
+    refused(carry_out(world, &id).await, "AlreadyApplied");
+    put(SUBNET, "sub").await.expect(201);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applied");
+    assert_eq!(world.creates(), 2);
+}
+
+#[apply(on_every_store)]
+async fn what_a_plan_deletes_is_deleted_by_it(world: &World) {
+    let log_group =
+        |alias: &str| json!({"alias": alias, "type": LOGS, "properties": {"LogGroupName": alias}});
+    let names = ["a", "b", "c", "d"];
+    applied(world, &set(names.map(log_group).into_iter().collect())).await;
+    let policy = json!({"properties": {"planPolicy": "required"}});
+    let policy = super::call(world, "PATCH", &format!("{GROUP}?{API}"), policy).await;
+    policy.expect(200);
+    let mut rest = set(json!([log_group("a")]));
+    rest["mode"] = json!("Complete");
+    let id = plan(world, &rest).await;
+
+    let kept = format!("{}?planId={id}", tracked_by(LOGS, "a"));
+    let reply = world.call("DELETE", &kept, "").await.expect(409);
+    assert_eq!(reply.code(), "PlanMismatch");
+    let by_reference = format!("{}?planId={id}", tracked_by(LOGS, "b"));
+    world.call("DELETE", &by_reference, "").await.expect(202);
+    let by_name = format!(
+        "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/c?planId={id}"
+    );
+    world.call("DELETE", &by_name, "").await.expect(202);
+    let body = json!({"planId": id, "trackedBy": tracked_by(LOGS, "d")});
+    world.post(LOGS, "delete", &body).await.expect(202);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applied");
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["a"]);
+    refused(world.post(LOGS, "delete", &body).await, "AlreadyApplied");
+
+    let none = plan(
+        world,
+        &set(json!([{"alias": "a", "type": LOGS, "delete": true}])),
+    )
+    .await;
+    let end = ended(world, &carry_out(world, &none).await.expect(202)).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    assert!(world.live("AWS::Logs::LogGroup").is_empty());
+}

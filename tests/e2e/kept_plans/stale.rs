@@ -1,0 +1,121 @@
+//! Plans that were made for another state: nothing is sent.
+
+use serde_json::json;
+use ucp_simulator::Action;
+use ucp_simulator::faults::{Effect, fault};
+use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
+
+use super::{LOGS, VPC, carry_out, change_outside, codes, id_of, logs, plan, refused, status};
+
+/// The plan of an update of what is there.
+async fn update(world: &World) -> String {
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    plan(world, logs(14)).await
+}
+
+#[apply(on_every_store)]
+async fn a_hot_fix_is_not_overwritten(world: &World) {
+    let id = update(world).await;
+    change_outside(world, &json!({"RetentionInDays": 30}));
+    let reply = carry_out(world, LOGS, &id).await.expect(412);
+    assert_eq!(reply.code(), "StalePlan");
+    assert_eq!(
+        codes(&reply.body["error"]),
+        [("LiveStateChanged", "/properties/RetentionInDays")]
+    );
+    assert_eq!(world.calls("UpdateResource"), 0);
+    // It was not used.
+    assert_eq!(status(world, &id).await, "Pending");
+    change_outside(world, &json!({"RetentionInDays": 7}));
+    carry_out(world, LOGS, &id).await.expect(201);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applied");
+}
+
+#[apply(on_every_store)]
+async fn what_was_put_since_is_not_overwritten(world: &World) {
+    let id = update(world).await;
+    world.put_and_settle(LOGS, "logs", logs(30)).await;
+    refused(carry_out(world, LOGS, &id).await, "LastAppliedChanged");
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    // All is as it was.
+    carry_out(world, LOGS, &id).await.expect(201);
+    world.settle().await;
+}
+
+#[apply(on_every_store)]
+async fn a_new_alias_must_still_be_new(world: &World) {
+    let id = plan(world, logs(7)).await;
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    refused(carry_out(world, LOGS, &id).await, "MappingChanged");
+
+    let body =
+        json!({"trackedBy": tracked_by(VPC, "net"), "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let planned = world.post(VPC, "whatIf", &body).await.expect(200);
+    let id = id_of(&planned.body["properties"]);
+    world.post(VPC, "put", &body).await.expect(201);
+    let busy = carry_out(world, VPC, &id).await;
+    assert_eq!(busy.expect(409).code(), "Conflict");
+    world.settle().await;
+    refused(carry_out(world, VPC, &id).await, "MappingChanged");
+    assert_eq!(world.calls("CreateResource"), 2);
+}
+
+#[apply(on_every_store)]
+async fn another_resource_of_that_name_is_not_adopted(world: &World) {
+    let id = plan(world, logs(7)).await;
+    let body = json!({"properties": {"LogGroupName": "logs"}});
+    world.post(LOGS, "put", &body).await.expect(201);
+    world.settle().await;
+    refused(carry_out(world, LOGS, &id).await, "LiveStateChanged");
+    assert_eq!(world.calls("UpdateResource"), 0);
+}
+
+/// What changes after the request has looked is seen by the worker, before its intent.
+#[apply(on_every_store)]
+async fn a_worker_sees_what_the_request_did_not(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let world = builder
+        .verdict_wait(std::time::Duration::ZERO)
+        .build()
+        .await;
+    world.put_group("rg").await;
+    let id = update(&world).await;
+    let reply = world
+        .send_without_waiting("POST", &put_path(), &json!({"planId": id}).to_string())
+        .await
+        .expect(201);
+    change_outside(&world, &json!({"RetentionInDays": 30}));
+    world.settle().await;
+    let ended = world.status(&reply).await;
+    assert_eq!(ended["status"], "Failed", "{ended}");
+    assert_eq!(ended["error"]["code"], "StalePlan");
+    assert_eq!(
+        codes(&ended["error"]),
+        [("LiveStateChanged", "/properties/RetentionInDays")]
+    );
+    assert_eq!(world.calls("UpdateResource"), 0);
+    assert_eq!(status(&world, &id).await, "Stale");
+    refused(carry_out(&world, LOGS, &id).await, "AlreadyApplied");
+}
+
+fn put_path() -> String {
+    format!("{}/providers/{LOGS}/:put", crate::sets::scope())
+}
+
+/// A reply that is lost never leads to a second patch.
+#[apply(on_every_store)]
+async fn a_lost_reply_never_leads_to_a_second_patch(world: &World) {
+    let id = update(world).await;
+    let lost = fault(Effect::DropReply {}).on(Action::UpdateResource);
+    world.aws.add_fault(lost.times(1));
+    world.expect_log("the call did not succeed");
+    let reply = carry_out(world, LOGS, &id).await.expect(201);
+    world.settle().await;
+    let ended = world.status(&reply).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    assert_eq!(status(world, &id).await, "Applied");
+    assert_eq!(world.aws.resources()[0].properties["RetentionInDays"], 14);
+}
