@@ -27,9 +27,6 @@ pub(crate) fn of_parameter(operation: &str, name: &str) -> Option<&'static str> 
             | "import_aws_resource",
             "type",
         ) => "LogGroup",
-        ("get_plan" | "approve_plan" | "reject_plan", "plan") => {
-            "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e"
-        }
         _ => return None,
     })
 }
