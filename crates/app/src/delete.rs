@@ -11,8 +11,8 @@ use crate::declaring::unsupported;
 use crate::identifier::{named, told_by};
 use crate::intake::{Subject, verdict_of};
 use crate::looking::{Outlook, View};
+use crate::plan_in_hand::MemberInHand;
 use crate::planned_delete::PlannedDelete;
-use crate::planned_put::MemberInHand;
 use crate::{App, Caller, Rejection, Selector, TrackedBy};
 
 /// A delete of one resource.
@@ -54,7 +54,7 @@ impl App {
                 type_name: &delete.type_name,
                 resource: &delete.resource,
             };
-            return self.carry_out_delete(planned, &schema, caller).await;
+            return Box::pin(self.carry_out_delete(planned, &schema, caller)).await;
         }
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(named(&schema, &name)?)),
@@ -69,7 +69,7 @@ impl App {
             reference,
             identifier,
         };
-        let accepted = self.accept_delete(subject, None, &schema, caller).await;
+        let accepted = Box::pin(self.accept_delete(subject, None, &schema, caller)).await;
         accepted.map_err(|refused| refused.shown_to(caller))
     }
 
@@ -86,7 +86,7 @@ impl App {
             reference: Some(reference),
             identifier: None,
         };
-        let accepted = self.accept_delete(subject, Some(&planned), schema, caller);
+        let accepted = Box::pin(self.accept_delete(subject, Some(&planned), schema, caller));
         accepted.await.map_err(|refused| refused.shown_to(caller))
     }
 
@@ -112,7 +112,7 @@ impl App {
             type_name: &id.type_name,
             resource: &resource,
         };
-        self.carry_out_delete(planned, &schema, caller).await
+        Box::pin(self.carry_out_delete(planned, &schema, caller)).await
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -136,7 +136,7 @@ impl App {
                     reference: Some(id),
                     identifier: None,
                 };
-                let accepted = self.accept_delete(subject, None, &schema, caller).await;
+                let accepted = Box::pin(self.accept_delete(subject, None, &schema, caller)).await;
                 accepted.map_err(|refused| refused.shown_to(caller))
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
@@ -179,11 +179,18 @@ impl App {
             return Ok(DeleteOutcome::AlreadyGone);
         }
         let recorded = self.recorded(alias, target.as_ref()).await?;
-        let mut view = View::default();
-        let outlook = self.viewed(&mut new, recorded, schema, None, deadline, Some(&mut view));
+        let mut view = planned.map(|_| Box::<View>::default());
+        let outlook = self.viewed(
+            &mut new,
+            recorded,
+            schema,
+            None,
+            deadline,
+            view.as_deref_mut(),
+        );
         let outlook = outlook.await?;
-        if let Some(planned) = planned {
-            planned.judge_delete(schema, &view)?;
+        if let (Some(planned), Some(view)) = (planned, &view) {
+            planned.judge_delete(schema, view)?;
         }
         let change = match outlook {
             Outlook::Nothing(_) if self.is_untouched(&new).await? => {

@@ -3,21 +3,19 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use ucp_access::{Right, Scope};
 use ucp_look::{PlanContent, PlannedMember, PlannedStep};
-use ucp_model::operation::group::Application;
 use ucp_model::{
-    Approval, Course, Detail, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
-    PlanRefusal, PlanUse, Review, ReviewVerdict, Timestamp, json,
+    Approval, Course, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
+    ReviewVerdict,
 };
 use ucp_seal::AssociatedData;
-use ucp_set::{Declarations, DeclaredMember};
 use ucp_store::{Reviewed, Sealed, StoredPlan};
 use zeroize::Zeroizing;
 
-use crate::what_if::WhatIf;
-use crate::{App, Caller, ChangeKind, Rejection, ResourceChange};
+use crate::changes::{ChangeKind, ResourceChange, WhatIf};
+use crate::plan_in_hand::{DeclaredPlan, PlanInHand};
+use crate::{App, Caller, Rejection};
 
 /// How long a plan may be used, unless the request says otherwise.
 pub const PLAN_LIFETIME: Duration = Duration::from_secs(60 * 60);
@@ -36,23 +34,6 @@ pub struct ShownPlan {
     pub plan: KeptPlan,
     /// What it shows.
     pub changes: Vec<ResourceChange>,
-}
-
-/// What was declared for a plan. It is sealed, and erased when the plan is over.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct DeclaredPlan {
-    /// The set to apply; `None` for a single resource.
-    pub(crate) application: Option<Application>,
-    pub(crate) declarations: Declarations,
-}
-
-/// A plan that a request is to carry out.
-pub(crate) struct PlanInHand {
-    pub(crate) plan: KeptPlan,
-    pub(crate) members: Vec<PlannedMember>,
-    /// What was declared; `None` once it is erased.
-    pub(crate) declared: Option<DeclaredPlan>,
 }
 
 /// What a what-if is about.
@@ -270,80 +251,6 @@ impl Caller {
             false => Err(no_such_plan(plan.id)),
         }
     }
-}
-
-impl PlanInHand {
-    /// Refuses a plan that must not be used any more.
-    pub(crate) fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), Rejection> {
-        let judged = self.plan.judge_use(member, now);
-        judged.map_err(not_used)
-    }
-
-    /// Returns the use of a member. That of the only one is that of the plan.
-    pub(crate) fn used(&self, member: usize) -> PlanUse {
-        PlanUse {
-            plan: self.plan.id,
-            member: Some(member),
-        }
-    }
-
-    /// Returns what was declared of a member. It was erased if the plan is over.
-    pub(crate) fn declared_of(&self, member: usize) -> Option<&DeclaredMember> {
-        let members = &self.declared.as_ref()?.declarations.members;
-        members.get(member)?.as_ref()
-    }
-}
-
-/// Returns whether properties are those that were declared, as far as these are known.
-pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
-    match (planned, given) {
-        (Value::Object(members), _) if ucp_schema::reserved_member(members).is_some() => true,
-        (Value::Object(members), Value::Object(others)) => {
-            let is_there = |(name, member): (&String, &Value)| {
-                let other = others.get(name);
-                other.is_some_and(|other| is_same_declaration(member, other))
-            };
-            members.len() == others.len() && members.iter().all(is_there)
-        }
-        (Value::Array(elements), Value::Array(others)) => {
-            let mut pairs = elements.iter().zip(others);
-            elements.len() == others.len()
-                && pairs.all(|(one, other)| is_same_declaration(one, other))
-        }
-        _ => json::equal(planned, given),
-    }
-}
-
-/// Returns the refusal of a plan that must not be used.
-pub(crate) fn not_used(refusal: PlanRefusal) -> Rejection {
-    let (code, message) = match refusal {
-        PlanRefusal::Rejected => {
-            let message = "The plan was rejected. Nothing was sent. Ask for a new one.";
-            return Rejection::Conflict(Failure::new(ErrorCode::Conflict, message));
-        }
-        PlanRefusal::Expired => (
-            "Expired",
-            "The plan has expired. Nothing was sent. Ask for a new one, or for one with a longer whatIfSettings.planLifetime."
-                .to_owned(),
-        ),
-        PlanRefusal::Used(operation) => (
-            "AlreadyApplied",
-            format!(
-                "Operation {operation} has used the plan, and a plan is used once. Nothing was sent. See what came of that operation."
-            ),
-        ),
-    };
-    let failure = Failure::new(ErrorCode::StalePlan, message.as_str());
-    Rejection::PreconditionFailed(failure.with_details(vec![Detail {
-        code: code.to_owned(),
-        message,
-        target: None,
-    }]))
-}
-
-/// Returns the refusal of a request that differs from its plan.
-pub(crate) fn mismatch(message: impl Into<String>) -> Rejection {
-    Rejection::Conflict(Failure::new(ErrorCode::PlanMismatch, message))
 }
 
 pub(crate) fn no_such_plan(id: PlanId) -> Rejection {

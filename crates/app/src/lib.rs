@@ -7,6 +7,7 @@
 mod accounts;
 mod auditing;
 mod awaiting;
+mod changes;
 mod cipher;
 mod credentials;
 mod declaring;
@@ -25,6 +26,7 @@ mod listed;
 mod live;
 mod looking;
 mod operations;
+mod plan_in_hand;
 mod planes;
 mod planned_delete;
 mod planned_put;
@@ -62,6 +64,7 @@ use ucp_store::Store;
 pub use accounts::Accounts;
 pub use auditing::{AuditFilter, AuditPage};
 pub use awaiting::Awaiting;
+pub use changes::{ChangeKind, ResourceChange, WhatIf};
 pub use cipher::RingCipher;
 pub use credentials::PutCredential;
 pub use delete::{DeleteOutcome, DeleteResource};
@@ -78,7 +81,8 @@ pub use limits::LIMITS;
 pub use listed::Listed;
 pub use live::LiveReader;
 pub use operations::OperationQuery;
-pub use put::{PlannedPut, PutOutcome, PutResource};
+pub use plan_in_hand::PlannedPut;
+pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};
@@ -93,7 +97,6 @@ pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};
 pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
-pub use what_if::{ChangeKind, ResourceChange, WhatIf};
 
 /// The dependencies of an [`App`].
 pub struct Parts {

@@ -6,8 +6,7 @@ use ucp_access::Right;
 use ucp_look::PlannedMember;
 use ucp_model::{PlanId, ReferenceId, Scope, TypeName};
 
-use crate::kept_plans::mismatch;
-use crate::planned_put::MemberInHand;
+use crate::plan_in_hand::MemberInHand;
 use crate::{App, Caller, Rejection, Selector};
 
 /// The resource that a request deletes by a plan.
@@ -61,7 +60,9 @@ impl App {
         })?;
         let member = plan.members[index].clone();
         let Some(reference) = member.reference.clone() else {
-            return Err(mismatch("The plan names no reference to delete."));
+            return Err(Rejection::plan_mismatch(
+                "The plan names no reference to delete.",
+            ));
         };
         let action = format!("{}/delete", reference.arm_type());
         caller.judge_group(Right::Write, &reference.group, &action)?;

@@ -6,66 +6,13 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_look::PlannedMember;
-use ucp_model::operation::{Options, Presence};
-use ucp_model::{PlanUse, ReferenceId, json};
-use ucp_schema::{ResourceSchema, reserved_member};
+use ucp_model::operation::Options;
+use ucp_model::{ReferenceId, json};
+use ucp_schema::reserved_member;
 use ucp_set::{DeclaredMember, resolve};
 
-use crate::kept_plans::{PlanInHand, is_same_declaration, mismatch};
-use crate::looking::View;
-use crate::put::{PlannedPut, Prospect};
+use crate::plan_in_hand::{MemberInHand, PlannedPut, is_same_declaration};
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
-
-/// A member of a plan that a request carries out.
-pub(crate) struct MemberInHand {
-    pub(crate) used: PlanUse,
-    pub(crate) member: PlannedMember,
-    /// The tags that its put has besides those declared.
-    pub(crate) default_tags: BTreeMap<String, String>,
-}
-
-impl MemberInHand {
-    /// Refuses a look that finds another state than the one that was planned for, or another change to make.
-    pub(crate) fn judge(
-        &self,
-        schema: &ResourceSchema,
-        prospect: &Prospect,
-        view: &View,
-    ) -> Result<(), Rejection> {
-        let judged = match (prospect, &view.presence) {
-            (Prospect::Create(plan), _) => {
-                let (member, absent) = (&self.member, &Presence::Absent);
-                member.judge(None, schema, absent, Some(plan.as_ref()))
-            }
-            // One "not found" does not prove that it is gone. A worker looks again.
-            (Prospect::Seen(_), Some(Presence::Absent)) if view.reference.is_some() => Ok(()),
-            (Prospect::Seen(_), Some(presence)) => {
-                let (reference, plan) = (view.reference.as_ref(), view.plan.as_deref());
-                self.member.judge(reference, schema, presence, plan)
-            }
-            (Prospect::Seen(_), None) => Ok(()),
-        };
-        judged.map_err(Rejection::PreconditionFailed)
-    }
-}
-
-impl MemberInHand {
-    /// Refuses a look of a delete that finds another state. What is gone need not be deleted.
-    pub(crate) fn judge_delete(
-        &self,
-        schema: &ResourceSchema,
-        view: &View,
-    ) -> Result<(), Rejection> {
-        let judged = match &view.presence {
-            None | Some(Presence::Absent) => Ok(()),
-            Some(presence) => {
-                let reference = view.reference.as_ref();
-                self.member.judge(reference, schema, presence, None)
-            }
-        };
-        judged.map_err(Rejection::PreconditionFailed)
-    }
-}
 
 impl App {
     /// Returns a put as it was planned, with the member of the plan that it carries out. What it declares must be what was
@@ -107,7 +54,7 @@ impl App {
             false => {
                 let has_tags = !put.default_tags.is_empty() || !put.tags.is_empty();
                 if has_tags || put.options != Options::default() {
-                    return Err(mismatch(
+                    return Err(Rejection::plan_mismatch(
                         "The request has options or tags, and declares no properties. Leave all of the declaration out, or send all of it.",
                     ));
                 }
@@ -144,28 +91,8 @@ impl App {
         let resolved = resolve(&properties, |link| crate::sets::value_of(&seen, link));
         match resolved {
             Ok(Value::Object(properties)) if !holds_stand_in(&properties) => Ok(properties),
-            Ok(_) | Err(_) => Err(mismatch(
+            Ok(_) | Err(_) => Err(Rejection::plan_mismatch(
                 "Not all values of the plan were known, or what it refers to is not there yet. Declare the resource in the request, with all values; or put first what it refers to.",
-            )),
-        }
-    }
-}
-
-impl PlanInHand {
-    /// Returns the index of the only member that is meant.
-    pub(crate) fn the_only(
-        &self,
-        is_meant: impl Fn(&PlannedMember) -> bool,
-    ) -> Result<usize, Rejection> {
-        let members = self.members.iter().enumerate();
-        let mut meant = members.filter(|(_, member)| is_meant(member));
-        match (meant.next(), meant.next()) {
-            (Some((index, _)), None) => Ok(index),
-            (None, _) => Err(mismatch(
-                "The plan does not show this for the resource that the request names. Use the type, account, region and trackedBy of what it shows, and a delete for what it deletes.",
-            )),
-            (Some(_), Some(_)) => Err(mismatch(
-                "The plan shows several such resources. Say with trackedBy which one is meant.",
             )),
         }
     }
@@ -214,7 +141,7 @@ fn judge_declared(
     } else {
         return Ok(());
     };
-    Err(mismatch(format!(
+    Err(Rejection::plan_mismatch(format!(
         "The request has other {what} than the plan. Nothing was stored or sent. Leave the declaration out, or ask for a new plan."
     )))
 }

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    Identifier, Operation, PlanId, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName,
-    Warning, excerpt, json,
+    Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName, Warning,
+    excerpt, json,
 };
 use ucp_plan::Plan;
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
@@ -19,7 +19,7 @@ use crate::declaring::{Purpose, create_judge, judge_for_type, parse, parts, unsu
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject, verdict_of};
 use crate::looking::{Outlook, View};
-use crate::planned_put::MemberInHand;
+use crate::plan_in_hand::{MemberInHand, PlannedPut};
 use crate::settling::{TRIES, changes_too_fast, is_same};
 use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
 
@@ -46,15 +46,6 @@ pub struct PutResource {
     pub options: Options,
     /// The plan that it carries out, if any.
     pub plan: Option<PlannedPut>,
-}
-
-/// The plan that a put carries out.
-#[derive(Clone, Debug)]
-pub struct PlannedPut {
-    /// The plan.
-    pub id: PlanId,
-    /// Whether the put declares something. If not, it is as planned.
-    pub is_declared: bool,
 }
 
 /// The result of a put so far.
@@ -130,7 +121,7 @@ impl App {
             None => (put, None),
         };
         for _ in 0..TRIES {
-            let tried = self.try_put(&put, planned.as_ref(), caller, deadline).await;
+            let tried = Box::pin(self.try_put(&put, planned.as_ref(), caller, deadline)).await;
             if let Some(outcome) = tried.map_err(|refused| refused.shown_to(caller))? {
                 return Ok(outcome);
             }
@@ -146,7 +137,7 @@ impl App {
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<PutOutcome>, Rejection> {
-        let mut view = planned.map(|_| View::default());
+        let mut view = planned.map(|_| Box::<View>::default());
         let Foreseen {
             schema,
             reference,
@@ -162,11 +153,15 @@ impl App {
                 caller,
                 deadline,
                 Purpose::Change,
-                view.as_mut(),
+                view.as_deref_mut(),
             )
             .await?;
         if let (Some(planned), Some(view)) = (planned, &view) {
-            planned.judge(&schema, &prospect, view)?;
+            let create = match &prospect {
+                Prospect::Create(plan) => Some(plan.as_ref()),
+                Prospect::Seen(_) => None,
+            };
+            planned.judge(&schema, create, view)?;
         }
         let mut change = match prospect {
             Prospect::Create(plan) => {

@@ -1,9 +1,8 @@
 use ucp_cpu_pool::Undone;
-use ucp_model::{ErrorCode, Failure, Fault, Operation, ReferenceId, TypeName};
+use ucp_model::{Detail, ErrorCode, Failure, Fault, Operation, PlanRefusal, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
 
 use crate::Caller;
-use crate::kept_plans::not_used;
 
 /// The reason for refusing a request. Each variant stands for a different reaction of the caller.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +130,38 @@ impl Rejection {
         self
     }
 
+    /// A plan must not be used.
+    pub(crate) fn plan_not_used(refusal: PlanRefusal) -> Self {
+        let (code, message) = match refusal {
+            PlanRefusal::Rejected => {
+                let message = "The plan was rejected. Nothing was sent. Ask for a new one.";
+                return Rejection::Conflict(Failure::new(ErrorCode::Conflict, message));
+            }
+            PlanRefusal::Expired => (
+                "Expired",
+                "The plan has expired. Nothing was sent. Ask for a new one, or for one with a longer whatIfSettings.planLifetime."
+                    .to_owned(),
+            ),
+            PlanRefusal::Used(operation) => (
+                "AlreadyApplied",
+                format!(
+                    "Operation {operation} has used the plan, and a plan is used once. Nothing was sent. See what came of that operation."
+                ),
+            ),
+        };
+        let failure = Failure::new(ErrorCode::StalePlan, message.as_str());
+        Rejection::PreconditionFailed(failure.with_details(vec![Detail {
+            code: code.to_owned(),
+            message,
+            target: None,
+        }]))
+    }
+
+    /// A request differs from the plan that it is to carry out.
+    pub(crate) fn plan_mismatch(message: impl Into<String>) -> Self {
+        Rejection::Conflict(Failure::new(ErrorCode::PlanMismatch, message))
+    }
+
     /// Returns `BadRequest` with `message`, about what is at `target`.
     pub fn bad_request_at(target: &str, message: impl Into<String>) -> Self {
         let failure = Failure::new(ErrorCode::BadRequest, message);
@@ -167,7 +198,7 @@ impl From<ucp_store::Error> for Rejection {
                 let message = "The plan is gone: it has been over for a while. Ask for a new one.";
                 Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
             }
-            ucp_store::Error::PlanRefused(refusal) => not_used(refusal),
+            ucp_store::Error::PlanRefused(refusal) => Rejection::plan_not_used(refusal),
             ucp_store::Error::PlanRequired => {
                 let message = "The resource group takes only changes that were planned. Ask for a plan with :whatIf, and name it with planId; or change the group's planPolicy.";
                 Rejection::Conflict(Failure::new(ErrorCode::PlanRequired, message))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_model::{ErrorCode, Failure, PlaneId, TrackRecord, TypeName};
 
-use crate::what_if::{ChangeKind, ResourceChange};
+use crate::changes::{ChangeKind, ResourceChange};
 use crate::{App, Listed, Rejection};
 
 impl App {

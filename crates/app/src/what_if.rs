@@ -2,23 +2,21 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
-use ucp_model::operation::{Kind, Options, Presence, ReplacementPolicy};
-use ucp_model::{
-    Failure, Fault, Identifier, KeptPlan, Reference, ReferenceId, Scope, TrackRecord, TypeName,
-    Warning,
-};
-use ucp_plan::{Action, Delta, Known, Plan, deltas, settled};
+use ucp_model::operation::{Kind, Options, Presence};
+use ucp_model::{Failure, Fault, Identifier, Reference, Scope, Warning};
+use ucp_plan::{Action, Known, Plan, deltas, settled};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
 use ucp_set::{Declarations, DeclaredMember};
 
+use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::declaring::Purpose;
-use crate::kept_plans::{DeclaredPlan, Prepared};
+use crate::kept_plans::Prepared;
 use crate::looking::{Outlook, View};
+use crate::plan_in_hand::DeclaredPlan;
 use crate::put::{Foreseen, Prospect};
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, PutResource, Rejection};
@@ -31,66 +29,6 @@ const NOT_IN_TIME: &str =
 
 const NO_READ_HANDLER: &str = "Its type has no read handler, so it cannot be compared. A put compares with what was declared last.";
 
-/// What would be done.
-pub struct WhatIf {
-    /// The resources: those that are put, in the order in which they are, then those that are deleted, then the others.
-    pub changes: Vec<ResourceChange>,
-    /// Why it would fail, as far as a look can tell.
-    pub error: Option<Failure>,
-    /// The plan that was kept of it, if it ended well.
-    pub plan: Option<KeptPlan>,
-}
-
-/// What would become of a resource.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResourceChange {
-    /// Its type.
-    pub type_name: TypeName,
-    /// Its account and region.
-    pub scope: Scope,
-    /// Its identifier, if it is known.
-    pub identifier: Option<Identifier>,
-    /// Its reference, if it has one.
-    pub tracked_by: Option<ReferenceId>,
-    /// What kind of change it is.
-    pub kind: ChangeKind,
-    /// The live properties, without those that no read returns.
-    pub before: Option<Map<String, Value>>,
-    /// The planned properties, without those that no read returns.
-    pub after: Option<Map<String, Value>>,
-    /// The differences of a [`ChangeKind::Modify`].
-    pub deltas: Vec<Delta>,
-    /// The properties that require a replacement, as `/properties/…`.
-    pub replace_paths: Vec<String>,
-    /// How the put replaces the resource, if its change requires that.
-    pub replacement: Option<ReplacementPolicy>,
-    /// JSON Pointers to the values of `after` that are known only once it is applied.
-    pub unknown: Vec<String>,
-    /// What the caller should know.
-    pub warnings: Vec<Warning>,
-    /// How good the plans of such puts were, if any were compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub track_record: Option<TrackRecord>,
-}
-
-/// The kind of a [`ResourceChange`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChangeKind {
-    /// The resource is created.
-    Create,
-    /// It is deleted.
-    Delete,
-    /// It is updated or replaced.
-    Modify,
-    /// It is as declared.
-    NoChange,
-    /// It is not declared, and stays.
-    Ignore,
-    /// It is not known what would happen, for this reason.
-    Unsupported(String),
-}
-
 /// What is foreseen of a put.
 pub(crate) struct Foresight {
     pub(crate) change: ResourceChange,
@@ -102,45 +40,6 @@ pub(crate) struct Foresight {
     pub(crate) planned: Option<PlannedMember>,
     /// What was declared.
     pub(crate) declared: Option<DeclaredMember>,
-}
-
-impl ResourceChange {
-    pub(crate) fn new(
-        type_name: TypeName,
-        scope: Scope,
-        tracked_by: Option<ReferenceId>,
-        kind: ChangeKind,
-    ) -> Self {
-        Self {
-            type_name,
-            scope,
-            identifier: None,
-            tracked_by,
-            kind,
-            before: None,
-            after: None,
-            deltas: Vec::new(),
-            replace_paths: Vec::new(),
-            replacement: None,
-            unknown: Vec::new(),
-            warnings: Vec::new(),
-            track_record: None,
-        }
-    }
-
-    /// What a reference stands for.
-    pub(crate) fn of_reference(reference: &Reference, kind: ChangeKind) -> Self {
-        let id = reference.id.clone();
-        Self {
-            identifier: reference.identifier.clone(),
-            ..Self::new(
-                id.type_name.clone(),
-                reference.scope.clone(),
-                Some(id),
-                kind,
-            )
-        }
-    }
 }
 
 impl App {

@@ -16,7 +16,7 @@ use super::judging::{JudgedMember, JudgedSet};
 use super::seen::LOOKS_AT_ONCE;
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
-use crate::kept_plans::{DeclaredPlan, PlanInHand, is_same_declaration, mismatch};
+use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
 use crate::{App, Caller, Rejection};
 
 impl App {
@@ -33,7 +33,7 @@ impl App {
         let plan = self.plan_in_hand(id, caller).await?;
         let own = plan.plan.group.as_ref();
         if own.is_none_or(|own| own.key() != group.key()) {
-            return Err(mismatch(
+            return Err(Rejection::plan_mismatch(
                 "The plan is about another resource group, or about none.",
             ));
         }
@@ -175,7 +175,7 @@ impl App {
             && outputs[0] == outputs[1];
         match is_same {
             true => Ok(()),
-            false => Err(mismatch(
+            false => Err(Rejection::plan_mismatch(
                 "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
             )),
         }
@@ -208,7 +208,7 @@ fn declared(plan: &PlanInHand) -> Result<(Application, Declarations), Rejection>
         }) => Ok((application, declarations)),
         Some(DeclaredPlan {
             application: None, ..
-        }) => Err(mismatch(
+        }) => Err(Rejection::plan_mismatch(
             "The plan is one of a single resource. Carry it out with a put of that.",
         )),
         None => Err(Rejection::Internal("an open plan declares nothing".into())),

@@ -18,7 +18,8 @@ use super::apply::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::seen::LOOKS_AT_ONCE;
 use crate::declaring::Purpose;
-use crate::kept_plans::{DeclaredPlan, Prepared};
+use crate::kept_plans::Prepared;
+use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
 use crate::{App, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
 

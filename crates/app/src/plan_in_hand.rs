@@ -1,0 +1,153 @@
+//! A plan that a request is to carry out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ucp_look::PlannedMember;
+use ucp_model::operation::Presence;
+use ucp_model::operation::group::Application;
+use ucp_model::{KeptPlan, PlanId, PlanUse, Timestamp, json};
+use ucp_plan::Plan;
+use ucp_schema::ResourceSchema;
+use ucp_set::{Declarations, DeclaredMember};
+
+use crate::Rejection;
+use crate::looking::View;
+
+/// The plan that a put carries out.
+#[derive(Clone, Debug)]
+pub struct PlannedPut {
+    /// The plan.
+    pub id: PlanId,
+    /// Whether the put declares something. If not, it is as planned.
+    pub is_declared: bool,
+}
+
+/// What was declared for a plan. It is sealed, and erased when the plan is over.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeclaredPlan {
+    /// The set to apply; `None` for a single resource.
+    pub(crate) application: Option<Application>,
+    pub(crate) declarations: Declarations,
+}
+
+/// A plan that a request is to carry out.
+pub(crate) struct PlanInHand {
+    pub(crate) plan: KeptPlan,
+    pub(crate) members: Vec<PlannedMember>,
+    /// What was declared; `None` once it is erased.
+    pub(crate) declared: Option<DeclaredPlan>,
+}
+
+/// A member of a plan that a request carries out.
+pub(crate) struct MemberInHand {
+    pub(crate) used: PlanUse,
+    pub(crate) member: PlannedMember,
+    /// The tags that its put has besides those declared.
+    pub(crate) default_tags: BTreeMap<String, String>,
+}
+
+impl MemberInHand {
+    /// Refuses a look that finds another state than the one that was planned for, or another change to make. `create` is the
+    /// plan of what is certainly a create.
+    pub(crate) fn judge(
+        &self,
+        schema: &ResourceSchema,
+        create: Option<&Plan>,
+        view: &View,
+    ) -> Result<(), Rejection> {
+        let judged = match (create, &view.presence) {
+            (Some(_), _) => self.member.judge(None, schema, &Presence::Absent, create),
+            // One "not found" does not prove that it is gone. A worker looks again.
+            (None, Some(Presence::Absent)) if view.reference.is_some() => Ok(()),
+            (None, Some(presence)) => {
+                let (reference, plan) = (view.reference.as_ref(), view.plan.as_deref());
+                self.member.judge(reference, schema, presence, plan)
+            }
+            (None, None) => Ok(()),
+        };
+        judged.map_err(Rejection::PreconditionFailed)
+    }
+}
+
+impl MemberInHand {
+    /// Refuses a look of a delete that finds another state. What is gone need not be deleted.
+    pub(crate) fn judge_delete(
+        &self,
+        schema: &ResourceSchema,
+        view: &View,
+    ) -> Result<(), Rejection> {
+        let judged = match &view.presence {
+            None | Some(Presence::Absent) => Ok(()),
+            Some(presence) => {
+                let reference = view.reference.as_ref();
+                self.member.judge(reference, schema, presence, None)
+            }
+        };
+        judged.map_err(Rejection::PreconditionFailed)
+    }
+}
+
+impl PlanInHand {
+    /// Refuses a plan that must not be used any more.
+    pub(crate) fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), Rejection> {
+        let judged = self.plan.judge_use(member, now);
+        judged.map_err(Rejection::plan_not_used)
+    }
+
+    /// Returns the use of a member. That of the only one is that of the plan.
+    pub(crate) fn used(&self, member: usize) -> PlanUse {
+        PlanUse {
+            plan: self.plan.id,
+            member: Some(member),
+        }
+    }
+
+    /// Returns what was declared of a member. It was erased if the plan is over.
+    pub(crate) fn declared_of(&self, member: usize) -> Option<&DeclaredMember> {
+        let members = &self.declared.as_ref()?.declarations.members;
+        members.get(member)?.as_ref()
+    }
+}
+
+impl PlanInHand {
+    /// Returns the index of the only member that is meant.
+    pub(crate) fn the_only(
+        &self,
+        is_meant: impl Fn(&PlannedMember) -> bool,
+    ) -> Result<usize, Rejection> {
+        let members = self.members.iter().enumerate();
+        let mut meant = members.filter(|(_, member)| is_meant(member));
+        match (meant.next(), meant.next()) {
+            (Some((index, _)), None) => Ok(index),
+            (None, _) => Err(Rejection::plan_mismatch(
+                "The plan does not show this for the resource that the request names. Use the type, account, region and trackedBy of what it shows, and a delete for what it deletes.",
+            )),
+            (Some(_), Some(_)) => Err(Rejection::plan_mismatch(
+                "The plan shows several such resources. Say with trackedBy which one is meant.",
+            )),
+        }
+    }
+}
+
+/// Returns whether properties are those that were declared, as far as these are known.
+pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
+    match (planned, given) {
+        (Value::Object(members), _) if ucp_schema::reserved_member(members).is_some() => true,
+        (Value::Object(members), Value::Object(others)) => {
+            let is_there = |(name, member): (&String, &Value)| {
+                let other = others.get(name);
+                other.is_some_and(|other| is_same_declaration(member, other))
+            };
+            members.len() == others.len() && members.iter().all(is_there)
+        }
+        (Value::Array(elements), Value::Array(others)) => {
+            let mut pairs = elements.iter().zip(others);
+            elements.len() == others.len()
+                && pairs.all(|(one, other)| is_same_declaration(one, other))
+        }
+        _ => json::equal(planned, given),
+    }
+}
