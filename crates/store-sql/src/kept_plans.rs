@@ -25,9 +25,10 @@ statements! {
     GET = ["SELECT ", columns!(), ", content, declared FROM plans WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
     WRITE = ["UPDATE plans SET course = $2, over_at = $3, declared = CASE WHEN $4 = 1 THEN declared END WHERE id = $1"];
+    /// Those that expire last come first, so what has expired is read only if there is room for it.
     COUNT = ["SELECT COUNT(*) AS counted FROM (
-            SELECT id FROM plans WHERE created_by = $1 AND expires_at > $2 ORDER BY expires_at, id LIMIT $3
-        ) AS bounded"];
+            SELECT expires_at FROM plans WHERE created_by = $1 ORDER BY expires_at DESC, id DESC LIMIT $3
+        ) AS bounded WHERE expires_at > $2"];
     ERASE_EXPIRED = ["WITH expired AS (
             SELECT id AS expired_id FROM plans WHERE declared IS NOT NULL AND expires_at <= $1
             ORDER BY expires_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
