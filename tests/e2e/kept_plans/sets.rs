@@ -57,10 +57,15 @@ async fn a_set_is_applied_as_it_was_planned(world: &World) {
     assert_eq!(world.calls("UpdateResource"), 1);
 
     // Nothing to do.
-    let id = plan(world, &network("b")).await;
-    let reply = carry_out(world, &id).await;
-    assert!(matches!(reply.status, 200 | 202), "{}", reply.text);
-    world.settle().await;
+    let mut set = network("b");
+    set["outputs"] = json!({"block": {"$reference": "net#/CidrBlock"}});
+    let id = plan(world, &set).await;
+    let reply = carry_out(world, &id).await.expect(200);
+    assert_eq!(
+        reply.body["properties"]["outputs"],
+        json!({"block": "10.0.0.0/16"})
+    );
+    assert_eq!(status(world, &id).await, "Pending");
     assert_eq!(world.calls("UpdateResource"), 1);
 }
 

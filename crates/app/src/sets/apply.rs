@@ -59,13 +59,7 @@ impl App {
         if unchanged.iter().all(|is_unchanged| *is_unchanged)
             && let Ok(told) = told
         {
-            let outputs = Some(told).filter(|_| application.has_outputs);
-            let work = GroupWork::new(group.id, Task::Apply(application), 0);
-            return Ok(ApplyOutcome::Unchanged(Box::new(GroupWork {
-                state: GroupState::Ended(Ended::Succeeded),
-                outputs,
-                ..work
-            })));
+            return Ok(ApplyOutcome::unchanged(group.id, application, told));
         }
         let declarations = Declarations {
             members: members
@@ -142,6 +136,18 @@ impl App {
         };
         self.group_operation_accepted(&operation, group);
         Ok(ApplyOutcome::Accepted(Box::new(operation)))
+    }
+}
+
+impl ApplyOutcome {
+    /// The set has nothing to do.
+    pub(super) fn unchanged(group: GroupId, application: Application, outputs: Value) -> Self {
+        let outputs = Some(outputs).filter(|_| application.has_outputs);
+        Self::Unchanged(Box::new(GroupWork {
+            state: GroupState::Ended(Ended::Succeeded),
+            outputs,
+            ..GroupWork::new(group, Task::Apply(application), 0)
+        }))
     }
 }
 

@@ -10,10 +10,10 @@ use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
 use ucp_model::operation::group::{Application, ApplyMember};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
-use ucp_set::{Declarations, DeclaredMember};
+use ucp_set::{Declarations, DeclaredMember, resolve};
 
 use super::judging::{JudgedMember, JudgedSet};
-use super::seen::LOOKS_AT_ONCE;
+use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
@@ -51,6 +51,7 @@ impl App {
             self.judge_same_set(&judged, &application, &declarations)?;
         }
         let unchanged = self.judge_members(&plan, deadline).await?;
+        let has_nothing_to_do = unchanged.iter().all(|is_unchanged| *is_unchanged);
         let members = application.members.into_iter().zip(unchanged);
         let application = Application {
             members: members
@@ -62,6 +63,13 @@ impl App {
             plan: Some(id),
             ..application
         };
+        if has_nothing_to_do {
+            let outputs = Value::Object(declarations.outputs.clone());
+            let seen = self.referred(&outputs, deadline).await?;
+            if let Ok(told) = resolve(&outputs, |link| value_of(&seen, link)) {
+                return Ok(ApplyOutcome::unchanged(group.clone(), application, told));
+            }
+        }
         let more = plan
             .members
             .iter()
