@@ -205,6 +205,8 @@ async fn what_is_valid_is_so_without_aws(world: &World) {
     assert_eq!(reply.body, json!({"status": "Succeeded"}));
     let body =
         json!({"trackedBy": tracked_by(SUBNET, "a"), "properties": {"CidrBlock": 5, "X": 1}});
+    let reply = world.post(VPC, "validate", &json!({})).await.expect(400);
+    assert!(reply.text.contains("declares nothing"), "{}", reply.text);
     let reply = world.post(SUBNET, "validate", &body).await.expect(400);
     assert_eq!(reply.code(), "InvalidRequest");
     assert_eq!(reply.body["error"]["details"].as_array().unwrap().len(), 2);

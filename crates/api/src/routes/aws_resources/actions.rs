@@ -76,7 +76,7 @@ async fn validate_aws_resource(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let put = body.read::<ActionRequest>()?.put(scope, type_name, None);
+    let put = declared(body)?.put(scope, type_name, None);
     api.app.validate_put(&put, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
