@@ -61,7 +61,9 @@ impl MemberInHand {
         let judged = match (create, &view.presence) {
             (Some(_), _) => self.member.judge(None, schema, &Presence::Absent, create),
             // One "not found" does not prove that it is gone. A worker looks again.
-            (None, Some(Presence::Absent)) if view.reference.is_some() => Ok(()),
+            (None, Some(Presence::Absent)) if view.reference.is_some() => {
+                self.member.judge_recorded(view.reference.as_ref(), schema)
+            }
             (None, Some(presence)) => {
                 let (reference, plan) = (view.reference.as_ref(), view.plan.as_deref());
                 self.member.judge(reference, schema, presence, plan)
@@ -79,12 +81,11 @@ impl MemberInHand {
         schema: &ResourceSchema,
         view: &View,
     ) -> Result<(), Rejection> {
+        let reference = view.reference.as_ref();
         let judged = match &view.presence {
-            None | Some(Presence::Absent) => Ok(()),
-            Some(presence) => {
-                let reference = view.reference.as_ref();
-                self.member.judge(reference, schema, presence, None)
-            }
+            None => Ok(()),
+            Some(Presence::Absent) => self.member.judge_recorded(reference, schema),
+            Some(presence) => self.member.judge(reference, schema, presence, None),
         };
         judged.map_err(Rejection::PreconditionFailed)
     }
@@ -132,21 +133,33 @@ impl PlanInHand {
     }
 }
 
-/// Returns whether properties are those that were declared, as far as these are known.
+/// Returns whether properties are those that were declared, as far as these are known. What refers to another resource had
+/// no value yet when it was planned.
 pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
+    is_same(planned, given, &|value| {
+        let members = value.as_object();
+        members.is_some_and(|members| ucp_schema::reserved_member(members).is_some())
+    })
+}
+
+/// The same of properties that refer to the same resources.
+pub(crate) fn is_same_linked(planned: &Value, given: &Value) -> bool {
+    is_same(planned, given, &ucp_schema::is_unknown)
+}
+
+fn is_same(planned: &Value, given: &Value, is_open: &dyn Fn(&Value) -> bool) -> bool {
     match (planned, given) {
-        (Value::Object(members), _) if ucp_schema::reserved_member(members).is_some() => true,
+        (planned, _) if is_open(planned) => true,
         (Value::Object(members), Value::Object(others)) => {
             let is_there = |(name, member): (&String, &Value)| {
                 let other = others.get(name);
-                other.is_some_and(|other| is_same_declaration(member, other))
+                other.is_some_and(|other| is_same(member, other, is_open))
             };
             members.len() == others.len() && members.iter().all(is_there)
         }
         (Value::Array(elements), Value::Array(others)) => {
             let mut pairs = elements.iter().zip(others);
-            elements.len() == others.len()
-                && pairs.all(|(one, other)| is_same_declaration(one, other))
+            elements.len() == others.len() && pairs.all(|(one, other)| is_same(one, other, is_open))
         }
         _ => json::equal(planned, given),
     }

@@ -225,6 +225,16 @@ impl PlannedMember {
         }
     }
 
+    /// Refuses a state that is another one, as far as the store knows it. What AWS shows is not judged.
+    pub fn judge_recorded(
+        &self,
+        reference: Option<&Reference>,
+        schema: &ResourceSchema,
+    ) -> Result<(), Failure> {
+        let live = self.basis.live.clone();
+        self.judge_basis(&PlanBasis::of(reference, schema.fingerprint(), live))
+    }
+
     /// Refuses a basis that is another one.
     pub fn judge_basis(&self, now: &PlanBasis) -> Result<(), Failure> {
         let details = self.basis.differences(now);
@@ -312,7 +322,9 @@ impl PlannedMember {
             // One of the two calls of a replacement that was planned.
             return Ok(());
         }
-        if let State::Submitting(_) = work.state {
+        if let State::Submitting(intent) = &work.state
+            && intent.unanswered > 0
+        {
             return match step {
                 Some(PlannedStep::Create | PlannedStep::Update | PlannedStep::Replace) => {
                     Err(after_lost_reply())
@@ -325,14 +337,15 @@ impl PlannedMember {
         };
         // What is gone need not be deleted.
         let is_gone = step == Some(PlannedStep::Nothing) && self.step == PlannedStep::Delete;
-        if !is_gone {
-            self.judge_basis(&PlanBasis {
-                mapping: mapping(work),
-                last_applied: baseline.map(digest),
-                schema: schema.fingerprint().to_owned(),
-                live,
-            })?;
-        }
+        self.judge_basis(&PlanBasis {
+            mapping: mapping(work),
+            last_applied: baseline.map(digest),
+            schema: schema.fingerprint().to_owned(),
+            live: match is_gone {
+                true => self.basis.live.clone(),
+                false => live,
+            },
+        })?;
         match step {
             Some(step) => self.judge_step(step, planned.plan.as_deref(), schema),
             None => Ok(()),

@@ -1,9 +1,11 @@
 //! Plans that were made for another state: nothing is sent.
 
 use serde_json::json;
-use ucp_simulator::Action;
-use ucp_simulator::faults::{Effect, fault};
+use ucp_simulator::faults::{Effect, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
+
+use crate::sets::{send, set};
 
 use super::{LOGS, VPC, carry_out, change_outside, codes, id_of, logs, plan, refused, status};
 
@@ -69,6 +71,27 @@ async fn another_resource_of_that_name_is_not_adopted(world: &World) {
     world.settle().await;
     refused(carry_out(world, LOGS, &id).await, "LiveStateChanged");
     assert_eq!(world.calls("UpdateResource"), 0);
+}
+
+/// A delete does not take what the alias has come to stand for, although AWS does not show that yet.
+#[apply(on_every_store)]
+async fn another_resource_is_not_deleted(world: &World) {
+    let block = json!({"CidrBlock": "10.0.0.0/16"});
+    world.put_and_settle(VPC, "net", block.clone()).await;
+    let delete = set(json!([{"alias": "net", "type": VPC, "delete": true}]));
+    let planned = send(world, "whatIf", &delete).await.expect(200);
+    let id = id_of(&planned.body["properties"]);
+    let path = tracked_by(VPC, "net");
+    world.call("DELETE", &path, "").await.expect(202);
+    world.settle().await;
+    world.put_and_settle(VPC, "net", block).await;
+    let not_found = fault(refuse(ExceptionCode::ResourceNotFound));
+    world.aws.add_fault(not_found.on(Action::GetResource));
+    let path = format!("{path}?planId={id}");
+    refused(world.call("DELETE", &path, "").await, "MappingChanged");
+    let reply = send(world, "apply", &json!({"planId": id})).await;
+    refused(reply, "MappingChanged");
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
 }
 
 /// What changes after the request has looked is seen by the worker, before its intent.

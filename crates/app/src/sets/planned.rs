@@ -16,8 +16,18 @@ use super::judging::{JudgedMember, JudgedSet};
 use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
-use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
+use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_linked};
 use crate::{App, Caller, Rejection};
+
+/// The state that a member of a plan is in.
+enum Now {
+    /// What the store knows, and what AWS shows.
+    Seen(PlanBasis),
+    /// What the store knows. AWS did not show it in time, or one look does not prove it.
+    Recorded(PlanBasis),
+    /// Its schema is not known.
+    Unknown,
+}
 
 impl App {
     /// Carries out the plan of a set. What is declared, if anything, must be what was planned. A member whose state is not
@@ -100,11 +110,13 @@ impl App {
                 break;
             };
             let member = &plan.members[index];
-            let Some(now) = now? else {
-                continue;
+            let (now, is_seen) = match now? {
+                Now::Seen(now) => (now, true),
+                Now::Recorded(now) => (now, false),
+                Now::Unknown => continue,
             };
             match member.judge_basis(&now) {
-                Ok(()) => unchanged[index] = member.step == PlannedStep::Nothing,
+                Ok(()) => unchanged[index] = is_seen && member.step == PlannedStep::Nothing,
                 Err(failure) => details.push((index, failure.details)),
             }
         }
@@ -119,40 +131,36 @@ impl App {
         Err(Rejection::PreconditionFailed(stale(details.collect())))
     }
 
-    /// Returns the state that a member is in now. `None` if it is not known in time, or one look does not prove it.
-    async fn basis_now(
-        &self,
-        member: &PlannedMember,
-        deadline: Instant,
-    ) -> Result<Option<PlanBasis>, Rejection> {
+    /// Returns the state that a member is in now.
+    async fn basis_now(&self, member: &PlannedMember, deadline: Instant) -> Result<Now, Rejection> {
         let reference = match &member.reference {
             Some(id) => self.parts.store.get_reference(id).await?,
             None => None,
         };
         let schema = self.recorded_schema(&member.scope, &member.type_name).await;
         let Ok(schema) = schema else {
-            return Ok(None);
+            return Ok(Now::Unknown);
         };
         let of = |live| PlanBasis::of(reference.as_ref(), schema.fingerprint(), live);
         let recorded = reference.as_ref().and_then(|it| it.identifier.as_ref());
         let Some(identifier) = recorded.or(member.identifier.as_ref()) else {
-            return Ok(Some(of(LiveBasis::Absent)));
+            return Ok(Now::Seen(of(LiveBasis::Absent)));
         };
         if !schema.handlers().read {
-            return Ok(Some(of(LiveBasis::Unreadable)));
+            return Ok(Now::Seen(of(LiveBasis::Unreadable)));
         }
         let live = Arc::clone(&self.parts.live);
         let read = live.read(&member.scope, schema.type_name(), identifier);
         Ok(match tokio::time::timeout_at(deadline, read).await {
             Ok(Ok(found)) => {
                 let settled = ucp_plan::settled(&found.properties, &schema);
-                Some(of(LiveBasis::Model(settled)))
+                Now::Seen(of(LiveBasis::Model(settled)))
+            }
+            Ok(Err(fault)) if fault.class == FaultClass::Missing && recorded.is_none() => {
+                Now::Seen(of(LiveBasis::Absent))
             }
             // One "not found" does not prove that it is gone.
-            Ok(Err(fault)) if fault.class == FaultClass::Missing && recorded.is_none() => {
-                Some(of(LiveBasis::Absent))
-            }
-            Ok(Err(_)) | Err(_) => None,
+            Ok(Err(_)) | Err(_) => Now::Recorded(of(member.basis.live.clone())),
         })
     }
 
@@ -193,7 +201,7 @@ impl App {
 /// Compares declarations whose references are linked, so that they are the same if their places are.
 fn is_same_member(planned: &DeclaredMember, given: &DeclaredMember) -> bool {
     let [one, other] = [planned, given].map(|it| Value::Object(it.properties.clone()));
-    planned.default_tags == given.default_tags && is_same_declaration(&one, &other)
+    planned.default_tags == given.default_tags && is_same_linked(&one, &other)
 }
 
 /// Names the resource of a detail.
