@@ -1,6 +1,8 @@
 //! Plans of sets: applied as a whole, or put and deleted one by one.
 
 use serde_json::{Value, json};
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 use super::{API, LOGS, VPC, codes, id_of, refused, status};
@@ -148,4 +150,34 @@ async fn what_a_plan_deletes_is_deleted_by_it(world: &World) {
     let end = ended(world, &carry_out(world, &none).await.expect(202)).await;
     assert_eq!(end["status"], "Succeeded", "{end}");
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
+    // What is not there need not be deleted.
+    let gone = set(json!([{"alias": "a", "type": LOGS, "delete": true}]));
+    let gone = plan(world, &gone).await;
+    carry_out(world, &gone).await.expect(200);
+}
+
+/// A delete of what could not be seen is not planned.
+#[apply(on_every_store)]
+async fn a_delete_that_is_not_seen_keeps_no_plan(world: &World) {
+    let of = |member: Value| set(json!([member]));
+    let put = json!({"alias": "a", "type": LOGS, "properties": {"LogGroupName": "a"}});
+    applied(world, &of(put)).await;
+    let denied = refuse(ExceptionCode::AccessDenied);
+    world.aws.add_fault(fault(denied).on(Action::GetResource));
+    let delete = of(json!({"alias": "a", "type": LOGS, "delete": true}));
+    let reply = send(world, "whatIf", &delete).await.expect(200);
+    let properties = &reply.body["properties"];
+    assert_eq!(properties["changes"][0]["changeType"], "Delete");
+    assert_eq!(properties["planId"], Value::Null);
+}
+
+/// A set that refers to something else is not the one that was planned.
+#[apply(on_every_store)]
+async fn what_a_set_refers_to_must_be_what_was_planned(world: &World) {
+    let id = plan(world, &network("a")).await;
+    let mut other = network("a");
+    other["resources"][0]["properties"]["VpcId"] = json!({"$reference": "net#/CidrBlock"});
+    other["planId"] = json!(id);
+    let reply = send(world, "apply", &other).await.expect(409);
+    assert_eq!(reply.code(), "PlanMismatch");
 }

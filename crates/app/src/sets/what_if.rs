@@ -185,6 +185,9 @@ impl App {
         reference: Option<&Reference>,
         deadline: Instant,
     ) -> Foresight {
+        let type_name = &member.reference.type_name;
+        let schema = self.recorded_schema(&member.scope, type_name).await.ok();
+        let fingerprint = schema.as_ref().map_or("", |schema| schema.fingerprint());
         let mut planned = PlannedMember {
             scope: member.scope.clone(),
             type_name: member.reference.type_name.clone(),
@@ -193,7 +196,7 @@ impl App {
             identifier: None,
             put: None,
             step: PlannedStep::Nothing,
-            basis: PlanBasis::of(None, "", LiveBasis::Absent),
+            basis: PlanBasis::of(None, fingerprint, LiveBasis::Absent),
             planned: None,
         };
         let change = match reference {
@@ -209,7 +212,8 @@ impl App {
             identifier: change.identifier.clone(),
             change,
             error: None,
-            planned: Some(planned),
+            // What was not seen is not planned.
+            planned: (planned.basis.live != LiveBasis::Unread).then_some(planned),
             declared: None,
         }
     }
