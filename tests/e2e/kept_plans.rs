@@ -444,6 +444,12 @@ async fn a_plan_keeps_its_secrets(world: &World) {
     let of_plans = of_plans.filter(|(place, _)| format!("{place:?}").starts_with("Plan"));
     assert_eq!(of_plans.count(), 4);
 
+    // Nobody finds out by guessing what is declared.
+    let guess = json!({"trackedBy": tracked_by(SECRET, "s"), "properties": secret("a guess")});
+    let guessed = world.post(SECRET, "whatIf", &guess).await.expect(200);
+    let print = &read(world, &used).await["fingerprint"];
+    assert_eq!(&guessed.body["properties"]["fingerprint"], print);
+
     carry_out(world, SECRET, &used).await.expect(201);
     assert_eq!(stored(&used).await.declared, None);
     world.settle().await;
