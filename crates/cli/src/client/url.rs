@@ -22,7 +22,8 @@ impl BaseUrl {
             Some(at) => &target[at..],
             None => target,
         };
-        format!("{}{path}", self.text)
+        // Otherwise it might go on with the host.
+        format!("{}/{}", self.text, path.trim_start_matches('/'))
     }
 
     pub(crate) fn is_here(&self) -> bool {
@@ -95,5 +96,9 @@ mod tests {
             assert_eq!(base.of(named), asked);
         }
         assert_eq!(base.of("/version"), "https://proxy/apis/v1/version");
+        assert_eq!(
+            base.of("@elsewhere/x"),
+            "https://proxy/apis/v1/@elsewhere/x"
+        );
     }
 }

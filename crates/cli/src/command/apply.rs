@@ -46,6 +46,13 @@ impl Apply {
             return Err(refusal.into());
         }
         let is_change = summary.changes() + summary.unknown > 0;
+        if summary.unknown > 0 && plan.is_none() {
+            let words = "No plan was kept, since it is not known what all of this would become. What is declared is applied, whatever that changes.";
+            output::show(output, |paper| {
+                paper.words(&[(Style::new(), words)])?;
+                paper.blank()
+            })?;
+        }
         if is_change && !self.consent.asked("Apply these changes?")? {
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), "Nothing is applied.")])
