@@ -169,7 +169,7 @@ async fn tokens_that_are_not_good_are_refused() {
         (issuer.forged("HS256"), "signed by RS, PS, ES or EdDSA"),
         (other.token("bob", &of_issuer), "does not have"),
         (mixed, "signature"),
-        ("abc".to_owned(), "not a JWT"),
+        ("not-a-token".to_owned(), "not a JWT"),
     ] {
         let (status, challenge, body) = server.ask(&token, GROUP, &[]).await;
         assert_eq!(status, 401, "{expected}: {body}");
