@@ -240,10 +240,18 @@ pub(super) async fn answered<T>(ask: impl AsyncFn() -> Result<T, Error>) -> T {
     ask().await.unwrap()
 }
 
-/// Claims every operation that can be claimed at `now`.
+/// Claims every operation that can be claimed at `now`. A database on a busy machine may be late.
 pub(super) async fn claim(store: &Engine, now: Timestamp) -> Vec<Claimed> {
-    let claimed = store.claim_due_operations("worker", now, TERM, 100).await;
-    claimed.unwrap()
+    for _ in 0..4 {
+        match store.claim_due_operations("worker", now, TERM, 100).await {
+            Err(Error::Unavailable(_)) => {}
+            claimed => return claimed.unwrap(),
+        }
+    }
+    store
+        .claim_due_operations("worker", now, TERM, 100)
+        .await
+        .unwrap()
 }
 
 /// Claims the only operation that can be claimed at `now`.
