@@ -76,7 +76,7 @@ impl App {
         };
         let declared = text(&declared)?;
         // Without the declarations: whoever sees the fingerprint could find out by guessing what no read returns.
-        let fingerprint = self.parts.keys.digest.fingerprint(&[&text(&members)?]);
+        let fingerprint = self.parts.keys.digest.fingerprint(&text(&members)?);
         let now = self.now();
         let plan = KeptPlan {
             id,

@@ -22,7 +22,8 @@ pub struct KeptPlan {
     pub created_at: Timestamp,
     /// Until when it may be used.
     pub expires_at: Timestamp,
-    /// What tells it from every other plan, and from one of another state.
+    /// A keyed digest of the state that it was made for, and of what it does. Plans that differ only in values that no read
+    /// returns have the same.
     pub fingerprint: String,
     /// What has become of it.
     pub course: Course,

@@ -48,9 +48,9 @@ impl DigestKey {
         })
     }
 
-    /// Returns the fingerprint of a plan that is described by these texts.
-    pub fn fingerprint(&self, texts: &[&str]) -> String {
-        hex::encode(self.mac(&[&["plan"], texts].concat()))
+    /// Returns the fingerprint of a plan that is described by this text.
+    pub fn fingerprint(&self, text: &str) -> String {
+        hex::encode(self.mac(&["plan", text]))
     }
 
     /// Computes the digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length,

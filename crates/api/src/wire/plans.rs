@@ -71,7 +71,8 @@ struct PlanProperties {
     /// Until when it may be used.
     #[schema(format = DateTime, example = "2026-01-02T04:04:05Z")]
     expires_at: String,
-    /// What tells it from every other plan.
+    /// A digest of the state that it was made for, and of what it does. Plans that differ only in values that no read
+    /// returns have the same.
     fingerprint: String,
     /// Who has approved it.
     approvals: Vec<ApprovalBody>,
