@@ -232,6 +232,22 @@ fn an_operation_is_followed_on_the_server_that_was_named() {
 }
 
 #[test]
+fn an_operation_that_is_not_there_is_not_going_on() {
+    let watch = ["watch", "7"];
+    let missing = answer(
+        404,
+        json!({"error": {"code": "NotFound", "message": "There is none."}}),
+    );
+    let (ended, asked) = ucp(&watch, vec![missing]);
+    let told = format!("{:#}", ended.expect_err("it is refused"));
+    assert!(
+        told.contains("There is none.") && !told.contains("going on"),
+        "{told}"
+    );
+    assert_eq!(asked.len(), 1);
+}
+
+#[test]
 fn an_operation_without_a_status_is_followed_by_its_result() {
     let mut accepted = answer(202, json!({}));
     accepted

@@ -60,6 +60,10 @@ impl Client {
                     tokio::time::sleep(POLL).await;
                     continue;
                 }
+                // There is no such operation.
+                Err(failure) if failure.refusal(StatusCode::NOT_FOUND).is_some() => {
+                    return Err(failure.into());
+                }
                 Err(failure) => {
                     let operation = polling.operation();
                     return Err(failure).with_context(|| {
