@@ -24,7 +24,7 @@ use crate::slots::Room;
 use crate::turn::{Turn, Turns};
 
 /// How long an operation that is sealed under a key that one process does not have waits for another process.
-const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
+pub(crate) const OTHER_KEY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The dependencies of an [`Engine`].
 pub struct Parts {

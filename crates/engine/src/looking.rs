@@ -11,7 +11,7 @@ use ucp_store::{Lease, StoredPlan};
 
 use crate::Engine;
 use crate::abandoned::Abandoned;
-use crate::engine::{Stepper, work};
+use crate::engine::{OTHER_KEY_PAUSE, Stepper, work};
 use crate::turn::Turn;
 
 impl Stepper<'_> {
@@ -67,6 +67,12 @@ impl Stepper<'_> {
         };
         let place = AssociatedData::PlanContent(used.plan);
         let opened = self.engine.parts().keys.sealing.open(place, &content.0);
+        if let Err(error @ ucp_seal::Error::OtherKey { .. }) = opened {
+            // For a process that has the key.
+            let lease = &self.claimed.lease;
+            self.engine.postpone(lease, OTHER_KEY_PAUSE).await;
+            return Err(Abandoned::Keys(error));
+        }
         let member = opened.ok();
         let member = member.and_then(|text| PlannedMember::read(&text, used.member));
         let baseline = self.claimed.baseline.as_ref();
