@@ -30,6 +30,7 @@ impl From<Conditions> for Precondition {
         Self {
             if_match: conditions.if_match,
             if_none_match: conditions.if_none_match,
+            ..Self::NONE
         }
     }
 }

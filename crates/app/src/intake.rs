@@ -166,6 +166,7 @@ impl App {
             ucp_store::Error::OwnedElsewhere(owner) => Rejection::OwnedElsewhere(Box::new(owner)),
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
+            | ucp_store::Error::PolicyLowered
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::NoSuchPlan
             | ucp_store::Error::PlanRefused(_)

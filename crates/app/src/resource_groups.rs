@@ -11,15 +11,16 @@ impl App {
     pub async fn put_resource_group(
         &self,
         put: NewResourceGroup,
-        precondition: &Precondition,
+        precondition: Precondition,
+        caller: &Caller,
     ) -> Result<ResourceGroup, Rejection> {
         let id = put.id.clone();
         self.admit_group(&id).await?;
+        let precondition = bounded(precondition, &id, caller);
         let store = &self.parts.store;
-        match store
-            .put_resource_group(put, precondition, self.now())
-            .await
-        {
+        let put = store.put_resource_group(put, &precondition, self.now());
+        match put.await {
+            Err(ucp_store::Error::PolicyLowered) => Err(policy_lowered(&id, caller)),
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(&id)),
             Err(ucp_store::Error::GroupDeleting(running)) => Err(self.busy(running).await),
             other => Ok(other?),
@@ -31,11 +32,14 @@ impl App {
         &self,
         id: &GroupId,
         update: GroupUpdate,
-        precondition: &Precondition,
+        precondition: Precondition,
+        caller: &Caller,
     ) -> Result<ResourceGroup, Rejection> {
+        let precondition = bounded(precondition, id, caller);
         let store = &self.parts.store;
-        let updated = store.update_resource_group(id, update, precondition, self.now());
+        let updated = store.update_resource_group(id, update, &precondition, self.now());
         match updated.await {
+            Err(ucp_store::Error::PolicyLowered) => Err(policy_lowered(id, caller)),
             Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(id)),
             Err(ucp_store::Error::PreconditionFailed) => Err(Rejection::precondition_failed(id)),
             Err(ucp_store::Error::TooManyTags) => Err(Rejection::bad_request(format!(
@@ -70,5 +74,22 @@ impl App {
         }
         let groups = store.list_resource_groups(&plane.name, after, top + 1);
         Ok(Listed::of(groups.await?, top))
+    }
+}
+
+/// Whoever may not approve plans may not let changes by without an approval either.
+fn bounded(precondition: Precondition, group: &GroupId, caller: &Caller) -> Precondition {
+    Precondition {
+        keeps_plan_policy: !caller.rights.permits(Right::Approve, &Scope::group(group)),
+        ..precondition
+    }
+}
+
+fn policy_lowered(group: &GroupId, caller: &Caller) -> Rejection {
+    let action = "System.Resources/resourceGroups/planPolicy/write";
+    match caller.judge_group(Right::Approve, group, action) {
+        Err(refused) => refused,
+        // The right was given meanwhile.
+        Ok(()) => Rejection::precondition_failed(group),
     }
 }

@@ -67,6 +67,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::ReferencedElsewhere(_)
         | Error::OwnedElsewhere(_)
         | Error::PreconditionFailed
+        | Error::PolicyLowered
         | Error::TooManyTags
         | Error::NoSuchPlan
         | Error::PlanRefused(_)

@@ -192,6 +192,7 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         error @ (Error::NoSuchGroup
         | Error::GroupDeleting(_)
         | Error::PreconditionFailed
+        | Error::PolicyLowered
         | Error::LeaseLost
         | Error::Unavailable(_)
         | Error::TooManyTags

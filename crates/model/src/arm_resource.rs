@@ -77,17 +77,24 @@ pub type NewResourceGroup = NewArmResource<GroupId, GroupBody>;
 pub struct GroupBody {
     /// Default AWS tags of the resources put into the group.
     pub default_tags: BTreeMap<String, String>,
-    /// Which changes it takes.
-    #[serde(skip_serializing_if = "PlanPolicy::is_optional")]
-    pub plan_policy: PlanPolicy,
+    /// Which changes it takes, if anybody has said so. A PUT that does not say so leaves it as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_policy: Option<PlanPolicy>,
     /// The operation that is deleting the group, if any. Meanwhile nothing else may change the group or its references.
     /// No PUT sets it.
     #[serde(skip)]
     pub deletion: Option<OperationId>,
 }
 
-/// Which changes a resource group takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+impl GroupBody {
+    /// Returns which changes it takes.
+    pub fn policy(&self) -> PlanPolicy {
+        self.plan_policy.unwrap_or_default()
+    }
+}
+
+/// Which changes a resource group takes. What takes fewer is greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PlanPolicy {
     /// All.

@@ -106,7 +106,7 @@ impl Groups for Sql {
                     running.ok_or_else(|| Error::Corrupt(format!("{id} has no deletion")))?;
                 return Ok(GroupDeletion::Running(Box::new(running)));
             }
-            rules::judge_policy(group.body.plan_policy, None)?;
+            rules::judge_policy(group.body.policy(), None)?;
             if let Some(busy) = busy::live_in(&mut tx, id).await? {
                 return Err(Error::Busy(busy).into());
             }

@@ -45,6 +45,9 @@ pub enum Error {
     /// The group takes only changes whose plan was approved.
     #[error("the group takes only changes whose plan was approved")]
     ApprovalRequired,
+    /// The group would take changes without a plan, or without an approval, that it does not take now. Nothing was written.
+    #[error("the group would take more changes without a plan")]
+    PolicyLowered,
     /// The lease was taken by another worker, was released, or ended with the operation. Nothing was written.
     #[error("the lease was lost")]
     LeaseLost,

@@ -10,6 +10,8 @@ pub struct Precondition {
     pub if_match: Option<Tags>,
     /// The current ETag must not be one of these.
     pub if_none_match: Option<Tags>,
+    /// A group must take no more changes without a plan than before: the caller may not approve any.
+    pub keeps_plan_policy: bool,
 }
 
 /// The value of `If-Match` or `If-None-Match`.
@@ -36,13 +38,14 @@ impl Precondition {
     pub const NONE: Self = Self {
         if_match: None,
         if_none_match: None,
+        keeps_plan_policy: false,
     };
 
     /// `If-None-Match: *`: the resource must not exist.
     pub fn absent() -> Self {
         Self {
-            if_match: None,
             if_none_match: Some(Tags::Any),
+            ..Self::NONE
         }
     }
 
@@ -50,7 +53,7 @@ impl Precondition {
     pub fn matches(tag: ETag) -> Self {
         Self {
             if_match: Some(Tags::Of(vec![tag])),
-            if_none_match: None,
+            ..Self::NONE
         }
     }
 
@@ -90,11 +93,11 @@ mod tests {
     fn the_table_of_the_contract() {
         let exists = Precondition {
             if_match: Some(Tags::Any),
-            if_none_match: None,
+            ..Precondition::NONE
         };
         let not_this = Precondition {
-            if_match: None,
             if_none_match: Some(Tags::Of(vec![tag(1)])),
+            ..Precondition::NONE
         };
         for (precondition, absent, first, second) in [
             (Precondition::NONE, true, true, true),
@@ -115,6 +118,7 @@ mod tests {
         let both = Precondition {
             if_match: Some(Tags::Any),
             if_none_match: Some(Tags::Of(vec![tag(1)])),
+            ..Precondition::NONE
         };
         assert!(both.judge(Some(tag(2))).is_ok());
         assert!(both.judge(Some(tag(1))).is_err());

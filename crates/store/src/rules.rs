@@ -43,8 +43,22 @@ pub fn put_group(
     precondition: &Precondition,
     now: Timestamp,
 ) -> Result<ResourceGroup, Error> {
+    let said = current.and_then(|current| current.body.plan_policy);
+    let new = NewResourceGroup {
+        body: GroupBody {
+            plan_policy: new.body.plan_policy.or(said),
+            ..new.body
+        },
+        ..new
+    };
     let put = precondition.put(current, new, now)?;
-    match current.and_then(|current| current.body.deletion) {
+    let Some(current) = current else {
+        return Ok(put);
+    };
+    if precondition.keeps_plan_policy && put.body.policy() < current.body.policy() {
+        return Err(Error::PolicyLowered);
+    }
+    match current.body.deletion {
         Some(deletion) => Err(Error::GroupDeleting(deletion)),
         None => Ok(put),
     }
@@ -65,7 +79,7 @@ pub fn update_group(
             default_tags: update
                 .default_tags
                 .applied_to(current.body.default_tags.clone()),
-            plan_policy: update.plan_policy.unwrap_or(current.body.plan_policy),
+            plan_policy: update.plan_policy,
             deletion: None,
         },
     };
@@ -103,7 +117,7 @@ impl Claimant {
     /// Returns which changes a group takes from him. The operation that a child belongs to was judged before.
     pub fn policy(self, group: &ResourceGroup) -> PlanPolicy {
         match self {
-            Claimant::Anyone => group.body.plan_policy,
+            Claimant::Anyone => group.body.policy(),
             Claimant::Child => PlanPolicy::Optional,
         }
     }

@@ -1,9 +1,11 @@
 //! Which changes a group takes.
 
 use serde_json::{Value, json};
-use ucp_testkit::{GROUP, Reply, World, apply, on_every_store, tracked_by};
+use ucp_access::Role;
+use ucp_testkit::{GROUP, Reply, StoreKind, World, apply, on_every_store, tracked_by};
 
 use super::{API, LOGS, carry_out, id_of, logs, plan, planned, read, review, status};
+use crate::rights::grant;
 use crate::sets::{send, set};
 
 async fn set_policy(world: &World, policy: Value) -> Reply {
@@ -98,4 +100,45 @@ async fn a_policy_that_comes_in_between_holds(world: &World) {
     };
     tokio::join!(put, policy);
     assert_eq!(world.calls("UpdateResource"), 0);
+}
+
+/// Whoever may write to a group makes its policy stricter. Only who may approve plans too lets changes by again, and a PUT
+/// that does not know of the policy keeps it.
+#[apply(on_every_store)]
+async fn only_who_may_approve_lowers_a_policy(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let grants = vec![
+        grant("ann", Role::Owner, &["/"]),
+        grant("con", Role::Contributor, &["/"]),
+    ];
+    let world = builder.granting(grants).build().await;
+    world.put_group_as("con", "rg").await;
+    let path = format!("{GROUP}?{API}");
+    let change = async |caller: &str, method: &str, policy: Value| {
+        let body = json!({"location": "global", "properties": {"planPolicy": policy}});
+        let body = match method {
+            "PATCH" => json!({"properties": {"planPolicy": body["properties"]["planPolicy"]}}),
+            _ => body,
+        };
+        super::call_as(&world, caller, method, &path, body).await
+    };
+    change("con", "PATCH", json!("required")).await.expect(200);
+    change("con", "PUT", json!("approved")).await.expect(200);
+    for (method, policy) in [
+        ("PATCH", json!("required")),
+        ("PATCH", Value::Null),
+        ("PUT", json!("optional")),
+        ("PUT", Value::Null),
+    ] {
+        let refused = change("con", method, policy).await.expect(403);
+        assert_eq!(refused.code(), "AuthorizationFailed", "{}", refused.text);
+        assert!(refused.text.contains("planPolicy"), "{}", refused.text);
+    }
+    let unaware = json!({"location": "global", "tags": {"team": "net"}});
+    let put = super::call_as(&world, "con", "PUT", &path, unaware).await;
+    assert_eq!(put.expect(200).body["properties"]["planPolicy"], "approved");
+    let lowered = change("ann", "PUT", json!("optional")).await.expect(200);
+    assert_eq!(lowered.body.get("properties"), None);
 }

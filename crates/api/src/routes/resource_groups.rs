@@ -38,7 +38,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 
 /// Creates a resource group, or replaces its location, tags and settings.
 ///
-/// Its references are not changed.
+/// Its references are not changed. A `planPolicy` that is left out stays as it is.
 #[utoipa::path(put, path = "/planes/radius/{plane}/resourcegroups/{group}", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions),
     request_body = PutResourceGroupRequest,
@@ -49,12 +49,13 @@ async fn put_resource_group(
     path: GroupPath,
     _: ApiVersion,
     conditions: Conditions,
+    context: RequestContext,
     payload: Payload,
 ) -> Result<Tagged<ResourceGroupBody>, Problem> {
     let (id, request) = payload.judge(path.id(), PutResourceGroupRequest::read)?;
     let group = api
         .app
-        .put_resource_group(request.put(id), &conditions.into())
+        .put_resource_group(request.put(id), conditions.into(), &context.caller)
         .await?;
     Ok(Tagged(group.etag(), group.into()))
 }
@@ -73,12 +74,13 @@ async fn update_resource_group(
     path: GroupPath,
     _: ApiVersion,
     conditions: Conditions,
+    context: RequestContext,
     payload: Payload,
 ) -> Result<Tagged<ResourceGroupBody>, Problem> {
     let (id, request) = payload.judge(path.id(), UpdateResourceGroup::read)?;
     let group = api
         .app
-        .update_resource_group(&id, request.update(), &conditions.into())
+        .update_resource_group(&id, request.update(), conditions.into(), &context.caller)
         .await?;
     Ok(Tagged(group.etag(), group.into()))
 }

@@ -36,9 +36,9 @@ struct ResourceGroupProperties {
     default_tags: BTreeMap<String, String>,
     /// Which changes the group takes: all with `optional`, which is the default; those with a plan with `required`; those
     /// whose plan was approved with `approved`.
-    #[serde(skip_serializing_if = "PlanPolicy::is_optional")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PlanPolicyBody>)]
-    plan_policy: PlanPolicy,
+    plan_policy: Option<PlanPolicy>,
 }
 
 /// Which changes a resource group takes.
@@ -196,7 +196,7 @@ impl PutResourceGroupRequest {
         refuse_reserved(default_tags.keys(), violations);
         judge_tags(DEFAULT_TAGS, &default_tags, TAG_KEY_MAX_CHARS, violations);
         let policy = properties.and_then(|properties| properties.get("planPolicy"));
-        let plan_policy = plan_policy(policy, violations);
+        let plan_policy = policy.map(|policy| plan_policy(Some(policy), violations));
         let location = violations.location(body);
         let tags = tags(TAGS, body.get("tags"), violations);
         Some(Self {
@@ -260,7 +260,8 @@ impl From<ResourceGroup> for ResourceGroupBody {
             plan_policy,
             deletion: _,
         } = group.body;
-        let has_settings = !default_tags.is_empty() || !plan_policy.is_optional();
+        let plan_policy = plan_policy.filter(|policy| !policy.is_optional());
+        let has_settings = !default_tags.is_empty() || plan_policy.is_some();
         let properties = ResourceGroupProperties {
             default_tags,
             plan_policy,

@@ -144,7 +144,7 @@ pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engin
     let ((first, secret), (second, _)) = (access_key(id("default")), access_key(id("Default")));
     let exists = Precondition {
         if_match: Some(Tags::Any),
-        if_none_match: None,
+        ..Precondition::NONE
     };
     let put_if = async |precondition: &Precondition, new: &NewCredential| {
         let put = store.put_credential(new.clone(), secret.clone(), precondition, at(1));

@@ -71,7 +71,7 @@ async fn set_policy(store: &Engine, policy: PlanPolicy) {
     };
     let (id, any) = (group("rg"), Precondition::NONE);
     let update = store.update_resource_group(&id, update, &any, at(1));
-    assert_eq!(update.await.unwrap().body.plan_policy, policy);
+    assert_eq!(update.await.unwrap().body.policy(), policy);
 }
 
 /// A plan is read as it was kept, with or without a group.
@@ -256,13 +256,45 @@ pub async fn a_group_takes_what_its_policy_says(store: Engine) {
     });
     accept(&store, import).await;
 
-    let put = NewResourceGroup {
-        body: GroupBody::default(),
-        ..put_group(group("rg"), "global", "")
+    // A PUT that does not name it keeps it, and whoever may not approve plans cannot lower it.
+    let put = async |policy, keeps_plan_policy| {
+        let put = NewResourceGroup {
+            body: GroupBody {
+                plan_policy: policy,
+                ..GroupBody::default()
+            },
+            ..put_group(group("rg"), "global", "")
+        };
+        let precondition = Precondition {
+            keeps_plan_policy,
+            ..Precondition::NONE
+        };
+        let put = store.put_resource_group(put, &precondition, at(5)).await;
+        put.map(|group| group.body.policy())
     };
-    let put = store.put_resource_group(put, &Precondition::NONE, at(5));
-    let policy = put.await.unwrap().body.plan_policy;
-    assert_eq!(policy, PlanPolicy::Optional, "a PUT replaces it");
+    assert_eq!(put(None, true).await.unwrap(), PlanPolicy::Approved);
+    for lower in [PlanPolicy::Required, PlanPolicy::Optional] {
+        refused!(put(Some(lower), true), Error::PolicyLowered);
+    }
+    let update = GroupUpdate {
+        plan_policy: Some(PlanPolicy::Optional),
+        ..GroupUpdate::default()
+    };
+    let bound = Precondition {
+        keeps_plan_policy: true,
+        ..Precondition::NONE
+    };
+    let id = group("rg");
+    refused!(
+        store.update_resource_group(&id, update, &bound, at(5)),
+        Error::PolicyLowered
+    );
+    let optional = put(Some(PlanPolicy::Optional), false).await;
+    assert_eq!(optional.unwrap(), PlanPolicy::Optional);
+    assert_eq!(
+        put(Some(PlanPolicy::Required), true).await.unwrap(),
+        PlanPolicy::Required
+    );
 }
 
 /// Plans are counted by who has asked for them, until they expire.

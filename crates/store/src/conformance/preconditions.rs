@@ -22,7 +22,7 @@ async fn write_group(
 fn exists() -> Precondition {
     Precondition {
         if_match: Some(Tags::Any),
-        if_none_match: None,
+        ..Precondition::NONE
     }
 }
 

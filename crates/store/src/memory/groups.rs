@@ -91,7 +91,7 @@ impl Groups for Memory {
             let running = running.ok_or_else(|| Error::Corrupt(format!("{id} has no deletion")))?;
             return Ok(GroupDeletion::Running(Box::new(running.operation.clone())));
         }
-        rules::judge_policy(group.body.plan_policy, None)?;
+        rules::judge_policy(group.body.policy(), None)?;
         if let Some(busy) = tables.live_in(&key) {
             return Err(Error::Busy(busy));
         }
