@@ -16,7 +16,6 @@ use utoipa::openapi::{
 
 use crate::authentication;
 use crate::examples;
-use crate::path_base::PathBase;
 use crate::query::API_VERSION;
 
 #[derive(utoipa::OpenApi)]
@@ -355,14 +354,6 @@ fn add_refusals(operation: &mut Operation, statuses: &[&str]) {
             .entry((*status).to_owned())
             .or_insert_with(|| RefOr::T(refusal.build()));
     }
-}
-
-/// The document as served by a server with this path base.
-pub(crate) fn served_under(base: &PathBase, mut document: OpenApi) -> OpenApi {
-    if !base.is_empty() {
-        document.servers = Some(vec![utoipa::openapi::Server::new(base.as_str())]);
-    }
-    document
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod authentication;
 mod canonical_path;
 mod context;
 mod deadline;
+mod described;
 mod detached;
 mod document;
 mod error_code;
@@ -57,17 +58,19 @@ use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
 use ucp_metrics::Metrics;
-use utoipa_swagger_ui::SwaggerUi;
+use utoipa_swagger_ui::{Config, SwaggerUi};
 
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
 pub use rates::Rates;
 pub use state::{Settings, Version};
 
-use crate::document::served_under;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::unserved::{method_not_allowed, no_such_route};
+
+/// Where the OpenAPI document is served.
+const DOCUMENT: &str = "/openapi.json";
 
 /// The routers of a process.
 pub struct Routers {
@@ -96,15 +99,15 @@ pub fn routers(
         metrics,
         settings,
     });
-    let (described, _) = routes::described().split_for_parts();
-    let described = described.route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
-    let docs = SwaggerUi::new("/docs").url("/openapi.json", served_under(&base, openapi()));
+    let described = described::api().route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
+    let docs = SwaggerUi::new("/docs").config(Config::from(DOCUMENT));
     let guarded = described
         .merge(
             Router::from(docs)
                 .without_v07_checks()
                 .layer(from_fn(said_if_missing)),
         )
+        .merge(described::document_route(DOCUMENT, &base))
         .merge(routes::discovery::routes(&base))
         .merge(routes::guides::routes())
         // Relative, so that it also holds behind a proxy that serves this server under a path.
@@ -113,8 +116,7 @@ pub fn routers(
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(&api), rights::judged))
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));
-    let (probes, _) = routes::probes().split_for_parts();
-    let probes = probes.method_not_allowed_fallback(method_not_allowed);
+    let probes = described::probes().method_not_allowed_fallback(method_not_allowed);
     let (metrics, _) = routes::metrics::routes().split_for_parts();
     let watched = (probes.clone().merge(metrics))
         .method_not_allowed_fallback(method_not_allowed)
@@ -153,12 +155,9 @@ fn answered(served: Router, api: &Arc<Api>) -> Router {
     Router::new().fallback(any_service(answered))
 }
 
-/// Generates the OpenAPI document from the routes.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    document::of(
-        routes::described().into_openapi(),
-        routes::probes().into_openapi(),
-    )
+/// The OpenAPI document, generated from the routes.
+pub fn openapi() -> &'static utoipa::openapi::OpenApi {
+    described::document()
 }
 
 /// The OpenAPI document as stored in `api/openapi.json`.
