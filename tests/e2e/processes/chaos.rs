@@ -1,5 +1,5 @@
 //! Campaigns against real processes: three servers on one Postgres, which are killed, cut off and stalled while people
-//! change a thousand aliases. `tests/chaos/run` runs them. They are not part of a normal run.
+//! change aliases. `tests/chaos/run` runs them. They are not part of a normal run.
 
 mod people;
 mod replicas;
@@ -15,10 +15,20 @@ use ucp_store_sql::testing::{Failover, Pooler, database};
 use super::process::Process;
 use super::proxy::{Proxy, Upstream};
 use crate::draw::Draw;
-use people::People;
+use people::{Crowd, People};
 use replicas::Replicas;
 
 const ACCOUNT: &str = "123456789012";
+/// Who meets a failing network.
+const MANY: Crowd = Crowd {
+    people: 200,
+    aliases: 1_000,
+};
+/// Who meets another primary. Two campaigns run at the same time.
+const SOME: Crowd = Crowd {
+    people: 60,
+    aliases: 300,
+};
 /// The time for which a campaign goes on at least.
 const LENGTH: Duration = Duration::from_secs(30);
 /// One process is killed in each.
@@ -51,7 +61,12 @@ async fn is_over_within(over: &mut Over, time: Duration) -> bool {
 
 /// Runs a campaign. `urls` are those of the database, one for each server. `cutting` goes on until the campaign is over,
 /// and returns the number of cuts.
-async fn campaign(name: &str, urls: Vec<String>, cutting: impl AsyncFnOnce(Over) -> usize) {
+async fn campaign(
+    name: &str,
+    crowd: Crowd,
+    urls: Vec<String>,
+    cutting: impl AsyncFnOnce(Over) -> usize,
+) {
     let (_simulator, aws) = Process::simulator_with(&[]).await;
     let replicas = Replicas::start(urls, &aws).await;
     replicas
@@ -60,7 +75,7 @@ async fn campaign(name: &str, urls: Vec<String>, cutting: impl AsyncFnOnce(Over)
         .put_group()
         .await;
     let (over, told) = watch::channel(false);
-    let people = People::come(&replicas, told.clone());
+    let people = People::come(crowd, &replicas, told.clone());
     let ending = async {
         tokio::join!(people.all_aliases_are_begun(), sleep(LENGTH));
         over.send_replace(true);
@@ -154,7 +169,7 @@ async fn a_failing_network() {
         return;
     };
     let (urls, proxies) = proxies(database).await;
-    campaign("a failing network", urls, async |over| {
+    campaign("a failing network", MANY, urls, async |over| {
         cutting(proxies, over).await
     })
     .await;
@@ -166,13 +181,16 @@ async fn a_failing_network_before_a_pooler() {
     let Some(database) = database().await else {
         return;
     };
-    let Some(pooler) = Pooler::before(&database).await else {
+    let Some(pooler) = Pooler::of_usual_size(&database).await else {
         return;
     };
     let (urls, proxies) = proxies(pooler).await;
-    campaign("a failing network before a pooler", urls, async |over| {
-        cutting(proxies, over).await
-    })
+    campaign(
+        "a failing network before a pooler",
+        MANY,
+        urls,
+        async |over| cutting(proxies, over).await,
+    )
     .await;
 }
 
@@ -182,12 +200,17 @@ async fn a_killed_primary() {
     let Some(database) = Failover::start().await else {
         return;
     };
-    campaign("a killed primary", vec![database.url(); 3], async |_| {
-        sleep(FAILOVER_AFTER).await;
-        database.kill_primary();
-        database.promote_standby();
-        1
-    })
+    campaign(
+        "a killed primary",
+        SOME,
+        vec![database.url(); 3],
+        async |_| {
+            sleep(FAILOVER_AFTER).await;
+            database.kill_primary();
+            database.promote_standby();
+            1
+        },
+    )
     .await;
 }
 
@@ -198,7 +221,7 @@ async fn a_primary_that_only_takes_reads() {
         return;
     };
     let name = "a primary that only takes reads";
-    campaign(name, vec![database.url(); 3], async |_| {
+    campaign(name, SOME, vec![database.url(); 3], async |_| {
         sleep(FAILOVER_AFTER).await;
         database.make_primary_read_only().await;
         database.promote_standby();

@@ -13,10 +13,12 @@ use super::{Bytes, TestDatabase};
 
 /// The port of the socket of a pooler that listens on no other.
 const PORT: u16 = 6432;
-/// Settings of PgBouncer: few connections, so that clients share them all the time.
+/// So few connections to the database that clients share them all the time.
+const FEW: usize = 5;
+/// As many as PgBouncer has by default.
+const DEFAULT: usize = 20;
 const SETTINGS: &str = "pool_mode = transaction
 auth_type = any
-default_pool_size = 5
 max_client_conn = 500
 ignore_startup_parameters =
 ";
@@ -30,19 +32,29 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer in front of `database`. Returns `None` if it is not installed; then `UCP_REQUIRE_PGBOUNCER` makes
-    /// this fail.
+    /// Starts PgBouncer in front of `database`, with few connections. Returns `None` if it is not installed; then
+    /// `UCP_REQUIRE_PGBOUNCER` makes this fail.
     pub async fn before(database: &TestDatabase) -> Option<Self> {
-        let server = &database.server.options;
-        Self::start(server, &database.name, PORT, "listen_addr =\n").await
+        Self::with_connections(database, FEW).await
     }
 
-    /// Starts PgBouncer in front of a server, on a socket of this port and as `listening` says.
+    /// As [`before`](Self::before), with as many connections as PgBouncer has by default.
+    pub async fn of_usual_size(database: &TestDatabase) -> Option<Self> {
+        Self::with_connections(database, DEFAULT).await
+    }
+
+    async fn with_connections(database: &TestDatabase, connections: usize) -> Option<Self> {
+        let server = &database.server.options;
+        let settings = format!("listen_addr =\ndefault_pool_size = {connections}\n");
+        Self::start(server, &database.name, PORT, &settings).await
+    }
+
+    /// Starts PgBouncer in front of a server, on a socket of this port with these settings besides the usual ones.
     pub(super) async fn start(
         server: &PgConnectOptions,
         database: &str,
         port: u16,
-        listening: &str,
+        besides: &str,
     ) -> Option<Self> {
         let folder = TempDir::with_prefix("ucp-pgbouncer-").unwrap();
         let host = server
@@ -51,7 +63,7 @@ impl Pooler {
         let host = host.unwrap_or_else(|| server.get_host().to_owned());
         let settings = format!(
             "[databases]\n* = host={host} port={} user={}\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = {port}\n\
-             {listening}{SETTINGS}",
+             {besides}{SETTINGS}",
             server.get_port(),
             server.get_username(),
             folder.path().display(),

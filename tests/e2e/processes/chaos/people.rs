@@ -15,10 +15,13 @@ use super::replicas::Replicas;
 use super::{Over, draw};
 use crate::draw::Draw;
 
-/// How many aliases there are.
-const ALIASES: usize = 1_000;
-/// How many people there are. Each changes aliases of their own, one after the other.
-const PEOPLE: u64 = 150;
+/// How many people there are, and how many aliases. Each changes aliases of their own, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Crowd {
+    pub(super) people: u64,
+    pub(super) aliases: usize,
+}
+
 /// How long they wait before they ask again what has become of an operation.
 const AGAIN: Duration = Duration::from_secs(1);
 /// How long they wait before they repeat a request.
@@ -62,6 +65,7 @@ impl Story {
 
 /// All of them.
 pub(super) struct People {
+    crowd: Crowd,
     acting: JoinSet<Declared>,
     story: Arc<Mutex<Story>>,
     /// The aliases whose first put has begun.
@@ -70,7 +74,7 @@ pub(super) struct People {
 
 impl People {
     /// They begin, and go on until the campaign is over.
-    pub(super) fn come(replicas: &Arc<Replicas>, over: Over) -> Self {
+    pub(super) fn come(crowd: Crowd, replicas: &Arc<Replicas>, over: Over) -> Self {
         let story = Arc::new(Mutex::new(Story {
             began: Instant::now(),
             ended: BTreeMap::new(),
@@ -80,17 +84,19 @@ impl People {
         }));
         let (next, begun) = (Arc::default(), Arc::new(Semaphore::new(0)));
         let mut acting = JoinSet::new();
-        for number in 0..PEOPLE {
+        for number in 0..crowd.people {
             let person = Person {
                 draw: draw(100 + number),
                 replicas: Arc::clone(replicas),
                 story: Arc::clone(&story),
                 next: Arc::clone(&next),
+                aliases: crowd.aliases,
                 begun: Arc::clone(&begun),
             };
             acting.spawn(person.act(over.clone()));
         }
         Self {
+            crowd,
             acting,
             story,
             begun,
@@ -99,7 +105,7 @@ impl People {
 
     /// Waits until the first put of each alias has begun. What is still open then has to end in time.
     pub(super) async fn all_aliases_are_begun(&self) {
-        let all = u32::try_from(ALIASES).expect("a small number");
+        let all = u32::try_from(self.crowd.aliases).expect("a small number");
         let all = self.begun.acquire_many(all);
         drop(all.await.expect("it is open"));
     }
@@ -123,6 +129,8 @@ struct Person {
     story: Arc<Mutex<Story>>,
     /// The first alias that nobody has taken.
     next: Arc<AtomicUsize>,
+    /// How many there are.
+    aliases: usize,
     begun: Arc<Semaphore>,
 }
 
@@ -133,7 +141,7 @@ impl Person {
         loop {
             // Whoever is free takes the next alias.
             let index = self.next.fetch_add(1, Ordering::SeqCst);
-            if index >= ALIASES {
+            if index >= self.aliases {
                 break;
             }
             self.begun.add_permits(1);
